@@ -1,0 +1,99 @@
+"""Every error a user can meet. Each message names the value that was wrong and what to do about it.
+
+ArgotError
+├── InvalidInput          what was given cannot be used (a question, an argument, a row)
+│   ├── UnreadableDocument    one file could not be read; the others go on
+│   └── InvalidGlossary       a glossary file has bad rows; nothing was changed
+├── InvalidSettings       a setting is unknown or out of range
+├── NotFound              no such thing, or not for this person (the two are never told apart)
+├── NotAllowed            the person may see it, but may not do this
+├── Conflict              it changed in the meantime
+├── KnowledgeBaseBusy     another process owns the knowledge base
+├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
+├── MissingExtra          an optional package is needed; the message holds the install command
+└── ModelUnavailable      the language model did not answer within its bounds
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class ArgotError(Exception):
+    """The root of all of Argot's own errors."""
+
+
+class InvalidInput(ArgotError):
+    """What was given cannot be used."""
+
+
+class UnreadableDocument(InvalidInput):
+    """One document cannot be read.
+
+    `reason` is one short clause ("encrypted", "empty", ...) for summaries; the message is a full sentence.
+    """
+
+    def __init__(self, name: str, reason: str, remedy: str = "") -> None:
+        self.name = name
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(f"{name}: {reason}" + (f". {remedy}" if remedy else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """One bad cell of a glossary file. `row` counts from 1, the header being row 1; `column` may be empty."""
+
+    row: int
+    column: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"row {self.row}" + (f", column {self.column}" if self.column else "")
+        return f"{where}: {self.message}"
+
+
+class InvalidGlossary(InvalidInput):
+    """A glossary file has bad rows, and nothing of it was stored."""
+
+    def __init__(self, name: str, problems: list[RowProblem]) -> None:
+        self.name = name
+        self.problems = problems
+        shown = "\n".join(f"  {problem}" for problem in problems[:20])
+        more = f"\n  ... and {len(problems) - 20} more" if len(problems) > 20 else ""
+        super().__init__(f"{name}: nothing was imported, for {len(problems)} reason(s):\n{shown}{more}")
+
+
+class InvalidSettings(ArgotError):
+    """A setting is unknown or its value is out of range."""
+
+
+class NotFound(ArgotError):
+    """There is no such thing, or the person may not know that there is."""
+
+
+class NotAllowed(ArgotError):
+    """The person may not do this."""
+
+
+class Conflict(ArgotError):
+    """The thing changed since it was read, or exists already."""
+
+
+class KnowledgeBaseBusy(ArgotError):
+    """Another process owns the knowledge base and cannot be reached."""
+
+
+class DamagedStore(ArgotError):
+    """A store is corrupt, truncated or of another version. The message ends with the command that mends it."""
+
+
+class MissingExtra(ArgotError):
+    """An optional package is missing."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the optional extra '{extra}'. Install it with: pip install 'argot[{extra}]'")
+
+
+class ModelUnavailable(ArgotError):
+    """The language model server refused, failed or took too long."""

@@ -1,0 +1,94 @@
+"""A profile says which stages of a question's journey run, and how. Every ablation of the papers is one of these."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from argot.errors import InvalidSettings
+
+MissPolicy = Literal["strict", "ask", "lenient"]
+Matching = Literal["sum", "published"]
+
+
+class Profile(BaseModel):
+    """The knobs of one run. The defaults are what `argot ask` and the chat use.
+
+    Weights and thresholds were chosen on validation data only; docs/measurements.md says on which and how.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = "default"
+
+    # Stages
+    stand_alone: bool = True
+    identify_jargon: bool = True
+    identify_context: bool = True
+    look_up_jargon: bool = True
+    choose_sense: bool = Field(True, description="ask back when senses tie; off: take the best one")
+    augment_question: bool = True
+    reformulate_query: bool = True
+    classify_triples: bool = Field(True, description="KaPQA's ablation 'w/o triple relevance classifier' when off")
+    use_triples: bool = Field(True, description="KaPQA's ablation 'general purpose LLM' when off")
+    search_semantic: bool = True
+    search_keyword: bool = True
+    search_derived: bool = True
+    rerank: bool = True
+    match_references: bool = True
+
+    # Manner
+    misses: MissPolicy = "ask"
+    withhold_unsupported: bool = Field(False, description="strict: sentences appear only once checked")
+    matching: Matching = "sum"
+
+    # Numbers
+    candidates: int = Field(50, ge=1, le=1000, description="passages each search list may contribute")
+    passages: int = Field(10, ge=1, le=100, description="passages kept after re-ranking, as in the JSON answer")
+    passages_for_answer: int = Field(5, ge=1, le=50)
+    weight_keyword: float = Field(1.0, ge=0)
+    weight_semantic: float = Field(0.5, ge=0)
+    weight_derived: float = Field(0.25, ge=0)
+    weight_original: float = Field(0.3, ge=0, description="of the unaugmented question while senses are unsettled")
+    weight_enhanced: float = Field(0.3, ge=0, description="of the reformulated query beside the plain one")
+    rrf_k: int = Field(60, ge=1, description="the constant of reciprocal rank fusion")
+    rerank_weight: float = Field(0.5, ge=0, le=1, description="of the re-ranker's score beside the fused one")
+    sense_margin: float = Field(0.1, ge=0, le=1, description="below it the asker chooses between senses")
+    abstain_below: float = Field(0.35, ge=0, le=1, description="best evidence under this: abstain")
+    reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
+
+
+_JARGON_OFF = {
+    "identify_jargon": False,
+    "identify_context": False,
+    "look_up_jargon": False,
+    "choose_sense": False,
+    "augment_question": False,
+}
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(),
+        Profile(name="strict", misses="strict", withhold_unsupported=True),
+        Profile(name="lenient", misses="lenient", choose_sense=False),
+        Profile(name="paper", misses="strict"),
+        Profile(name="no_jargon", reformulate_query=False, **_JARGON_OFF),
+        Profile(
+            name="plain_rag", stand_alone=False, reformulate_query=False, search_derived=False, rerank=False, **_JARGON_OFF
+        ),
+    )
+}
+
+
+def profile_named(name: str) -> Profile:
+    """The built-in profile of this name.
+
+    Raises:
+        InvalidSettings: there is none; the message lists those there are.
+    """
+    try:
+        return PROFILES[name]
+    except KeyError:
+        raise InvalidSettings(f"There is no profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None

@@ -1,0 +1,115 @@
+"""The seams: what takes understanding of language, and what scores or embeds text.
+
+The four language protocols are asynchronous, because one implementation of each waits for a model server; the other
+is extractive and works without one. Each raises `ModelUnavailable` when it cannot answer within its bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argot.types import Context, ContextScore, DerivedText, Hit, Mention, Passage, ReadTerm, Triple, Turn
+
+Vectors = NDArray[np.float32]
+"""Shape (texts, dimensions), every row of length 1."""
+
+
+@runtime_checkable
+class QuestionReader(Protocol):
+    """Understands a question before anything is retrieved."""
+
+    async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        """The question, made readable without its history. Without history: the question itself."""
+        ...
+
+    async def identify_jargon(self, question: str) -> list[Mention]:
+        """Every term and abbreviation, in order of appearance, without overlaps (Golden-Retriever 3.2)."""
+        ...
+
+    async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        """The given contexts that fit, best first; empty when nothing tells (Golden-Retriever 3.3)."""
+        ...
+
+    async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        """Those of the retrieved triples that bear on the question (KaPQA 5, step 3)."""
+        ...
+
+    async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        """The question as one search query in the documents' own words (KaPQA 5, step 4)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """What an answer is written from. `question` is the asker's, `augmented` has its jargon explained."""
+
+    question: str
+    augmented: str
+    terms: Sequence[ReadTerm]
+    hits: Sequence[Hit]
+
+
+@runtime_checkable
+class AnswerWriter(Protocol):
+    """Writes the answer, in pieces as they come."""
+
+    def write(self, request: AnswerRequest) -> AsyncIterator[str]:
+        """Pieces of the answer, to be joined without separators. No piece at all: nothing supports an answer."""
+        ...
+
+
+@runtime_checkable
+class Deriver(Protocol):
+    """Makes other texts of passages at ingest. `name` (prompt and model) is part of what is stored by it."""
+
+    name: str
+
+    async def triples(self, passages: Sequence[Passage]) -> list[Triple]:
+        """(source, action, target) triples, each standing word for word in its passage (KaPQA 5, step 1)."""
+        ...
+
+    async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
+        """Summaries and questions that stand for the passages in search (RAIDD 3)."""
+        ...
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Compares an answer with a reference answer."""
+
+    async def is_correct(self, question: str, answer: str, reference: str) -> bool:
+        """TRUE/FALSE judgement of correctness (AccurateRAG 3.1, figure 4)."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Scores how well each text supports or answers a query, in [0, 1]."""
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]: ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns text into vectors of length 1."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the vectors would: weights, pooling, window or prefix."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def windows(self, text: str) -> list[str]:
+        """The text cut into overlapping pieces short enough to be embedded without truncation; at least one."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors: ...
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors: ...

@@ -1,0 +1,107 @@
+"""What a question comes back as: the JSON of `argot ask --json`, of the API and of the evaluation."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Status = Literal["answered", "abstained", "query_miss", "needs_choice"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Citation(_Frozen):
+    """A passage that supports a sentence. `span` is [start, end) in the revision's Markdown, in characters."""
+
+    n: int = Field(description="the number shown to people; equals the passage's n")
+    passage_id: str
+    document: str
+    revision: str
+    page: int | None
+    heading: str
+    span: tuple[int, int]
+    score: float
+
+
+class Sentence(_Frozen):
+    """One sentence of the answer. Unsupported ones carry no citation."""
+
+    text: str
+    supported: bool
+    citations: list[Citation] = []
+
+
+class Jargon(_Frozen):
+    """How one term of the question was understood."""
+
+    term: str
+    surface: str
+    context: str
+    expansion: str
+    description: str = ""
+    notes: str = ""
+
+
+class MissedTerm(_Frozen):
+    """A term nobody has defined, with what it may have been meant to be and whom to ask."""
+
+    term: str
+    suggestions: list[str] = []
+    contact: str = ""
+
+
+class Choice(_Frozen):
+    """One thing the asker may pick at an interrupt. `answer` is what to send back."""
+
+    answer: str
+    term: str
+    context: str = ""
+    expansion: str = ""
+    description: str = ""
+
+
+class FoundPassage(_Frozen):
+    """A passage the answer could draw on, numbered as in the citations."""
+
+    n: int
+    passage_id: str
+    document: str
+    uri: str
+    page: int | None
+    heading: str
+    text: str
+    score: float
+    found_by: dict[str, int] = {}
+
+
+class ModelCall(_Frozen):
+    """One call to a language model."""
+
+    prompt: str
+    seconds: float
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class AskResult(_Frozen):
+    """Everything there is to say about one question."""
+
+    question: str
+    stand_alone_question: str
+    status: Status
+    thread: str
+    answer: str
+    sentences: list[Sentence] = []
+    jargon: list[Jargon] = []
+    context: str | None = None
+    misses: list[MissedTerm] = []
+    choices: list[Choice] = []
+    augmented_question: str = ""
+    search_queries: list[str] = []
+    triples: list[tuple[str, str, str]] = []
+    passages: list[FoundPassage] = []
+    timings: dict[str, float] = Field({}, description="seconds, by stage")
+    model_calls: list[ModelCall] = []

@@ -1,0 +1,274 @@
+"""The nouns of Argot, as frozen values. Nothing here reads, writes or computes beyond itself.
+
+Offsets are counted in characters (Python `str` indices) of a revision's Markdown. Pages, slides and sheets count
+from 1. Boxes are in points (1/72 inch) with the origin in the top left corner of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Audience = frozenset[str]
+"""Who may read something: names of groups, or `@name` for one person. Empty: everyone."""
+
+EVERYONE: Audience = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The person (or program) on whose behalf something is done. Every read carries one."""
+
+    name: str
+    groups: frozenset[str] = frozenset()
+    sees_all: bool = False
+
+    @property
+    def tokens(self) -> frozenset[str]:
+        """What this principal can show at a door: its groups and its own name as `@name`."""
+        return self.groups | {f"@{self.name}"}
+
+    def may_read(self, audience: Audience) -> bool:
+        return self.sees_all or not audience or not audience.isdisjoint(self.tokens)
+
+
+# -- documents ------------------------------------------------------------------------------------------------------
+
+PageKind = Literal["page", "slide", "sheet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on one page of the original, in points from the top left corner."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """From this offset of the Markdown on, the text stands on this page, slide or sheet."""
+
+    start: int
+    number: int
+    kind: PageKind
+
+
+@dataclass(frozen=True, slots=True)
+class BoxMark:
+    """Where the characters [start, end) of the Markdown stand in the original."""
+
+    start: int
+    end: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What a reader makes of a file: Markdown that keeps headings, lists and tables, and where it all stood."""
+
+    title: str
+    markdown: str
+    media_type: str
+    pages: tuple[PageMark, ...] = ()
+    boxes: tuple[BoxMark, ...] = ()
+    date: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source, in its newest revision. `id` depends on the URI alone, `revision_id` also on the content."""
+
+    id: str
+    uri: str
+    title: str
+    media_type: str
+    revision_id: str
+    content_hash: str
+    added_at: str
+    date: str | None = None
+    tags: tuple[str, ...] = ()
+    audience: Audience = EVERYONE
+    passages: int = 0
+    size: int = 0
+
+    @property
+    def name(self) -> str:
+        """The last part of the URI: what people call the document."""
+        return self.uri.rstrip("/").rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A contextual unit of one revision: what is retrieved, read and cited (AccurateRAG 2.1).
+
+    `text` is the Markdown slice [start, end). `header` is "title > heading > path (page n)". `before` and `after` are
+    the small cuts of the neighbouring passages. The id depends on revision and span, never on an embedder.
+    """
+
+    id: str
+    document_id: str
+    revision_id: str
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    header: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    page_kind: PageKind | None = None
+    boxes: tuple[Box, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    @property
+    def heading(self) -> str:
+        return " > ".join(self.heading_path)
+
+    @property
+    def with_header(self) -> str:
+        return f"{self.header}\n{self.text}" if self.header else self.text
+
+
+DerivedKind = Literal["summary", "expert_summary", "question", "description"]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedText:
+    """A text made from passages and searched in their stead (RAIDD 3; Golden-Retriever 3.1)."""
+
+    id: str
+    kind: DerivedKind
+    text: str
+    passage_ids: tuple[str, ...]
+    prompt: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """(source, action, target): what acts, what a user wants to do, and on what (KaPQA 5, step 1)."""
+
+    id: str
+    source: str
+    action: str
+    target: str
+    passage_id: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.source} {self.action} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found by a search, best first. `found_by` names the lists it came from, with its rank in each."""
+
+    passage: Passage
+    document: Document
+    score: float
+    found_by: Mapping[str, int] = field(default_factory=dict)
+
+
+# -- jargon ---------------------------------------------------------------------------------------------------------
+
+SenseStatus = Literal["draft", "approved", "retired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A team, product or field in which terms have their meaning (Golden-Retriever 3.3)."""
+
+    id: int
+    name: str
+    description: str = ""
+    contact: str = ""
+    audience: Audience = EVERYONE
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """One meaning of a term in one context."""
+
+    id: int
+    term: str
+    context: str
+    expansion: str
+    description: str = ""
+    notes: str = ""
+    aliases: tuple[str, ...] = ()
+    owner: str = ""
+    status: SenseStatus = "approved"
+    audience: Audience = EVERYONE
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in a question that speaks in jargon: question[start:end] == surface.
+
+    `term` is the glossary's spelling if the glossary knows it, else None. `match` says how it was recognised.
+    `explained` holds the meaning the question itself gives, as in "SLA (stereolithography)".
+    """
+
+    surface: str
+    start: int
+    end: int
+    term: str | None = None
+    match: Literal["exact", "variant", "misspelt", "shape", "model"] = "exact"
+    explained: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextScore:
+    """How well a context fits a question; scores of one question add up to at most 1."""
+
+    context: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTerm:
+    """How one mention was understood: the chosen sense, and how sure the choice is (0 to 1, a margin)."""
+
+    mention: Mention
+    sense: Sense
+    margin: float = 1.0
+    chosen_by: str = "only sense"
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A term that neither the glossary knows nor, unless the policy is strict, the documents explain."""
+
+    term: str
+    suggestions: tuple[str, ...] = ()
+    contact: str = ""
+
+
+# -- turns ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One finished exchange of a thread, as far as a follow-up question needs it."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedSegment:
+    """Sentences [first, last] of an answer, both inclusive and from 0, and the passage they rest on.
+
+    `passage` is an index into the passages given; `score` is the scorer's, in [0, 1].
+    """
+
+    first: int
+    last: int
+    passage: int
+    score: float

@@ -1,0 +1,1 @@
+"""Files become Markdown, Markdown becomes passages, passages become an index. No language model is needed here."""

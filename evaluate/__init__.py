@@ -1,0 +1,1 @@
+"""Data sets, measures, suites and reports: what Argot claims, measured."""

@@ -1,0 +1,1 @@
+"""A question's journey as a LangGraph state machine."""

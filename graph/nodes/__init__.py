@@ -1,0 +1,1 @@
+"""One node a module, named as in the design, in reading order."""

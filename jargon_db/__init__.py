@@ -1,0 +1,1 @@
+"""The glossary: contexts, terms, senses and misses, looked up by SQL templates with bound parameters."""

@@ -1,0 +1,1 @@
+"""One Markdown file per call of a language model, and the loader."""

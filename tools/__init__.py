@@ -1,0 +1,1 @@
+"""What the graph's nodes use: reading of questions, search, re-ranking, citations."""

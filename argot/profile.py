@@ -59,13 +59,13 @@ class Profile(BaseModel):
     reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
 
 
-_JARGON_OFF = {
-    "identify_jargon": False,
-    "identify_context": False,
-    "look_up_jargon": False,
-    "choose_sense": False,
-    "augment_question": False,
-}
+def _without_jargon(profile: Profile) -> Profile:
+    return profile.model_copy(
+        update=dict.fromkeys(
+            ("identify_jargon", "identify_context", "look_up_jargon", "choose_sense", "augment_question"), False
+        )
+    )
+
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
@@ -74,9 +74,9 @@ PROFILES: dict[str, Profile] = {
         Profile(name="strict", misses="strict", withhold_unsupported=True),
         Profile(name="lenient", misses="lenient", choose_sense=False),
         Profile(name="paper", misses="strict"),
-        Profile(name="no_jargon", reformulate_query=False, **_JARGON_OFF),
-        Profile(
-            name="plain_rag", stand_alone=False, reformulate_query=False, search_derived=False, rerank=False, **_JARGON_OFF
+        _without_jargon(Profile(name="no_jargon")),
+        _without_jargon(
+            Profile(name="plain_rag", stand_alone=False, reformulate_query=False, search_derived=False, rerank=False)
         ),
     )
 }

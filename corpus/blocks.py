@@ -1,0 +1,255 @@
+"""Markdown as a row of blocks with exact offsets, and blocks cut into atoms: what a passage is put together from.
+
+markdown-it gives the block structure; only its top level is kept, so nothing is lost: a block reaches from its first
+line to the line before the next one, whatever stands in between.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+BlockKind = Literal["heading", "paragraph", "list", "table", "code", "front"]
+
+_SLICE_CHARS = 200_000
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:[^\n]*\n){0,60}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
+    r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*_`]{0,3}\s+(?=[\"'“‘(\[*_`]{0,3}[A-Z0-9À-ÞА-Я])|[。！？]\s*|\n[ \t]*\n")
+_MARKS = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|(\*{1,3}|`+|~~|(?<!\w)_{1,3}|_{1,3}(?!\w))|\\([!-/:-@\[-`{-~])")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A top-level block; [start, end) are offsets and `inner` the offsets where items, rows or lines begin."""
+
+    start: int
+    end: int
+    kind: BlockKind
+    level: int = 0
+    text: str = ""
+    inner: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A span no passage cuts again. `columns` is the header row of the table it goes on with, if it does."""
+
+    start: int
+    end: int
+    columns: str = ""
+    opens: bool = True
+    glued: bool = False
+
+
+def blocks_of(markdown: str) -> list[Block]:
+    """All blocks in order; together they hold every character that is not blank, each once."""
+    blocks: list[Block] = []
+    front = _FRONT_MATTER.match(markdown)
+    start = front.end() if front else 0
+    if front:
+        blocks.append(Block(0, start, "front"))
+    for begin, end in _slices(markdown, start):
+        blocks.extend(_slice_blocks(markdown, begin, end))
+    return blocks
+
+
+def plain(heading: str) -> str:
+    """A heading without its Markdown marks, on one line."""
+    stripped = _MARKS.sub(lambda match: match[1] or match[3] or "", heading[:2000])
+    return " ".join(stripped.split())
+
+
+def atoms_of(markdown: str, block: Block, size: int) -> Iterator[Atom]:
+    """The block whole if it is at most `size` characters, else cut where it hurts least."""
+    start, end = trim(markdown, block.start, block.end)
+    if end - start <= size:
+        yield Atom(start, end, glued=block.kind == "heading" or markdown.endswith(":", start, end))
+    elif block.kind == "table":
+        yield from _table_atoms(markdown, block, size)
+    elif block.kind in ("list", "code"):
+        bounds = [start, *(offset for offset in block.inner if start < offset < end), end]
+        for piece_start, piece_end in _cut_at(markdown, bounds, size):
+            yield Atom(piece_start, piece_end, opens=piece_start == start)
+    else:
+        glued = block.kind == "heading"
+        for piece_start, piece_end in cut_text(markdown, start, end, size):
+            yield Atom(piece_start, piece_end, opens=piece_start == start, glued=glued)
+
+
+def trim(markdown: str, start: int, end: int) -> tuple[int, int]:
+    """The span without blank space at its ends. Indentation of the first line counts as blank."""
+    while start < end and markdown[start].isspace():
+        start += 1
+    while end > start and markdown[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def cut_text(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    """Spans of at most `size` characters, cut at sentence ends, else between words, else anywhere."""
+    bounds = [start, *sentence_starts(markdown, start, end), end]
+    for sentence_start, sentence_end in pairwise(bounds):
+        yield from _words(markdown, sentence_start, sentence_end, size)
+
+
+def sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
+    """Where the second and later sentences begin: a cheap rule with a guard for abbreviations, linear in the text."""
+    for match in _SENTENCE_END.finditer(markdown, start, end):
+        if not _ABBREVIATION.search(markdown, max(start, match.start() - 12), match.start() + 1) and match.end() < end:
+            yield match.end()
+
+
+# -- block structure ------------------------------------------------------------------------------------------------
+
+
+@cache
+def _parser() -> MarkdownIt:
+    # Without `reference`: a link definition would be swallowed, and its text belongs to some passage too.
+    return MarkdownIt("commonmark").enable("table").disable(["reference"])
+
+
+def _slices(markdown: str, start: int) -> Iterator[tuple[int, int]]:
+    """Long texts are parsed piece by piece, so that time and memory stay linear; cut at a blank line outside code."""
+    if len(markdown) - start <= 2 * _SLICE_CHARS:
+        yield start, len(markdown)
+        return
+    begin, fence, offset = start, "", start
+    while offset < len(markdown):
+        stop = markdown.find("\n", offset) + 1 or len(markdown)
+        fence = _fence_after(fence, _FENCE.match(markdown, offset, min(stop, offset + 200)))
+        blank = stop - offset < 80 and not markdown[offset:stop].strip()
+        if blank and not fence and stop - begin >= _SLICE_CHARS and not markdown[stop : stop + 1].isspace():
+            yield begin, stop
+            begin = stop
+        offset = stop
+    if begin < len(markdown):
+        yield begin, len(markdown)
+
+
+def _fence_after(fence: str, match: re.Match[str] | None) -> str:
+    if match is None:
+        return fence
+    mark, rest = match[1], match[2]
+    if not fence:
+        return "" if mark[0] == "`" and "`" in rest else mark
+    return "" if mark.startswith(fence) and not rest.strip() else fence
+
+
+def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
+    source = markdown[begin:end]
+    tokens: list[Token] = []
+    _parser().block.parse(source, _parser(), {}, tokens)
+    lines = [begin]
+    lines.extend(match.end() + begin for match in re.finditer("\n", source))
+    lines.append(end)
+    position = begin
+    for block in _top_level(markdown, tokens, lines):
+        if block.start > position and markdown[position : block.start].strip():
+            yield Block(position, block.start, "paragraph")
+        yield replace(block, start=max(block.start, position))
+        position = max(block.end, position)
+    if markdown[position:end].strip():
+        yield Block(position, end, "paragraph")
+
+
+def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator[Block]:
+    def offset(line: int) -> int:
+        return lines[min(line, len(lines) - 1)]
+
+    index = 0
+    while index < len(tokens):
+        token, first = tokens[index], index
+        index += 1
+        while index < len(tokens) and not (tokens[index].level == 0 and tokens[index].nesting >= 0):
+            index += 1
+        if token.map is None:
+            continue
+        start, end = offset(token.map[0]), offset(token.map[1])
+        kind = _kind(token)
+        if kind == "heading":
+            yield Block(start, end, kind, int(token.tag[1:]), plain(tokens[first + 1].content))
+        else:
+            yield Block(start, end, kind, inner=_inner(kind, tokens[first:index], offset, token.map))
+
+
+def _kind(token: Token) -> BlockKind:
+    kinds: dict[str, BlockKind] = {
+        "heading_open": "heading",
+        "bullet_list_open": "list",
+        "ordered_list_open": "list",
+        "table_open": "table",
+        "fence": "code",
+        "code_block": "code",
+    }
+    return kinds.get(token.type, "paragraph")
+
+
+def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int], lines: list[int]) -> tuple[int, ...]:
+    if kind == "list":
+        return tuple(offset(token.map[0]) for token in tokens if token.type == "list_item_open" and token.map)
+    if kind == "table":
+        return tuple(offset(token.map[0]) for token in tokens if token.type == "tr_open" and token.map)
+    if kind == "code":
+        return tuple(offset(line) for line in range(lines[0], lines[1]))
+    return ()
+
+
+# -- cutting --------------------------------------------------------------------------------------------------------
+
+
+def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[Atom]:
+    """Rows; the header row and the rule under it stay with the first row. Later atoms carry the header as text."""
+    start, end = trim(markdown, block.start, block.end)
+    rows = [offset for offset in block.inner if start < offset < end]
+    columns = markdown[start : markdown.find("\n", start)].strip()
+    columns = columns if len(columns) <= size // 2 else ""
+    bounds = [start, *rows[1:], end] if len(rows) > 1 else [start, end]
+    for piece_start, piece_end in _cut_at(markdown, bounds, size):
+        first = piece_start == start
+        yield Atom(piece_start, piece_end, columns="" if first else columns, opens=first)
+
+
+def _cut_at(markdown: str, bounds: list[int], size: int) -> Iterator[tuple[int, int]]:
+    """The spans between bounds, those over `size` cut at line ends, sentences and words."""
+    for start, end in pairwise(bounds):
+        if end - start <= size:
+            yield from _trimmed(markdown, start, end)
+            continue
+        position = start
+        while position < end:
+            stop = markdown.find("\n", position, end) + 1 or end
+            yield from cut_text(markdown, position, stop, size)
+            position = stop
+
+
+def _words(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
+    while end - start > size:
+        cut = max(markdown.rfind(mark, start + size // 2, start + size) for mark in (" ", "\n"))
+        stop = cut + 1 if cut > start else start + size
+        yield from _trimmed(markdown, start, stop)
+        start = stop
+    yield from _trimmed(markdown, start, end)
+
+
+def _trimmed(markdown: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    start, end = trim(markdown, start, end)
+    if start < end:
+        yield start, end
+
+
+def last_at_or_before(offsets: list[int], position: int) -> int:
+    """Index of the last offset that is not after `position`, or -1."""
+    return bisect_right(offsets, position) - 1

@@ -1,0 +1,34 @@
+"""Names of things that depend on what they name and on nothing else, so that adding twice changes nothing.
+
+Each is blake2b, 16 hexadecimal digits behind a letter: `d` document, `r` revision, `p` passage.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+_DIGEST_BYTES = 8
+
+
+def document_id(uri: str) -> str:
+    return _named("d", uri)
+
+
+def revision_id(document: str, content: str) -> str:
+    """`content` is the `content_hash` of the original bytes."""
+    return _named("r", document, content)
+
+
+def passage_id(revision: str, start: int, end: int) -> str:
+    return _named("p", revision, str(start), str(end))
+
+
+def content_hash(data: bytes) -> str:
+    """64 hexadecimal digits: also the name of the stored original, so long enough to be safe against forging."""
+    return blake2b(data, digest_size=32).hexdigest()
+
+
+def _named(prefix: str, *parts: str) -> str:
+    # Lengths are part of what is hashed, so that ("ab", "c") and ("a", "bc") differ.
+    joined = "".join(f"{len(part)}:{part}" for part in parts)
+    return prefix + blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()

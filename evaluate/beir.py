@@ -1,0 +1,77 @@
+"""Folders in BEIR form: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` (Thakur et al., 2021)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class BeirSet:
+    """A retrieval set. `plain` holds the untouched questions where jargon was put in by a script, else None."""
+
+    folder: Path
+    corpus: dict[str, tuple[str, str]]
+    queries: dict[str, str]
+    qrels: dict[str, dict[str, int]]
+    plain: dict[str, str] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+
+def load_beir(folder: Path) -> BeirSet:
+    """Reads a BEIR folder.
+
+    Raises:
+        InvalidInput: a file is missing or malformed; the message names file and line.
+    """
+    corpus = {row["_id"]: (row.get("title", ""), row["text"]) for row in _rows(folder / "corpus.jsonl", "_id", "text")}
+    queries = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl", "_id", "text")}
+    plain_file = folder / "queries.plain.jsonl"
+    plain = {row["_id"]: row["text"] for row in _rows(plain_file, "_id", "text")} if plain_file.exists() else None
+    return BeirSet(folder, corpus, queries, _qrels(folder / "qrels" / "test.tsv", corpus, queries), plain)
+
+
+def _rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InvalidInput(f"{path}, line {number}: not JSON ({error.msg}).") from error
+        missing = [key for key in required if not isinstance(row.get(key), str)]
+        if missing:
+            raise InvalidInput(f"{path}, line {number}: needs the text field(s) {', '.join(missing)}.")
+        yield row
+
+
+def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[str, dict[str, int]]:
+    judged: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(csv.reader(_lines(path), delimiter="\t"), start=1):
+        if number == 1 and line[:1] == ["query-id"]:
+            continue
+        if len(line) != 3:
+            raise InvalidInput(f"{path}, line {number}: needs query-id, corpus-id and score, separated by tabs.")
+        question, document, score = line
+        if float(score) > 0 and question in queries and document in corpus:
+            judged.setdefault(question, {})[document] = int(float(score))
+    if not judged:
+        raise InvalidInput(f"{path}: no judgement names a question and a document of this folder.")
+    return judged
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        # not splitlines(): a JSON string may hold U+2028 and its like as they are
+        return [line for line in path.read_text("utf-8").split("\n") if line.strip()]
+    except FileNotFoundError:
+        raise InvalidInput(
+            f"{path} is missing. A BEIR folder holds corpus.jsonl, queries.jsonl and qrels/test.tsv."
+        ) from None

@@ -1,0 +1,154 @@
+"""Connections to glossary.db: one to write and one to read per thread, and the check that the file is whole."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from argot.errors import DamagedStore
+from argot.jargon_db.schema import migrations
+
+BUSY_SECONDS = 30
+
+
+class Connections:
+    """The connections of one glossary, made when a thread first asks, closed all together.
+
+    Readers cannot write, whatever statement they are given: the file is opened with `mode=ro`, and `PRAGMA query_only`
+    is on.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._all: weakref.WeakSet[Database] = weakref.WeakSet()
+        self._guard = threading.Lock()
+
+    def reader(self) -> sqlite3.Connection:
+        return self._of_this_thread("reader", read_only=True).conn
+
+    def writer(self) -> Database:
+        return self._of_this_thread("writer", read_only=False)
+
+    @contextmanager
+    def writing(self) -> Iterator[Database]:
+        """One transaction that holds the write lock from its start.
+
+        `BEGIN IMMEDIATE`, since a transaction that reads first and writes later fails at once when another wrote in
+        between. Within it `Database.atomic()` nests as a savepoint. A `writing` inside a `writing` joins it.
+        """
+        db = self.writer()
+        if db.conn.in_transaction:
+            with db.atomic():
+                yield db
+            return
+        db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            with db.atomic():
+                yield db
+            db.conn.execute("COMMIT")
+        except BaseException:
+            db.rollback()
+            raise
+
+    def close(self) -> None:
+        with self._guard:
+            for db in list(self._all):
+                db.close()
+            self._all.clear()
+        self._local = threading.local()
+
+    def _of_this_thread(self, name: str, *, read_only: bool) -> Database:
+        db: Database | None = getattr(self._local, name, None)
+        if db is None:
+            db = connect(self.path, read_only=read_only)
+            setattr(self._local, name, db)
+            with self._guard:
+                self._all.add(db)
+        return db
+
+
+def connect(path: Path, *, read_only: bool) -> Database:
+    """One connection; it may be closed by another thread, but is used by its own alone."""
+    mode = "ro" if read_only else "rw"
+    uri = f"{path.resolve().as_uri()}?mode={mode}"
+    conn = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+    db = Database(conn, execute_plugins=False)
+    conn.execute("PRAGMA foreign_keys = ON")
+    conn.execute("PRAGMA synchronous = FULL")
+    if read_only:
+        conn.execute("PRAGMA query_only = ON")
+    return db
+
+
+def prepare(path: Path) -> None:
+    """Makes the database if there is none, checks it if there is, and migrates it.
+
+    A new one is made under another name and linked into place when finished, so that an empty file is always damage.
+
+    Raises:
+        DamagedStore: the file is no whole database of this program; the message ends with the mending command.
+    """
+    if not path.exists():
+        _create(path)
+    try:
+        _check_and_migrate(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            raise
+        raise _damaged(path, str(error)) from error
+
+
+def _create(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
+    fresh.unlink(missing_ok=True)
+    conn = sqlite3.connect(fresh)
+    try:
+        conn.execute("PRAGMA journal_mode = WAL")
+        migrations.apply(Database(conn, execute_plugins=False))
+    finally:
+        conn.close()
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        pass  # another process made it in the meantime, which is as good
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _check_and_migrate(path: Path) -> None:
+    if path.stat().st_size == 0:
+        raise _damaged(path, "the file is empty")
+    db = connect(path, read_only=False)
+    try:
+        verdict = db.conn.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise _damaged(path, verdict.replace("\n", " "))
+        _refuse_foreign(path, db)
+        migrations.apply(db)
+    finally:
+        db.close()
+
+
+def _refuse_foreign(path: Path, db: Database) -> None:
+    applied = {migration.name for migration in migrations.applied(db)}
+    if not applied:
+        raise _damaged(path, "it is no glossary")
+    ours = {migration.name for migration in migrations.pending(Database(memory=True, execute_plugins=False))}
+    if newer := sorted(applied - ours):
+        raise DamagedStore(
+            f"{path} was written by a newer Argot (it has {', '.join(newer)}). "
+            "Install that version: pip install --upgrade argot"
+        )
+
+
+def _damaged(path: Path, detail: str) -> DamagedStore:
+    return DamagedStore(f"The glossary {path} is damaged: {detail}. Put the last backup in its place: argot restore")

@@ -1,0 +1,204 @@
+"""Finds the glossary's terms in a text, without being fooled by ordinary words.
+
+A dictionary over normalised tokens (a trie: every beginning of a term is a key too) makes the work depend on the length
+of the text, not on the size of the glossary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from argot.jargon_db.atoms import SEPARATORS, Atom, atoms_of
+from argot.jargon_db.normalise import APOSTROPHES, normalise, plurals, singulars
+from argot.jargon_db.spelling import NearTerms, is_coded, misspelt_words
+from argot.jargon_db.words import is_english, is_function_word
+from argot.types import Mention
+
+_SIGNS_OF_NAMES = "+#"
+_MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "«": "»", "„": "“"}
+
+
+class Spelling(NamedTuple):
+    """One way to write a term: its own spelling or that of an alias."""
+
+    term: str
+    spelling: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    start: int
+    end: int
+    entries: Sequence[Spelling]
+    inflected: bool
+    split: bool
+
+
+class TermMatcher:
+    """Finds terms and their aliases in texts, for one set of readable senses. Immutable, so threads may share it.
+
+    When a term is recognised:
+    - as it is spelt, except for one that equals a function word in lower case ("it", "to");
+    - in other case when that cannot be an ordinary word: "puc" is PUC, but "it", "as", "act" are not IT, AS, ACT. A term
+      or alias that is itself an ordinary word ("die", "Page") or of several words may be in any case;
+    - where several terms differ only in case (mA, MA) each as it is spelt alone;
+    - in singular and plural, with hyphens, slashes and spaces exchanged, and after digits ("40MUBO") as spelt;
+    - regardless of case where the text marks it by quotes, backticks or asterisks.
+    """
+
+    def __init__(self, spellings: Iterable[Spelling]) -> None:
+        self._entries: dict[str, list[Spelling]] = {}
+        self._beginnings: set[str] = set()
+        self._terms: dict[str, int] = {}
+        for spelling in spellings:
+            self._add(spelling)
+        self.near = NearTerms(self._entries, self._terms)
+
+    def terms(self) -> Collection[str]:
+        """The glossary's spelling of every term, without aliases."""
+        return self._terms.keys()
+
+    def find(self, text: str) -> list[Mention]:
+        """The terms in the text, in order; of overlapping ones the longest, then the first."""
+        atoms = atoms_of(text)
+        shouted = _is_shouted(text)
+        taken: list[Mention] = []
+        candidates = sorted(self._candidates(atoms), key=lambda found: (found.start - found.end, found.start))
+        for candidate in candidates:
+            if any(candidate.start < other.end and other.start < candidate.end for other in taken):
+                continue
+            mention = _mention(text, candidate, shouted)
+            if mention is not None:
+                taken.append(mention)
+        return sorted(taken, key=lambda mention: mention.start)
+
+    def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
+        """Words that are most likely a misspelt term: neither taken, nor ordinary English, nor widely known."""
+        return misspelt_words(text, taken, self.near)
+
+    def _add(self, entry: Spelling) -> None:
+        self._terms[entry.term] = self._terms.get(entry.term, 0) + (entry.spelling == entry.term)
+        key = normalise(entry.spelling)
+        entries = self._entries.setdefault(key, [])
+        if entry not in entries:
+            entries.append(entry)
+        if not key.isalnum():
+            self._beginnings.update(key[: atom.end] for atom in atoms_of(key)[:-1])
+
+    def _candidates(self, atoms: Sequence[Atom]) -> Iterator[_Candidate]:
+        for first, atom in enumerate(atoms):
+            yield from self._from(atoms, first, atom.text, atom.start, split=False)
+            if (rest := atom.after_digits()) is not None:
+                yield from self._from(atoms, first, rest.text, rest.start, split=True)
+
+    def _from(self, atoms: Sequence[Atom], first: int, key: str, start: int, *, split: bool) -> Iterator[_Candidate]:
+        """Every entry that begins at this atom. More than one reading is open where a separator may be a space."""
+        open_readings = [(first, "", key)]
+        while open_readings:
+            place, head, last = open_readings.pop()
+            read = head + last
+            yield from self._ending(read, head, last, start, atoms[place].end, split)
+            if read in self._beginnings:
+                open_readings += _continued(atoms, place, read)
+
+    def _ending(self, read: str, head: str, last: str, start: int, end: int, split: bool) -> Iterator[_Candidate]:
+        if entries := self._entries.get(read):
+            yield _Candidate(start, end, entries, False, split)
+        for form in (*singulars(last), *plurals(last)):
+            if entries := self._entries.get(head + form):
+                yield _Candidate(start, end, entries, True, split)
+
+
+def _continued(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, str, str]]:
+    """The ways to read on: (place of the next atom, key so far with what joins it, the atom's own text)."""
+    if place + 1 >= len(atoms):
+        return []
+    following = atoms[place + 1]
+    ways = [(place + 1, read + " " if following.spaced else read, following.text)]
+    is_separator = following.text in SEPARATORS and not following.spaced and place + 2 < len(atoms)
+    if is_separator and atoms[place + 2].is_word and not atoms[place + 2].spaced:
+        ways.append((place + 2, f"{read} ", atoms[place + 2].text))
+    return ways
+
+
+def _mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
+    """The mention of the entry that fits the text's own case best, if any may."""
+    start, end = candidate.start, candidate.end
+    if _is_part_of_something(text, start, end):
+        return None
+    surface = text[start:end]
+    fitting = [entry for entry in candidate.entries if _fits(surface, entry.spelling, candidate)]
+    if fitting:
+        entry = fitting[0]
+        ordinary = is_function_word(surface) or (len(surface) == 1 and is_function_word(surface.lower()))
+        if (ordinary or (shouted and is_english(surface.lower()))) and not _is_marked(text, start, end):
+            return None
+    else:
+        loose = _loosely_fitting(text, candidate, surface)
+        if loose is None:
+            return None
+        entry = loose
+    exact = surface == entry.spelling
+    return Mention(surface, start, end, entry.term, "exact" if exact else "variant")
+
+
+def _fits(surface: str, spelling: str, candidate: _Candidate) -> bool:
+    """Whether the surface has the spelling's own case, apart from a plural ending."""
+    if not candidate.inflected:
+        return _letters(surface) == _letters(spelling)
+    shorter, longer = sorted((_letters(surface), _letters(spelling)), key=len)
+    if shorter.isupper() and longer.isupper():
+        return False
+    stem = shorter[:-1] if shorter.endswith("y") and longer.endswith("ies") else shorter
+    return longer.startswith(stem)
+
+
+def _loosely_fitting(text: str, candidate: _Candidate, surface: str) -> Spelling | None:
+    """The entry meant although the case differs, or None where it is more likely an ordinary word."""
+    if candidate.split:
+        return None
+    entries = candidate.entries
+    if len({entry.spelling for entry in entries}) > 1:
+        entries = [entry for entry in entries if not is_coded(entry.spelling)]
+    marked = _is_marked(text, candidate.start, candidate.end)
+    for entry in entries:
+        if _may_be_in_other_case(surface, entry.spelling, candidate.inflected) or (marked and not candidate.inflected):
+            return entry
+    return None
+
+
+def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
+    words = normalise(surface).split(" ")
+    if len(words) == 1 and is_function_word(words[0]):
+        return False
+    if inflected and surface.isupper():
+        return False
+    if is_coded(spelling) or _letters(spelling).isupper():
+        return not all(is_english(word) for word in words)
+    return True
+
+
+def _letters(text: str) -> str:
+    """The text without what normalisation folds, but with its case."""
+    return "".join(char for char in text if char.isalnum())
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether case tells nothing, because the whole text is in capitals."""
+    return text.isupper() and len(text.split()) > 3
+
+
+def _is_part_of_something(text: str, start: int, end: int) -> bool:
+    """C in C++ or C#, t in don't, and the first half of a letter with a combining mark."""
+    after = text[end : end + 2]
+    if text[end - 1].isalnum() and after[:1] and after[0] in _SIGNS_OF_NAMES and not after[1:].isalnum():
+        return True
+    before = text[max(0, start - 2) : start]
+    return len(before) == 2 and before[1] in APOSTROPHES and before[0].isalnum()
+
+
+def _is_marked(text: str, start: int, end: int) -> bool:
+    opening = text[start - 1] if start else ""
+    return opening in _MARKS and text[end : end + 1] == _MARKS[opening]

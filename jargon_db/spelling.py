@@ -1,0 +1,157 @@
+"""Near misses: which glossary term a strange word most likely means, and what to offer for an unknown one."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from argot.jargon_db.normalise import normalise, variants, without_possessive
+from argot.jargon_db.words import is_english, is_well_known
+from argot.types import Mention
+
+if TYPE_CHECKING:
+    from argot.jargon_db.matching import Spelling
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+def is_coded(spelling: str) -> bool:
+    """Whether case belongs to the term's identity: `tCCS`, `mA`, `pH`, `VPgm`; not `PUC`, `PUCs`, `Page`, `die`."""
+    if any(char.isspace() for char in spelling):
+        return False
+    letters = "".join(char for char in spelling if char.isalpha())
+    bare = letters[:-1] if letters.endswith("s") and letters[:-1].isupper() else letters
+    return bare[1:] != bare[1:].lower() and not bare.isupper()
+
+
+class NearTerms:
+    """Terms and aliases by length, for near look-ups that never go through all of them in Python."""
+
+    def __init__(self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int]) -> None:
+        self._entries = entries
+        self._senses = senses
+        self._by_length: defaultdict[int, list[str]] = defaultdict(list)
+        for key in entries:
+            self._by_length[len(key)].append(key)
+
+    def knows(self, word: str) -> bool:
+        return any(key in self._entries for key in variants(word))
+
+    def uses(self, term: str) -> int:
+        """How many approved senses the term has."""
+        return self._senses.get(term, 0)
+
+    def of(self, key: str) -> str:
+        """The term a key leads to."""
+        return self._entries[key][0].term
+
+    def within(self, key: str, distance: int) -> list[tuple[str, int]]:
+        """(key, distance) of every known key within so many typing errors (a transposition is one), nearest first."""
+        found: list[tuple[str, int]] = []
+        for length in range(max(1, len(key) - distance), len(key) + distance + 1):
+            near = process.extract(
+                key,
+                self._by_length.get(length, ()),
+                scorer=OSA.distance,
+                score_cutoff=distance,
+                limit=None,
+                processor=None,
+            )
+            found += [(known, int(errors)) for known, errors, _ in near]
+        return sorted(found, key=lambda hit: (hit[1], -self.uses(self.of(hit[0])), hit[0]))
+
+
+def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list[Mention]:
+    mentions: list[Mention] = []
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        surface = match.group()
+        if surface.endswith(("'s", "’s")):
+            surface, end = surface[:-2], end - 2
+        if any(start < other.end and other.start < end for other in taken) or _is_ordinary(surface, near):
+            continue
+        term = _meant(surface, near)
+        if term is not None:
+            mentions.append(Mention(surface, start, end, term, "misspelt"))
+    return mentions
+
+
+def _is_ordinary(word: str, near: NearTerms) -> bool:
+    if len(word) < 3 or not any(char.isalpha() for char in word) or is_well_known(word):
+        return True
+    parts = re.split(r"[-'’]", word.lower())
+    return all(is_english(part) or part.isdigit() for part in parts) or near.knows(word)
+
+
+def _meant(surface: str, near: NearTerms) -> str | None:
+    """The one term a strange word misspells, or None when none or several are equally near."""
+    key = without_possessive(normalise(surface))
+    distance = _tolerated(surface, key)
+    hits = [(known, errors) for known, errors in near.within(key, distance) if _is_plausible(key, known)]
+    if not hits:
+        return None
+    best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
+    return best.pop() if len(best) == 1 else None
+
+
+def _tolerated(surface: str, key: str) -> int:
+    """Errors a word of this length may have: one up to seven letters, two beyond."""
+    return 1 if len(key) < 8 else 2
+
+
+def _is_plausible(key: str, known: str) -> bool:
+    """Short codes are dense (PUC, PUD, PLC): only exchanged neighbours count there; longer words keep their beginning."""
+    if not any(char.isalpha() for char in known):
+        return False
+    if _digits(key) != _digits(known):
+        return False
+    if min(len(key), len(known)) < 5:
+        return len(key) == len(known) and sorted(key) == sorted(known) and len(key) >= 3
+    return key[0] == known[0] or sorted(key) == sorted(known)
+
+
+def _digits(key: str) -> str:
+    return "".join(char for char in key if char.isdigit())
+
+
+class Suggester:
+    """Did-you-mean for unknown terms: near spellings, and abbreviations of what was typed."""
+
+    def __init__(self, near: NearTerms, expansions: Iterable[tuple[str, str]]) -> None:
+        self._near = near
+        self._by_initials: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._by_expansion: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for term, expansion in expansions:
+            key = normalise(expansion)
+            self._by_expansion[key][term] = None
+            self._by_initials[initials(key)][term] = None
+
+    def suggest(self, term: str, limit: int) -> list[str]:
+        """At most `limit` terms, best first; the term itself is never among them."""
+        key = without_possessive(normalise(term))
+        if not key or limit <= 0:
+            return []
+        scored: dict[str, float] = {}
+        for known, errors in self._near.within(key, 1 if len(key) < 5 else 2):
+            if len(key) > 2 or errors == 0:
+                _keep(scored, self._near.of(known), fuzz.ratio(key, known))
+        for meaning in self._by_expansion.get(key, ()):
+            _keep(scored, meaning, 100)
+        for meaning in self._by_initials.get(key if " " not in key else initials(key), ()):
+            _keep(scored, meaning, 90 if " " not in key else 80)
+        scored.pop(term, None)
+        ranked = sorted(scored, key=lambda name: (-round(scored[name]), -self._near.uses(name), name))
+        return ranked[:limit]
+
+
+def initials(key: str) -> str:
+    return "".join(word[0] for word in key.split(" ") if word)
+
+
+def _keep(scored: dict[str, float], term: str, score: float) -> None:
+    scored[term] = max(score, scored.get(term, 0.0))

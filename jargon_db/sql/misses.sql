@@ -1,0 +1,4 @@
+-- Every question that met an unknown term, oldest first; whose question it is decides who may read it.
+SELECT misses.term, misses.key, miss_questions.question, miss_questions.principal, miss_questions.asked
+FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
+ORDER BY misses.id, miss_questions.asked, miss_questions.id

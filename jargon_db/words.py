@@ -1,0 +1,74 @@
+"""What is no jargon: ordinary English words, and abbreviations everyone knows."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """The commonest English words and nearly all with up to four letters, in lower case (`words.txt`)."""
+    return frozenset(_data("words.txt"))
+
+
+@cache
+def well_known() -> frozenset[str]:
+    """Abbreviations and names in capitals that need no explanation (`well_known.txt`), as usually written."""
+    return frozenset(_data("well_known.txt"))
+
+
+@cache
+def _well_known_folded() -> frozenset[str]:
+    return frozenset(word.casefold() for word in well_known())
+
+
+def is_well_known(word: str) -> bool:
+    """Whether it is a widely known abbreviation, in singular or plural, however it is capitalised: USB, PDFs, pcie."""
+    folded = word.casefold().removesuffix("'s")
+    return folded in _well_known_folded() or folded.removesuffix("s") in _well_known_folded()
+
+
+def is_function_word(word: str) -> bool:
+    """Whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
+    return word in _FUNCTION_WORDS
+
+
+def is_english(word: str) -> bool:
+    """Whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's", "reading"."""
+    words = english_words()
+    if word in words or (len(word) == 1 and word.isalpha()):
+        return True
+    word = word.removesuffix("'s")
+    return word in words or any(stem in words for stem in _stems(word))
+
+
+def _stems(word: str) -> list[str]:
+    """What an inflected word may come from. Stems have at least three letters, so that "ads" or "ping" stay whole."""
+    stems: list[str] = []
+    for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= 3:
+            stems.append(stem)
+            if ending in ("ing", "ed", "er", "es"):
+                stems += [stem + "e", stem[:-1] if stem[-1] == stem[-2] else stem, stem[:-1] + "y"]
+    if word.endswith(("ies", "ied", "ier", "ily")) and len(word) > 5:
+        stems.append(word[:-3] + "y")
+    return stems
+
+
+def _data(name: str) -> list[str]:
+    """The words of a data file: separated by white space, lines with `#` are comments."""
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
+
+
+_FUNCTION_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be been before being below between both but by can
+    cannot could did do does doing don't down during each either else ever every few for from further get gets give given
+    got had has have having he her here hers him his how however i if in into is it its itself just let like made make
+    makes many may me might more most much must my neither no nor not now of off on once one only or other others our
+    ours out over own per same shall she should since so some such than that the their theirs them then there these they
+    this those through to too under until up upon us use used uses using very via was we were what when where whether
+    which while who whom whose why will with within without would yes yet you your yours""".split()
+)

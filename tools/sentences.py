@@ -1,0 +1,187 @@
+"""Cuts a Markdown text into the units an answer quotes and a citation supports.
+
+Prose is cut by pysbd, which knows abbreviations, decimals and initials ("Fig. 3", "e.g.", "5.2 V"). A heading, a list
+item, a table row and a block of code is a unit of its own. Every unit is a [start, end) of the given text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Any, Literal
+
+Span = tuple[int, int]
+UnitKind = Literal["prose", "heading", "item", "row", "code"]
+
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
+_RULER = re.compile(r"\s{0,3}(?:[-*_]\s*){3,}$")
+_ITEM = re.compile(r"\s*(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+(?=\S)")
+_ROW = re.compile(r"\s{0,3}\|.*\|\s*$")
+_DIVIDER = re.compile(r"\s{0,3}\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*$")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
+
+_STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
+_PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
+_LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
+_LONGEST_PIECE = 1_000
+_LONGEST_ITEM = 300
+_MOST_LIST_MARKS = 25
+
+
+def split_sentences(text: str) -> list[Span]:
+    """The units of `text` in order, without surrounding white space; never empty ones, never overlapping."""
+    return [(start, end) for start, end, _ in split_units(text)]
+
+
+@lru_cache(maxsize=1_000)
+def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
+    """As `split_sentences`, with the kind of each unit."""
+    units: list[tuple[int, int, UnitKind]] = []
+    for start, end, kind in _blocks(text):
+        if kind == "prose" or (kind == "item" and end - start > _LONGEST_ITEM):
+            units.extend((first, last, kind) for first, last in _prose_sentences(text, start, end))
+        else:
+            span = _trimmed(text, start, end)
+            if span[0] < span[1]:
+                units.append((*span, kind))
+    return tuple(units)
+
+
+# -- blocks: lines that belong together -------------------------------------------------------------------------------
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
+    """Runs of lines of one kind. Blank lines and table dividers belong to none."""
+    open_start, open_end, open_kind = 0, 0, ""
+    fence = ""
+    for start, end in _lines(text):
+        line = text[start:end]
+        kind = _line_kind(line, open_kind, fence)
+        if kind == "code" and not fence and _FENCE.match(line) and open_kind:
+            yield open_start, open_end, _as_kind(open_kind)
+            open_kind = ""
+        was_fenced, fence = bool(fence), _fence_after(line, fence)
+        if open_kind and (kind == "more" or kind == open_kind == "code"):
+            open_end = end
+            if was_fenced and not fence:
+                yield open_start, open_end, "code"
+                open_kind = ""
+            continue
+        if kind == "underline":
+            open_end, open_kind = end, "heading"
+            continue
+        if open_kind:
+            yield open_start, open_end, _as_kind(open_kind)
+        open_start, open_end, open_kind = start, end, "" if kind == "blank" else kind
+        if kind in ("heading", "row") and open_kind:
+            yield start, end, _as_kind(kind)
+            open_kind = ""
+    if open_kind:
+        yield open_start, open_end, _as_kind(open_kind)
+
+
+def _fence_after(line: str, fence: str) -> str:
+    """The fence that is open after this line: its three ticks or tildes, or nothing."""
+    found = _FENCE.match(line)
+    if not found:
+        return fence
+    mark = found.group(1)[:3]
+    return mark if not fence else "" if mark == fence else fence
+
+
+def _as_kind(kind: str) -> UnitKind:
+    kinds: dict[str, UnitKind] = {"heading": "heading", "item": "item", "row": "row", "code": "code"}
+    return kinds.get(kind, "prose")
+
+
+def _line_kind(line: str, before: str, fence: str) -> str:
+    """Its kind, or `blank`; `more`: goes on with the block before; `underline`: makes that a heading."""
+    if fence or _FENCE.match(line):
+        return "code"
+    for kind, applies in (
+        ("blank", not line.strip() or (_DIVIDER.match(line) and "|" in line)),
+        ("underline", before == "prose" and _UNDERLINE.match(line)),
+        ("blank", _RULER.match(line)),
+        ("heading", _HEADING.match(line)),
+        ("row", _ROW.match(line)),
+        ("item", _ITEM.match(line)),
+        ("more", before in ("prose", "item")),
+        ("code", _INDENTED.match(line)),
+    ):
+        if applies:
+            return kind
+    return "prose"
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield start, start + len(line.rstrip("\r\n"))
+        start += len(line)
+
+
+# -- sentences of prose -----------------------------------------------------------------------------------------------
+
+
+def _prose_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    for first, last in _pieces(text, start, end):
+        yield from _piece_sentences(text, first, last)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """Cuts what is longer than pysbd should be given (its time grows faster than the text) at plain sentence ends."""
+    while end - start > _LONGEST_PIECE:
+        window = text[start : start + _LONGEST_PIECE]
+        stops = [match.end() for match in _PLAIN_STOP.finditer(window)] or [
+            m.end() for m in re.finditer(r"\s+", window)
+        ]
+        cut = start + (stops[-1] if stops else _LONGEST_PIECE)
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _piece_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    piece = re.sub(r"\s", " ", text[start:end])
+    position = 0
+    for sentence in _cut(piece):
+        found = piece.find(sentence, position)
+        if found < 0:
+            continue
+        span = _trimmed(text, start + position, start + found + len(sentence))
+        position = found + len(sentence)
+        if span[0] < span[1]:
+            yield span
+    rest = _trimmed(text, start + position, end)
+    if rest[0] < rest[1]:
+        yield rest
+
+
+def _cut(piece: str) -> list[str]:
+    """The sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence."""
+    stops = list(_STOP.finditer(piece.rstrip()))
+    if not stops:
+        return [piece.strip()] if piece.strip() else []
+    plain_ends = [match.end() for match in _PLAIN_STOP.finditer(piece)]
+    if plain_ends == [stop.end() for stop in stops] and not re.search(r"[\"'“”‘’()\[\]]", piece):
+        cuts = [0, *plain_ends, len(piece)]
+        return [piece[a:b].strip() for a, b in pairwise(cuts)]
+    if len(_LIST_LIKE.findall(piece)) > _MOST_LIST_MARKS:  # pysbd reads them as lists, in cubic time
+        return [part for part in re.split(r"(?<=[.!?])\s+", piece) if part]
+    return [sentence.strip() for sentence in _segmenter().segment(piece) if sentence.strip()]
+
+
+@cache
+def _segmenter() -> Any:
+    import pysbd
+
+    return pysbd.Segmenter(language="en", clean=False)
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

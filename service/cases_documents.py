@@ -1,0 +1,167 @@
+"""Documents: put in, take out, list, read. Every read goes through the store's own check of who may read."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.owner import KnowledgeBase
+from argot.service.registry import Event, Text, case
+from argot.service.shapes import jsonable, passage
+from argot.service.worker import stream
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.ingest import IngestEvent
+
+Paths = Annotated[list[str], Field(min_length=1)]
+
+COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
+
+
+@case("manager", local=True)
+async def add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    paths: Paths,
+    audience: list[Text] | None = None,
+    tags: list[Text] | None = None,
+    base_uri: Text | None = None,
+) -> AsyncIterator[Event]:
+    """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
+
+    What cannot be read is named with its reason, and the rest goes in.
+    """
+    _require_there(paths)
+    corpus = await kb.load()
+    from argot.corpus.ingest import sources_in
+    from argot.tools.triples import ExtractiveDeriver
+
+    counts = dict.fromkeys(COUNTED, 0)
+    problems: list[dict[str, str]] = []
+    async with kb.writing:
+        sources = sources_in([Path(path) for path in paths], base_uri)
+        ingest = stream(
+            lambda: corpus.add(
+                sources, deriver=ExtractiveDeriver(), audience=frozenset(audience or ()), tags=tuple(tags or ())
+            )
+        )
+        async for event in ingest:
+            if event.kind in counts:
+                counts[event.kind] += 1
+            if event.kind in ("failed", "skipped", "duplicate"):
+                problems.append({"kind": event.kind, "name": event.name, "detail": event.detail})
+            yield ingest_event(event)
+    yield {"kind": "result", "data": {**counts, "problems": problems}}
+
+
+@case("manager")
+async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """Take a document (by id, name or URI) out, with everything derived from it."""
+    corpus = await kb.load()
+    async with kb.writing:
+        plain: dict[str, Any] = jsonable(await kb.blocking(corpus.remove, principal, document))
+    return plain
+
+
+@case("asker", local=False)
+async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """The documents one may read, each in its newest revision."""
+    store = kb.document_store
+    return [jsonable(document) for document in await kb.blocking(store.documents, principal)]
+
+
+@case("asker")
+async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """A document (by id, name or URI) with its passages."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    passages = await kb.blocking(store.passages_of, principal, found.id)
+    return {"document": jsonable(found), "passages": [passage(one, found) for one in passages]}
+
+
+@case("asker")
+async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> dict[str, Any]:
+    """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
+    found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
+    if passage_id not in found:
+        raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
+    return passage(*found[passage_id])
+
+
+@case("asker")
+async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """The whole Markdown of a document's newest revision."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    text = await kb.blocking(store.markdown, principal, found.revision_id)
+    return {"document": jsonable(found), "markdown": text}
+
+
+@case("asker")
+async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    data, media_type = await kb.blocking(store.original, principal, found.revision_id)
+    return {"document": jsonable(found), "media_type": media_type, "base64": base64.b64encode(data).decode("ascii")}
+
+
+@case("manager")
+async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event]:
+    """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
+    corpus = await kb.load()
+    async with kb.writing:
+        async for done, total in _reindexing(corpus):
+            yield {"kind": "progress", "done": done, "total": total}
+    yield {"kind": "result", "data": {"passages": corpus.store.passage_count(principal)}}
+
+
+async def _reindexing(corpus: Any) -> AsyncIterator[tuple[int, int]]:
+    """`Corpus.reindex` tells its progress to a function; here it becomes a stream."""
+    import queue
+    import threading
+
+    told: queue.SimpleQueue[tuple[int, int] | BaseException | None] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            corpus.reindex(lambda done, total: told.put((done, total)))
+            told.put(None)
+        except BaseException as error:  # handed over to the reader below
+            told.put(error)
+
+    def items() -> Any:
+        thread = threading.Thread(target=work, name="argot-reindex")
+        thread.start()
+        while (item := told.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+        thread.join()
+
+    async for item in stream(items):
+        yield item
+
+
+def ingest_event(event: IngestEvent) -> Event:
+    return {
+        "kind": event.kind,
+        "name": event.name,
+        "detail": event.detail,
+        "done": event.done,
+        "total": event.total,
+        "document": jsonable(event.document),
+    }
+
+
+def _require_there(paths: list[str]) -> None:
+    for path in paths:
+        if not Path(path).exists():
+            raise InvalidInput(f"There is no file or folder {path}. Nothing was added.")

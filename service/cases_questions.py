@@ -1,0 +1,107 @@
+"""Asking, and answering what Argot asks back. Both stream: stages, pieces of the answer, the result."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import InvalidInput, NotFound
+from argot.profile import profile_named
+from argot.service.owner import KnowledgeBase
+from argot.service.registry import Event, Text, case
+from argot.service.shapes import jsonable
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.graph.context import RunContext
+    from argot.graph.run import AskEvent
+
+
+@case("asker")
+async def ask(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    question: Text,
+    thread: Text | None = None,
+    context: Text | None = None,
+    profile: Text | None = None,
+) -> AsyncIterator[Event]:
+    """Answer a question, in a new thread or as the next turn of one's own.
+
+    Events: `{"kind": "stage", "name", "seconds", "data"}`, `{"kind": "token", "data": piece}` and at last
+    `{"kind": "result", "data": AskResult}`. With status `needs_choice`, send one of the choices to `answer`.
+    """
+    _require_question(question, kb.settings.max_question_chars)
+    run = await run_context(kb, principal, context, profile)
+    threads = await kb.threads()
+    found = await (threads.own(principal.name, thread) if thread else threads.start(principal.name, question))
+    from argot.graph.run import ask as ask_graph
+
+    graph = await kb.graph()
+    async with kb.turn_of(found.id):
+        async for event in ask_graph(graph, run, question, found.id):
+            yield plain_event(event)
+        await threads.touch(found.id)
+
+
+@case("asker")
+async def answer(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    choice: Text,
+    context: Text | None = None,
+    profile: Text | None = None,
+) -> AsyncIterator[Event]:
+    """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
+    _require_question(choice, kb.settings.max_question_chars, name="answer")
+    threads = await kb.threads()
+    await threads.own(principal.name, thread)
+    run = await run_context(kb, principal, context, profile)
+    from argot.graph.run import answer_choice
+
+    graph = await kb.graph()
+    async with kb.turn_of(thread):
+        await threads.own(principal.name, thread)
+        async for event in answer_choice(graph, run, thread, choice):
+            yield plain_event(event)
+        await threads.touch(thread)
+
+
+async def run_context(kb: KnowledgeBase, principal: Principal, context: str | None, profile: str | None) -> RunContext:
+    """What the graph is given for one run on this principal's behalf.
+
+    Raises:
+        NotFound: there is no such context, or not for this principal.
+        InvalidSettings: there is no such profile.
+    """
+    chosen = profile_named(profile or kb.settings.profile)
+    corpus = await kb.load()
+    glossary = kb.glossary
+    if context is not None:
+        known = {found.name.casefold(): found.name for found in await kb.blocking(glossary.contexts, principal)}
+        if context.casefold() not in known:
+            raise NotFound(f"There is no context '{context}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
+        context = known[context.casefold()]
+    from argot.graph.context import extractive_context
+
+    return extractive_context(corpus, glossary, principal, chosen, kb.settings, context)
+
+
+def plain_event(event: AskEvent) -> Event:
+    data: Any = jsonable(event.data)
+    return {"kind": event.kind, "name": event.name, "seconds": event.seconds, "data": data}
+
+
+def _require_question(text: str, most: int, name: str = "question") -> None:
+    if not text.strip():
+        raise InvalidInput(f"The {name} is empty. Type one of a word or more.")
+    if len(text) > most:
+        raise InvalidInput(
+            f"The {name} has {len(text):,} characters; at most {most:,} are taken (setting max_question_chars)."
+            " Ask about one thing at a time, and put long material in as a document: argot add."
+        )
+    if name == "question" and not any(character.isalnum() for character in text):
+        raise InvalidInput(f"There is no word in the question '{text[:40]}'. Ask it in words.")

@@ -1,0 +1,105 @@
+"""SQLite as the service's own stores use it: opened alike, migrated step by step, damage found before use."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from argot.errors import DamagedStore
+from argot.service import home as layout
+
+BUSY_SECONDS = 10.0
+SMALL_BYTES = 32 * 1024 * 1024
+"""Up to this size a store is checked page by page at every start (about 5 ms for each megabyte)."""
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """A connection in WAL mode; every commit is durable. To be used by one thread at a time."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    with damage_named(path):
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[str], path: Path) -> None:
+    """Run the steps this file has not seen yet, each in a transaction; `user_version` counts them.
+
+    Raises:
+        DamagedStore: a newer Argot wrote the file, or it is corrupt.
+    """
+    with damage_named(path):
+        seen = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if seen > len(steps):
+            raise DamagedStore(f"{path} was written by a newer Argot. Install that one: pip install -U argot")
+        for number, step in enumerate(steps[seen:], start=seen + 1):
+            connection.executescript(f"BEGIN; {step}; PRAGMA user_version = {number}; COMMIT;")
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn SQLite's "file is not a database" and "disk image is malformed" into an error with a remedy."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError | sqlite3.ProgrammingError):
+            raise
+        raise damaged(path, str(error)) from error
+
+
+def damaged(path: Path, detail: str) -> DamagedStore:
+    return DamagedStore(f"{path} is damaged ({detail}). {mending(path)}")
+
+
+def mending(path: Path) -> str:
+    """The command that mends a store, as a sentence."""
+    home = path.parent
+    aside = f"mv {path} {path}.damaged"
+    again = {
+        layout.CORPUS: f"{aside} && argot add --home {home} PATHS",
+        layout.GLOSSARY: f"{aside} && argot glossary import --home {home} FILE.csv",
+        layout.PEOPLE: f"{aside} && argot user add --home {home} NAME",
+        layout.THREADS: aside,
+    }.get(path.name, aside)
+    return f"Mend it from a backup with: argot restore --force --home {home} BACKUP.tar; or, without one, with: {again}"
+
+
+def check_database(path: Path, *, thoroughly: bool = False) -> None:
+    """See that a store can be used: it opens, is as long as it says and, if small or asked for, every page is sound.
+
+    A file that is not there is no damage. The write-ahead log of a killed process is taken in first: a page of the
+    main file may be missing there and yet be safe in the log.
+
+    Raises:
+        DamagedStore
+    """
+    if not path.exists():
+        return
+    if path.stat().st_size == 0 and not path.with_name(f"{path.name}-wal").exists():
+        raise damaged(path, "the file is empty")
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
+            _check_open(connection, path, thoroughly=thoroughly)
+    except sqlite3.DatabaseError as error:
+        if "locked" in str(error):
+            raise
+        raise damaged(path, str(error)) from error
+
+
+def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool) -> None:
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    pages, page_size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    size = path.stat().st_size
+    if size < pages * page_size:
+        raise damaged(path, f"{size} bytes, {pages * page_size} expected")
+    if not tables:
+        raise damaged(path, "it holds no table")
+    if thoroughly or size <= SMALL_BYTES:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise damaged(path, str(found))

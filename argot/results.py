@@ -99,6 +99,7 @@ class AskResult(_Frozen):
     context: str | None = None
     misses: list[MissedTerm] = []
     choices: list[Choice] = []
+    notes: list[str] = Field([], description="what the asker should know of how the question was read")
     augmented_question: str = ""
     search_queries: list[str] = []
     triples: list[tuple[str, str, str]] = []

@@ -1,1 +1,120 @@
-"""One reader a file format; all give Markdown that keeps headings, lists and tables."""
+"""One reader a file format; all give Markdown that keeps headings, lists and tables.
+
+`read_document` reads in this process, `read_document_isolated` in a child with bounds on memory and time, as it must be
+for files of strangers. Readers import what they need when they are called, so that neither costs anything else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from argot.corpus.readers.limits import ReadLimits
+from argot.errors import UnreadableDocument
+from argot.types import ParsedDocument
+
+__all__ = ["SUFFIXES", "ReadLimits", "media_type_of", "read_document", "read_document_isolated"]
+
+Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
+
+_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+SUFFIXES: Mapping[str, str] = MappingProxyType(
+    {
+        ".md": "text/markdown",
+        ".markdown": "text/markdown",
+        ".txt": "text/plain",
+        ".text": "text/plain",
+        ".html": "text/html",
+        ".htm": "text/html",
+        ".xhtml": "text/html",
+        ".rst": "text/x-rst",
+        ".pdf": "application/pdf",
+        ".docx": _DOCX,
+        ".pptx": _PPTX,
+        ".csv": "text/csv",
+        ".tsv": "text/csv",
+        ".xlsx": _XLSX,
+    }
+)
+"""Suffix, in lower case, to media type: every format Argot reads."""
+
+_READERS: Mapping[str, tuple[str, str]] = {
+    "text/markdown": ("text", "read_markdown"),
+    "text/plain": ("text", "read_text"),
+    "text/html": ("html", "read_html"),
+    "text/x-rst": ("rst", "read_rst"),
+    "application/pdf": ("pdf", "read_pdf"),
+    _DOCX: ("docx", "read_docx"),
+    _PPTX: ("pptx", "read_pptx"),
+    "text/csv": ("sheets", "read_csv"),
+    _XLSX: ("sheets", "read_xlsx"),
+}
+_HARMLESS = frozenset(["text/markdown", "text/plain"])
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """The file as Markdown.
+
+    Raises:
+        UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
+    """
+    limits.check_size(data, name)
+    module, function = _READERS[media_type_of(data, name)]
+    reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
+    parsed = reader(data, name, limits)
+    limits.check_text(parsed.markdown, name)
+    if not parsed.markdown.strip():
+        raise UnreadableDocument(name, "empty: it holds no text")
+    # One character for one, so that offsets stay: neither can be stored.
+    return replace(
+        parsed,
+        title=_UNSTORABLE.sub("�", parsed.title).strip(),
+        markdown=_UNSTORABLE.sub("�", parsed.markdown),
+    )
+
+
+def read_document_isolated(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Like `read_document`, but formats that can blow up are read in a child process that is killed when they do."""
+    limits.check_size(data, name)
+    if media_type_of(data, name) in _HARMLESS:
+        return read_document(data, name, limits)
+    from argot.corpus.readers.isolated import read_in_child
+
+    return read_in_child(data, name, limits)
+
+
+def media_type_of(data: bytes, name: str) -> str:
+    """By suffix; a file without a known one by its first bytes.
+
+    Raises:
+        UnreadableDocument: neither tells.
+    """
+    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    sniffed = _sniff(data)
+    if sniffed is None:
+        formats = ", ".join(SUFFIXES)
+        raise UnreadableDocument(name, f"unknown format '{suffix}'", f"Argot reads {formats}.")
+    return sniffed
+
+
+def _sniff(data: bytes) -> str | None:
+    head = data[:2048]
+    if b"%PDF-" in head[:1024]:
+        return "application/pdf"
+    if head.startswith(b"PK\x03\x04"):
+        parts = {b"word/document.xml": _DOCX, b"ppt/presentation.xml": _PPTX, b"xl/workbook.xml": _XLSX}
+        return next((media_type for part, media_type in parts.items() if part in data), None)
+    lowered = head.lstrip().lower()
+    if lowered.startswith((b"<!doctype html", b"<html")):
+        return "text/html"
+    return None

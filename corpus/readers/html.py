@@ -1,0 +1,240 @@
+"""HTML to Markdown. Chrome, scripts and hidden text stay out; tables, lists, definitions and code keep their shape."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.tables import pipe_table
+from argot.corpus.readers.text import decode, stem
+from argot.errors import UnreadableDocument
+from argot.types import ParsedDocument
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+_DROPPED = (
+    "script, style, noscript, template, iframe, object, embed, svg, canvas, nav, form input, select, button, dialog, "
+    "[hidden], [aria-hidden=true], [role=navigation], [role=banner], [role=search], [role=contentinfo], a.headerlink"
+)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
+_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
+_MAX_SPAN = 50
+_MAX_CELLS = 2_000_000
+_TERM, _DEFINITION = "\x01", "\x02"
+"""Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
+
+
+def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Title: the first top heading if there is one, else `<title>`, else the file name."""
+    charset = _META_CHARSET.search(data[:4096])
+    text = decode(data, name, charset[1].decode("ascii") if charset else None)
+    soup = _soup(text)
+    heading = soup.find("h1")
+    title = _one_line(heading) or _one_line(soup.find("title"))
+    try:
+        markdown = to_markdown(_main_part(soup))
+    except RecursionError as error:
+        raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
+    return ParsedDocument(title or stem(name), markdown, "text/html", date=_date(soup))
+
+
+def html_to_markdown(html: str) -> str:
+    """For readers whose library gives HTML."""
+    return to_markdown(_soup(html))
+
+
+def to_markdown(root: Tag) -> str:
+    from bs4 import Tag
+
+    for element in root.select(_DROPPED):
+        element.decompose()
+    for element in root.select("[style]"):
+        if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
+            element.decompose()
+    return _tidy(_converter().convert_soup(root))
+
+
+def _soup(html: str) -> BeautifulSoup:
+    from bs4 import BeautifulSoup
+
+    # Document type and entity declarations go: lxml's HTML parser resolves none, and their text is no content.
+    cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
+    return BeautifulSoup(cleaned, "lxml")
+
+
+def _main_part(soup: BeautifulSoup) -> Tag:
+    """The part marked as the content. Without such a mark everything, less the page's own header and footer."""
+    for selector in ("main", "[role=main]", "body > article"):
+        found = soup.select(selector)
+        if len(found) == 1 and len(found[0].get_text(strip=True)) > 200:
+            return found[0]
+    body = soup.body or soup
+    for element in body.find_all("footer", recursive=False):
+        element.decompose()
+    return body
+
+
+def _one_line(element: Any) -> str:
+    return " ".join(element.get_text(" ").split())[:300] if element is not None else ""
+
+
+def _date(soup: BeautifulSoup) -> str | None:
+    for selector in ('meta[name="date"]', 'meta[property="article:published_time"]', 'meta[name="dcterms.date"]'):
+        found = soup.select_one(selector)
+        match = re.match(r"\d{4}-\d{2}-\d{2}", str(found.get("content", ""))) if found else None
+        if match:
+            return match[0]
+    return None
+
+
+def _tidy(markdown: str) -> str:
+    joined = re.sub(rf"\*\*{_TERM}\s*\*\*", ", ", markdown)
+    joined = re.sub(rf"\*\*{_TERM}\s*{_DEFINITION}[ \t]*", "**: ", joined)
+    joined = joined.replace(_TERM, "").replace(_DEFINITION, "")
+    joined = joined.replace("\xa0", " ")
+    lines = [line.rstrip() for line in joined.split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+# -- elements -------------------------------------------------------------------------------------------------------
+
+
+def _converter() -> Any:
+    from markdownify import MarkdownConverter
+
+    class Converter(MarkdownConverter):  # type: ignore[misc, unused-ignore]
+        """markdownify's rules, but for what a passage must not lose: tables with spans, definitions, code."""
+
+        def convert_table(self, el: Any, text: str, parent_tags: Any) -> str:
+            if el.find("table") is not None:
+                return f"\n\n{text}\n\n"
+            rows, headers = _grid(self, el)
+            if max((len(row) for row in rows), default=0) <= 1:
+                return "\n\n" + "\n\n".join(row[0] for row in rows if row) + "\n\n"
+            caption = el.find("caption")
+            above = f"**{_one_line(caption)}**\n\n" if _one_line(caption) else ""
+            return f"\n\n{above}{pipe_table(_one_header(rows, headers))}\n\n"
+
+        def convert_td(self, el: Any, text: str, parent_tags: Any) -> str:
+            return f"{text} "
+
+        convert_th = convert_td
+
+        def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:
+            if not {"td", "th"}.isdisjoint(parent_tags):
+                return f"{text.strip()}; "
+            return str(super().convert_li(el, text, parent_tags))
+
+        def convert_caption(self, el: Any, text: str, parent_tags: Any) -> str:
+            return ""
+
+        def convert_dt(self, el: Any, text: str, parent_tags: Any) -> str:
+            term = " ".join(text.split()).rstrip(":").replace("**", "")
+            return f"\n\n**{term}**{_TERM}" if term else ""
+
+        def convert_dd(self, el: Any, text: str, parent_tags: Any) -> str:
+            return f"{_DEFINITION}{text.strip()}\n\n" if text.strip() else ""
+
+        def convert_dl(self, el: Any, text: str, parent_tags: Any) -> str:
+            return f"\n\n{text}\n\n"
+
+        def convert_pre(self, el: Any, text: str, parent_tags: Any) -> str:
+            code = el.get_text().strip("\n").rstrip()
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
+            return f"\n\n{fence}{_language(el)}\n{code}\n{fence}\n\n" if code.strip() else ""
+
+        def convert_img(self, el: Any, text: str, parent_tags: Any) -> str:
+            return " ".join(str(el.get("alt") or "").split())
+
+        def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
+            href = str(el.get("href") or "")
+            if not href.startswith(("http://", "https://")) or not text.strip() or "_noformat" in parent_tags:
+                return text
+            return f"[{text.strip()}]({href})" if text.strip() != href else href
+
+        def convert_sup(self, el: Any, text: str, parent_tags: Any) -> str:
+            return f"^{text.strip()}" if text.strip() else ""
+
+    return Converter(
+        heading_style="atx",
+        bullets="-",
+        escape_asterisks=False,
+        escape_underscores=False,
+        escape_misc=False,
+        newline_style="backslash",
+        wrap=True,
+        wrap_width=None,
+    )
+
+
+def _language(el: Any) -> str:
+    code = el.find("code")
+    for element in (el, code):
+        classes = list(element.get("class") or ()) if element is not None else []
+        for index, value in enumerate(classes):
+            if value.startswith("language-"):
+                return str(value.removeprefix("language-"))
+            if value == "code" and index + 1 < len(classes) and classes[index + 1] != "literal-block":
+                return str(classes[index + 1])
+    return ""
+
+
+def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
+    """The cells of a table, spans filled with the cell they come from, and the number of header rows."""
+    rows: list[list[str]] = []
+    headers, held, made = 0, {}, 0  # type: int, dict[int, tuple[int, str]], int
+    for element in table.find_all("tr"):
+        row: list[str] = []
+        cells = list(element.find_all(["td", "th"], recursive=False))
+        for each in cells:
+            while len(row) in held:
+                row.append(_take(held, len(row)))
+            content = _cell_text(converter, each)
+            for _ in range(_span(each, "colspan")):
+                if (down := _span(each, "rowspan")) > 1:
+                    held[len(row)] = (down - 1, content)
+                row.append(content)
+        while len(row) in held:
+            row.append(_take(held, len(row)))
+        made += len(row)
+        if made > _MAX_CELLS:
+            break
+        is_header = bool(cells) and (element.find_parent("thead") is not None or all(c.name == "th" for c in cells))
+        headers += is_header and headers == len(rows)
+        rows.append(row)
+    return rows, headers
+
+
+def _take(held: dict[int, tuple[int, str]], column: int) -> str:
+    left, content = held.pop(column)
+    if left > 1:
+        held[column] = (left - 1, content)
+    return content
+
+
+def _span(element: Any, attribute: str) -> int:
+    value = str(element.get(attribute) or "1").strip()
+    return min(max(int(value), 1), _MAX_SPAN) if value.isascii() and value.isdigit() and len(value) < 6 else 1
+
+
+def _cell_text(converter: Any, element: Any) -> str:
+    # List items and breaks end up on one line, since a pipe table has no second.
+    text = converter.process_tag(element) if element.contents else ""
+    text = re.sub(r"^```\w*$|\\$", "", text, flags=re.MULTILINE)
+    return " ".join(text.replace(_TERM, ": ").replace(_DEFINITION, "").split()).rstrip("; ")
+
+
+def _one_header(rows: list[list[str]], headers: int) -> list[list[str]]:
+    """Several header rows become one, each column named from top to bottom."""
+    if headers <= 1 or headers >= len(rows):
+        return rows
+    width = max(len(row) for row in rows)
+    names = []
+    for column in range(width):
+        parts = [row[column] for row in rows[:headers] if column < len(row) and row[column]]
+        names.append(" ".join(dict.fromkeys(parts)))
+    return [names, *rows[headers:]]

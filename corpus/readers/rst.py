@@ -1,0 +1,317 @@
+"""reStructuredText, plain or written for Sphinx: docutils to HTML to Markdown, without losing what only Sphinx knows.
+
+Sphinx's own directives and roles are registered as tolerant stand-ins that keep their text. Nothing is read from other
+files and nothing raw is passed through. The registries of docutils are global, hence one registration per name.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from functools import cache
+from typing import Any
+
+from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.text import decode, stem
+from argot.errors import UnreadableDocument
+from argot.types import ParsedDocument
+
+_DIRECTIVE = re.compile(
+    r"^[ \t]*(?:[-*|+][ \t]+)*\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]*?) ?::(?:\s|$)", re.MULTILINE
+)
+_ROLE = re.compile(r":([A-Za-z][\w:+.-]{0,60}):`")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TARGET = re.compile(r"^(.*?)\s*<([^<>]+)>$", re.DOTALL)
+# fmt: off
+_VERBATIM = frozenset(
+    {
+        "uml", "graphviz", "digraph", "graph", "mermaid", "plantuml", "blockdiag", "seqdiag", "productionlist",
+        "doctest", "testcode", "testoutput", "code-block", "sourcecode", "prompt", "jsonschema",
+    }
+)
+_LISTED = frozenset(
+    {
+        "toctree", "autosummary",
+    }
+)
+_SILENT = frozenset(
+    {
+        "highlight", "index", "tabularcolumns", "default-domain", "currentmodule", "module", "meta",
+    }
+)
+_ELSEWHERE = frozenset(
+    {
+        "include", "literalinclude", "raw", "automodule", "autoclass", "autofunction", "doxygenfile",
+    }
+)
+_LITERAL_ROLES = frozenset(
+    {
+        "func", "data", "macro", "type", "member", "file", "samp", "command", "option", "envvar", "program", "kbd",
+        "guilabel",
+    }
+)
+# fmt: on
+_SETTINGS = {
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "report_level": 2,
+    "halt_level": 5,
+    "input_encoding": "unicode",
+    "output_encoding": "unicode",
+    "syntax_highlight": "none",
+    "smart_quotes": False,
+    "embed_stylesheet": False,
+    "stylesheet_path": None,
+    "math_output": "LaTeX",
+    "doctitle_xform": True,
+    "sectsubtitle_xform": False,
+    "docinfo_xform": True,
+    "line_length_limit": 1_000_000,
+    "_disable_config": True,
+}
+
+
+def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Title: the document's title, else its first heading, else the file name. Date: a `:date:` field at the top."""
+    from docutils import nodes
+    from docutils.core import publish_doctree, publish_from_doctree
+    from docutils.utils import SystemMessage
+
+    source = decode(data, name)
+    _register_used(source)
+    settings = {**_SETTINGS, "warning_stream": io.StringIO()}
+    try:
+        tree = publish_doctree(source, source_path=None, settings_overrides=settings)
+        left_out = _mend(tree)
+        html = publish_from_doctree(tree, writer="html5", settings_overrides={**settings, "report_level": 5})
+    except (SystemMessage, RecursionError, AssertionError) as error:
+        raise UnreadableDocument(name, f"no valid reStructuredText: {error}"[:200]) from error
+    first = next(iter(tree.findall(nodes.title)), None)
+    title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or stem(name)
+    date = next(filter(None, (_DATE.search(node.astext()) for node in tree.findall(nodes.date))), None)
+    markdown = html_to_markdown(html[html.find("<body") :])
+    return ParsedDocument(
+        " ".join(title.split()), markdown, "text/x-rst", date=date[0] if date else None, warnings=left_out
+    )
+
+
+# -- mending the tree -----------------------------------------------------------------------------------------------
+
+
+def _mend(tree: Any) -> tuple[str, ...]:
+    """Gives back what docutils took for an error; returns what stands in files that are not read."""
+    from docutils import nodes
+
+    labels = _labels(tree)
+    for topic in list(tree.findall(nodes.topic)):
+        if "contents" in topic.get("classes", ()):
+            topic.parent.remove(topic)
+    for message in list(tree.findall(nodes.system_message)):
+        _keep_source(message)
+    for section in list(tree.findall(nodes.section)):
+        if "system-messages" in section.get("classes", ()):
+            section.parent.remove(section)
+    for node in [*tree.findall(nodes.substitution_reference), *tree.findall(nodes.problematic)]:
+        shown = node.astext()
+        node.parent.replace(node, nodes.Text(shown.strip("|") if shown.startswith("|") else shown))
+    for node in list(tree.findall(nodes.image)):
+        alt = str(node.get("alt") or "")
+        node.parent.replace(node, nodes.inline("", alt) if alt and isinstance(node.parent, nodes.TextElement) else [])
+    left_out = []
+    for node in list(tree.findall(nodes.inline)):
+        if (target := node.get("xref")) is not None and target in labels:
+            node.children = [nodes.Text(labels[target])]
+        if (elsewhere := node.get("elsewhere")) is not None:
+            left_out.append(f"not read: {elsewhere}")
+    return tuple(dict.fromkeys(left_out))
+
+
+def _labels(tree: Any) -> dict[str, str]:
+    """Label -> heading or caption it stands before: what Sphinx would show for `:ref:`."""
+    from docutils import nodes
+
+    labels: dict[str, str] = {}
+    for parent in [*tree.findall(nodes.section), *tree.findall(nodes.figure), *tree.findall(nodes.table)]:
+        title = next((child for child in parent.children if isinstance(child, nodes.title | nodes.caption)), None)
+        if title is not None:
+            for name in [*parent.get("names", ()), *parent.get("ids", ())]:
+                labels[str(name)] = title.astext()
+    return labels
+
+
+def _keep_source(message: Any) -> None:
+    """An error in the markup must not cost text: the source docutils shows in its message stays, as it was written."""
+    from docutils import nodes
+
+    blocks = list(message.findall(nodes.literal_block))
+    about_raw = '"raw" directive disabled' in message.astext()
+    if message.parent is None:
+        return
+    message.parent.replace(message, [] if about_raw else [block.deepcopy() for block in blocks])
+
+
+# -- Sphinx's directives and roles ----------------------------------------------------------------------------------
+
+
+def _register_used(source: str) -> None:
+    from docutils.parsers.rst import directives, roles
+
+    for name in sorted({match[1].lower() for match in _DIRECTIVE.finditer(source)}):
+        if name in _OVERRIDDEN or (name not in directives._directive_registry and name not in _english_names()):
+            _register_directive(name)
+    for name in sorted({match[1].lower() for match in _ROLE.finditer(source)}):
+        if name not in roles._role_registry and name not in _english_names():
+            _register_role(name)
+
+
+_OVERRIDDEN = frozenset(["code-block", "sourcecode", "include", "highlight", "glossary"])
+
+
+@cache
+def _english_names() -> frozenset[str]:
+    from docutils.parsers.rst.languages import en
+
+    return frozenset(en.directives) | frozenset(en.roles)
+
+
+@cache
+def _register_directive(name: str) -> None:
+    from docutils.parsers.rst import directives
+
+    directives.register_directive(name, _directive_class(name))
+
+
+@cache
+def _register_role(name: str) -> None:
+    from docutils import nodes
+    from docutils.parsers.rst import roles
+
+    literal = ":" in name or name in _LITERAL_ROLES
+
+    def role(_name: str, rawtext: str, text: str, *_: Any, **_more: Any) -> tuple[list[Any], list[Any]]:
+        written = text.replace("\x00", "")
+        match = _TARGET.match(written)
+        if match and match[1]:
+            return [nodes.inline(rawtext, match[1])], []
+        shown = (match[2] if match else written).lstrip("~!")
+        if literal:
+            return [nodes.literal(rawtext, shown)], []
+        node = nodes.inline(rawtext, shown)
+        node["xref"] = nodes.fully_normalize_name(shown)
+        return [node], []
+
+    roles.register_local_role(name, role)  # type: ignore[arg-type, unused-ignore]
+
+
+class _AnyOption(dict[str, Any]):
+    """An option table that knows every name."""
+
+    def __missing__(self, name: str) -> Any:
+        return lambda argument: argument or ""
+
+
+def _directive_class(name: str) -> Any:
+    from docutils import nodes
+    from docutils.parsers.rst import Directive
+
+    short = name.rsplit(":", 1)[-1]
+
+    class Tolerant(Directive):
+        required_arguments = 0
+        optional_arguments = 1
+        final_argument_whitespace = True
+        has_content = True
+        option_spec = _AnyOption(name=lambda argument: argument or "")
+
+        def run(self) -> list[Any]:
+            argument = " ".join(self.arguments).strip()
+            if name == "glossary":
+                return _glossary(self)
+            if short in _SILENT:
+                return []
+            if short in _ELSEWHERE:
+                node = nodes.inline("", f"({name}: {argument})")
+                node["elsewhere"] = f"{name} {argument}"
+                return [] if short == "raw" else [nodes.paragraph("", "", node)]
+            caption = str(self.options.get("caption") or "")
+            above = [nodes.paragraph("", "", nodes.strong("", caption))] if caption else []
+            if short in _VERBATIM:
+                return [*above, _literal(self, argument, short)]
+            if short in _LISTED:
+                return [*above, *_entries(self)]
+            return [*above, *_described(self, argument, domain=":" in name)]
+
+    return Tolerant
+
+
+def _literal(directive: Any, argument: str, name: str) -> Any:
+    from docutils import nodes
+
+    text = "\n".join(directive.content) or argument
+    block = nodes.literal_block(text, text)
+    language = argument if name in ("code-block", "sourcecode") else name
+    block["classes"] = ["code", language] if re.fullmatch(r"[\w+#.-]+", language) else ["code"]
+    return block
+
+
+def _entries(directive: Any) -> list[Any]:
+    """A table of contents names other documents: by their titles where given, else by their paths."""
+    from docutils import nodes
+
+    items = []
+    for line in directive.content:
+        match = _TARGET.match(line.strip())
+        text = match[1] if match and match[1] else line.strip()
+        if text:
+            items.append(nodes.list_item("", nodes.paragraph("", text)))
+    return [nodes.bullet_list("", *items)] if items else []
+
+
+def _described(directive: Any, argument: str, *, domain: bool) -> list[Any]:
+    """What a directive says: its argument in front, then its content as ordinary text."""
+    from docutils import nodes
+
+    found: list[Any] = []
+    if argument and domain:
+        for signature in argument.split("\n"):
+            found.append(nodes.paragraph("", "", nodes.literal("", signature.strip())))
+    elif argument:
+        children, messages = directive.state.inline_text(argument, directive.lineno)
+        found.extend([nodes.paragraph(argument, "", *children), *messages])
+    container = nodes.container()
+    directive.state.nested_parse(directive.content, directive.content_offset, container, match_titles=True)
+    return [*found, *container.children]
+
+
+def _glossary(directive: Any) -> list[Any]:
+    """`.. glossary::`: lines at the margin are terms (several share a definition), indented ones define them."""
+    from docutils import nodes
+    from docutils.statemachine import StringList
+
+    listing = nodes.definition_list()
+    lines = list(directive.content)
+    index = 0
+    while index < len(lines):
+        terms = []
+        while index < len(lines) and (not lines[index].strip() or not lines[index][0].isspace()):
+            if lines[index].strip() and not lines[index].startswith(".. "):
+                terms.append(lines[index].split(" : ")[0].strip())
+            index += 1
+        first = index
+        while index < len(lines) and (not lines[index].strip() or lines[index][0].isspace()):
+            index += 1
+        definition = nodes.definition()
+        body = directive.content[first:index]
+        body.trim_left(min((len(line) - len(line.lstrip()) for line in body if line.strip()), default=0))
+        directive.state.nested_parse(StringList(body), directive.content_offset + first, definition)
+        term_nodes = [_term(directive, term) for term in terms]
+        listing += nodes.definition_list_item("", *term_nodes, definition)
+    return [listing]
+
+
+def _term(directive: Any, text: str) -> Any:
+    from docutils import nodes
+
+    children, _ = directive.state.inline_text(text, directive.lineno)
+    return nodes.term(text, "", *children)

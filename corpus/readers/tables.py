@@ -1,0 +1,25 @@
+"""Tables as Markdown pipe tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def pipe_table(rows: Sequence[Sequence[str]]) -> str:
+    """The first row is the header. Rows are padded to one width, columns that are empty throughout are left out."""
+    width = max((len(row) for row in rows), default=0)
+    full = [[cell(text) for text in row] + [""] * (width - len(row)) for row in rows]
+    used = [column for column in range(width) if any(row[column] for row in full)]
+    lines = [_line([row[column] for column in used]) for row in full]
+    if not used or not lines:
+        return ""
+    return "\n".join([lines[0], _line(["---"] * len(used)), *lines[1:]])
+
+
+def cell(text: str) -> str:
+    """One line, with its bars escaped."""
+    return " ".join(text.replace("\\|", "|").replace("|", "\\|").split())
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

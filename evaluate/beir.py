@@ -60,8 +60,10 @@ def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[
         if len(line) != 3:
             raise InvalidInput(f"{path}, line {number}: needs query-id, corpus-id and score, separated by tabs.")
         question, document, score = line
+        if not score.replace(".", "", 1).isdigit():
+            raise InvalidInput(f"{path}, line {number}: the score '{score}' is not a number.")
         if float(score) > 0 and question in queries and document in corpus:
-            judged.setdefault(question, {})[document] = int(float(score))
+            judged.setdefault(question, {})[document] = max(1, round(float(score)))
     if not judged:
         raise InvalidInput(f"{path}: no judgement names a question and a document of this folder.")
     return judged

@@ -1,0 +1,30 @@
+"""The graph for LangGraph's own tooling (`langgraph.json`), which can hand in no stores.
+
+They are opened from the settings when the first question runs, never at import.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from argot.graph.build import build_graph
+from argot.graph.context import RunContext, extractive_context
+from argot.types import Principal
+
+WORKBENCH = Principal("workbench", sees_all=True)
+
+
+@cache
+def _surroundings() -> RunContext:
+    from argot.corpus.ingest import Corpus
+    from argot.jargon_db.glossary import Glossary
+    from argot.profile import profile_named
+    from argot.settings import load_settings
+
+    settings = load_settings()
+    corpus = Corpus.open(settings.home, settings)
+    glossary = Glossary.open(settings.home / "glossary.db")
+    return extractive_context(corpus, glossary, WORKBENCH, profile_named(settings.profile), settings)
+
+
+graph = build_graph(source=_surroundings)

@@ -1,0 +1,291 @@
+"""Makes what people see of a turn, from its ids, through the stores, at the time of reading.
+
+Access is checked here and now: a passage, sense or triple that the principal may no longer see (or that was replaced)
+is absent from what the stores return, and with it goes every text that rests on it:
+- a sentence is shown while all passages it cites may be seen, one without citation while all passages found may be;
+- the augmented question and the queries are shown while every sense in them may be seen, and every triple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, TERM, label
+from argot.graph.context import RunContext
+from argot.graph.records import EXPLAINED, read_terms, senses_of
+from argot.graph.state import CitationRecord, MissRecord, SentenceRecord, TurnPart
+from argot.graph.wording import (
+    abstained_answer,
+    choose_sense_text,
+    notes_on,
+    query_miss_answer,
+    unknown_term_text,
+)
+from argot.results import (
+    AskResult,
+    Choice,
+    Citation,
+    FoundPassage,
+    Jargon,
+    MissedTerm,
+    ModelCall,
+    Sentence,
+    Status,
+)
+from argot.types import Document, Passage, ReadTerm, Sense
+
+Visible = Mapping[str, tuple[Passage, Document]]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What of a turn may be seen now."""
+
+    turn: TurnPart
+    passages: Visible
+    senses: Mapping[int, Sense]
+    terms: Sequence[ReadTerm]
+
+    @property
+    def all_senses(self) -> bool:
+        return len(self.terms) == len(self.turn["readings"])
+
+    @property
+    def all_hits(self) -> bool:
+        return all(hit["id"] in self.passages for hit in self.turn["hits"])
+
+    def shows(self, sentence: SentenceRecord) -> bool:
+        citations = sentence["citations"]
+        return all(one["passage"] in self.passages for one in citations) if citations else self.all_hits
+
+
+def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False) -> AskResult:
+    """The result of a turn as this principal may see it now.
+
+    Args:
+        turn: the state of the thread, or one of its `turns`.
+        run: whose eyes, and which stores.
+        thread: the thread's id.
+        waiting: the turn stands at an interrupt, and its choices are open.
+    """
+    reading = _read(cast(TurnPart, turn), run)
+    choices = _choices(reading, run) if waiting else []
+    status = cast(Status, turn["status"] or ("needs_choice" if waiting or _was_asked(turn) else "abstained"))
+    passages = _passages(reading)
+    sentences = _sentences(reading)
+    misses = _misses(reading, run, waiting=status == "needs_choice")
+    return AskResult(
+        question=turn["question"],
+        stand_alone_question=turn["stand_alone_question"],
+        status=status,
+        thread=thread,
+        answer=_answer(reading, status, choices, passages, misses),
+        sentences=sentences,
+        jargon=_jargon(reading),
+        context=_context(reading, run),
+        misses=misses,
+        choices=choices,
+        notes=notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading)),
+        augmented_question=turn["augmented_question"] if reading.all_senses else "",
+        search_queries=_queries(reading, run),
+        triples=_triples(reading, run),
+        passages=passages,
+        timings=dict(turn.get("timings", {})),
+        model_calls=[ModelCall(**call) for call in turn.get("model_calls", [])],
+    )
+
+
+def visible_answer(turn: Mapping[str, Any], run: RunContext) -> str:
+    """The sentences of a past answer that may still be seen, as a follow-up question's history."""
+    return _text(_read(cast(TurnPart, turn), run))
+
+
+def _read(turn: TurnPart, run: RunContext) -> _Reading:
+    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
+    ids = list(dict.fromkeys([*(hit["id"] for hit in turn["hits"]), *cited]))
+    passages = run.corpus.store.passages(run.principal, ids) if ids else {}
+    terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED}
+    senses = senses_of(terms | {item["term"] for item in turn["open_terms"]}, run)
+    return _Reading(turn, passages, senses, read_terms(turn, run))
+
+
+def _was_asked(turn: Mapping[str, Any]) -> bool:
+    return bool(turn["open_terms"] or turn["unknown"])
+
+
+# -- the answer ------------------------------------------------------------------------------------------------------
+
+
+def _answer(
+    reading: _Reading,
+    status: Status,
+    choices: Sequence[Choice],
+    passages: Sequence[FoundPassage],
+    misses: Sequence[MissedTerm],
+) -> str:
+    match status:
+        case "answered":
+            return _text(reading)
+        case "query_miss":
+            return query_miss_answer(misses)
+        case "needs_choice":
+            return _asking_back(reading.turn, choices)
+        case "abstained":
+            return abstained_answer(passages)
+
+
+def _text(reading: _Reading) -> str:
+    shown = [sentence for sentence in reading.turn["sentences"] if reading.shows(sentence)]
+    return "".join(sentence["gap"] + sentence["text"] for sentence in shown).strip()
+
+
+def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
+    labels = [label(choice) for choice in choices]
+    if turn["open_terms"]:
+        return choose_sense_text(turn["open_terms"][0]["term"], labels)
+    return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
+
+
+def _hidden(reading: _Reading) -> int:
+    return sum(not reading.shows(sentence) for sentence in reading.turn["sentences"])
+
+
+def _sentences(reading: _Reading) -> list[Sentence]:
+    numbers = {hit["id"]: n for n, hit in enumerate(reading.turn["hits"], 1)}
+    return [
+        Sentence(
+            text=sentence["text"],
+            supported=bool(sentence["citations"]),
+            citations=[_citation(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
+        )
+        for sentence in reading.turn["sentences"]
+        if reading.shows(sentence)
+    ]
+
+
+def _citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
+    passage, document = passages[record["passage"]]
+    return Citation(
+        n=n,
+        passage_id=passage.id,
+        document=document.name,
+        revision=passage.revision_id,
+        page=passage.page,
+        heading=passage.heading,
+        span=(record["start"], record["end"]),
+        score=round(record["score"], 4),
+    )
+
+
+def _passages(reading: _Reading) -> list[FoundPassage]:
+    """Numbered as in the citations; a number whose passage may not be seen any more is left out."""
+    found = []
+    for n, hit in enumerate(reading.turn["hits"], 1):
+        if hit["id"] in reading.passages:
+            passage, document = reading.passages[hit["id"]]
+            found.append(
+                FoundPassage(
+                    n=n,
+                    passage_id=passage.id,
+                    document=document.name,
+                    uri=document.uri,
+                    page=passage.page,
+                    heading=passage.heading,
+                    text=passage.text,
+                    score=round(hit["score"], 6),
+                    found_by=hit["found_by"],
+                )
+            )
+    return found
+
+
+# -- how the question was read ---------------------------------------------------------------------------------------
+
+
+def _jargon(reading: _Reading) -> list[Jargon]:
+    """The terms that were understood; one the asker has yet to choose a sense for is not."""
+    still_open = {item["term"] for item in reading.turn["open_terms"]}
+    return [
+        Jargon(
+            term=term.sense.term,
+            surface=term.mention.surface,
+            context=term.sense.context,
+            expansion=term.sense.expansion,
+            description=term.sense.description,
+            notes=term.sense.notes,
+        )
+        for term in reading.terms
+        if (term.mention.term or term.mention.surface) not in still_open
+    ]
+
+
+def _context(reading: _Reading, run: RunContext) -> str | None:
+    """The context its terms agree on, else the one identified."""
+    names = {term.sense.context for term in reading.terms if term.sense.context}
+    if len(names) == 1 and not reading.turn["open_terms"]:
+        return names.pop()
+    visible = {context.name for context in run.glossary.contexts(run.principal)}
+    return next((name for name, _ in reading.turn["contexts"] if name in visible), None)
+
+
+def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[MissedTerm]:
+    records = [*reading.turn["misses"], *(reading.turn["unknown"] if waiting else [])]
+    contact = _contact(reading, run) if records else ""
+    return [MissedTerm(term=miss["term"], suggestions=_suggestions(miss, run), contact=contact) for miss in records]
+
+
+def _suggestions(miss: MissRecord, run: RunContext) -> list[str]:
+    known = run.glossary.look_up(run.principal, miss["suggestions"]) if miss["suggestions"] else {}
+    return [term for term in miss["suggestions"] if known.get(term)]
+
+
+def _contact(reading: _Reading, run: RunContext) -> str:
+    """Whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
+    contexts = run.glossary.contexts(run.principal)
+    contacts = {context.name: context.contact for context in contexts}
+    wanted = [_context(reading, run), run.asker_context, contexts[0].name if len(contexts) == 1 else None]
+    return next((contacts[name] for name in wanted if name and contacts.get(name)), "")
+
+
+def _choices(reading: _Reading, run: RunContext) -> list[Choice]:
+    """What the asker may pick at the interrupt the turn stands at."""
+    if reading.turn["open_terms"]:
+        item = reading.turn["open_terms"][0]
+        offered = [reading.senses[sense] for sense in item["senses"] if sense in reading.senses]
+        return [
+            *(
+                Choice(
+                    answer=f"{SENSE}{sense.id}",
+                    term=item["term"],
+                    context=sense.context,
+                    expansion=sense.expansion,
+                    description=sense.description,
+                )
+                for sense in offered
+            ),
+            Choice(answer=NONE_OF_THESE, term=item["term"]),
+        ]
+    if reading.turn["unknown"]:
+        miss = reading.turn["unknown"][0]
+        meant = [Choice(answer=f"{TERM}{term}", term=term) for term in _suggestions(miss, run)]
+        return [*meant, Choice(answer=ANSWER_ANYWAY, term=miss["term"])]
+    return []
+
+
+# -- how it was searched ---------------------------------------------------------------------------------------------
+
+
+def _queries(reading: _Reading, run: RunContext) -> list[str]:
+    turn = reading.turn
+    triples = run.corpus.store.triples(run.principal, turn["triples"]) if turn["triples"] else {}
+    if reading.all_senses and len(triples) == len(turn["triples"]):
+        return [text for text, _ in turn["search_queries"]]
+    return [turn["stand_alone_question"]] if turn["search_queries"] else []
+
+
+def _triples(reading: _Reading, run: RunContext) -> list[tuple[str, str, str]]:
+    ids = reading.turn["triples"]
+    found = run.corpus.store.triples(run.principal, ids) if ids else {}
+    return [(found[one].source, found[one].action, found[one].target) for one in ids if one in found]

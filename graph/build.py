@@ -1,0 +1,101 @@
+"""The journey, wired in one place and in reading order. Node names equal function names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from argot.graph.context import ContextSource, RunContext
+from argot.graph.nodes.abstain import abstain
+from argot.graph.nodes.augment_question import augment_question
+from argot.graph.nodes.choose_sense import choose_sense
+from argot.graph.nodes.generate_answer import generate_answer
+from argot.graph.nodes.identify_context import identify_context
+from argot.graph.nodes.identify_jargon import identify_jargon
+from argot.graph.nodes.look_up_jargon import look_up_jargon
+from argot.graph.nodes.match_references import match_references
+from argot.graph.nodes.query_miss import query_miss
+from argot.graph.nodes.reformulate_query import reformulate_query
+from argot.graph.nodes.rerank import rerank
+from argot.graph.nodes.retrieve import retrieve
+from argot.graph.nodes.stand_alone import stand_alone
+from argot.graph.stage import Node, stage
+from argot.graph.state import Asked, State
+
+ArgotGraph = CompiledStateGraph[State, RunContext, Asked, State]
+
+
+def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None = None) -> ArgotGraph:
+    """The compiled graph.
+
+    Args:
+        checkpointer: where threads are kept between turns; without one nothing is remembered, and no choice can wait.
+        source: where a run's surroundings come from if the caller hands in none; only LangGraph's tooling needs it.
+    """
+    graph = StateGraph(State, context_schema=RunContext, input_schema=Asked)
+
+    def add(node: Node, *, switched: bool = False) -> None:
+        graph.add_node(node.__name__, stage(node, source, switched=switched))
+
+    add(stand_alone)
+    add(identify_jargon, switched=True)
+    add(identify_context, switched=True)
+    add(look_up_jargon, switched=True)
+    add(choose_sense)
+    add(query_miss)
+    add(augment_question, switched=True)
+    add(reformulate_query, switched=True)
+    add(retrieve)
+    add(rerank)
+    add(abstain)
+    add(generate_answer)
+    add(match_references)
+
+    graph.add_edge(START, "stand_alone")
+    graph.add_edge("stand_alone", "identify_jargon")
+    graph.add_edge("stand_alone", "identify_context")
+    graph.add_edge(["identify_jargon", "identify_context"], "look_up_jargon")
+    graph.add_conditional_edges("look_up_jargon", what_is_open)
+    graph.add_conditional_edges("choose_sense", what_is_open)
+    graph.add_conditional_edges("query_miss", what_a_miss_leads_to)
+    graph.add_edge("augment_question", "reformulate_query")
+    graph.add_edge("reformulate_query", "retrieve")
+    graph.add_edge("retrieve", "rerank")
+    graph.add_conditional_edges("rerank", is_evidence_enough)
+    graph.add_conditional_edges("generate_answer", is_anything_written)
+    graph.add_conditional_edges("match_references", is_anything_supported)
+    graph.add_edge("abstain", END)
+    return graph.compile(checkpointer=checkpointer, name="argot")
+
+
+def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
+    """Terms left open are asked about one by one, then the unknown ones. With none of either the question is read."""
+    if state["open_terms"]:
+        return "choose_sense"
+    return "query_miss" if state["unknown"] else "augment_question"
+
+
+def what_a_miss_leads_to(
+    state: State,
+) -> Literal["__end__", "look_up_jargon", "query_miss", "augment_question"]:
+    """The turn ends with the paper's answer, another spelling is looked up, or the next unknown term has its turn."""
+    if state["status"]:
+        return "__end__"
+    if state["look_again"]:
+        return "look_up_jargon"
+    return "query_miss" if state["unknown"] else "augment_question"
+
+
+def is_evidence_enough(state: State) -> Literal["abstain", "generate_answer"]:
+    return "generate_answer" if state["enough_evidence"] else "abstain"
+
+
+def is_anything_written(state: State) -> Literal["abstain", "match_references"]:
+    return "match_references" if state["draft"].strip() else "abstain"
+
+
+def is_anything_supported(state: State) -> Literal["abstain", "__end__"]:
+    return "__end__" if state["status"] else "abstain"

@@ -1,0 +1,139 @@
+"""Which of the offered choices an answer means: a button's value, a number, or words such as "the legal one".
+
+What reads as none of them is not forced into one: the asker simply asked something else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz
+
+from argot.errors import Conflict, InvalidInput
+from argot.results import Choice
+
+NONE_OF_THESE = "none"
+ANSWER_ANYWAY = "anyway"
+SENSE = "sense:"
+TERM = "term:"
+
+_WORDS = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,2})\)?[.!]?")
+_BUTTON = re.compile(r"(?:sense:\d+|term:.+|none|anyway)", re.DOTALL)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NONE = {
+    "none",
+    "neither",
+    "none of these",
+    "none of them",
+    "neither of these",
+    "neither of them",
+    "something else",
+    "no",
+}
+_ANYWAY = {"anyway", "answer anyway", "go ahead", "go on", "just answer", "answer", "continue", "yes answer anyway"}
+_ASKING = re.compile(
+    r"(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|may"
+    r"|explain|describe|list|show|tell|give|define|compare)\b"
+)
+_FILLERS = frozenset(
+    _WORDS.findall(
+        """a an the one ones i we it its s that this these those is was mean means meant meaning sense of in for from
+        with by to about as please think guess probably use take want wanted and or my our team context term word"""
+    )
+)
+_LONGEST_CHOICE = 12
+"""Words; a longer reply is a new question."""
+_ALIKE = 86
+"""rapidfuzz ratio (0 to 100) from which two words of five or more letters count as the same, misspelt."""
+
+
+def understand(reply: str, choices: Sequence[Choice]) -> str | None:
+    """The `answer` of the choice that is meant; None if the reply is a new question.
+
+    Raises:
+        Conflict: it is the button of a choice that is over.
+        InvalidInput: it is a number that was not offered, or fits several choices equally.
+    """
+    offered = {choice.answer for choice in choices}
+    text = unicodedata.normalize("NFKC", reply).strip().strip("\"'“”").strip()
+    if text in offered:
+        return text
+    if _BUTTON.fullmatch(text) and text not in {NONE_OF_THESE, ANSWER_ANYWAY}:
+        raise Conflict(f"The choice '{text}' is no longer open. {listed(choices)}")
+    plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
+    return _by_number(plain, choices) or _by_phrase(plain, offered) or _by_words(text, plain, choices)
+
+
+def listed(choices: Sequence[Choice]) -> str:
+    """The choices as a numbered list for an error message or a plain terminal."""
+    lines = "; ".join(f"{number}: {label(choice)}" for number, choice in enumerate(choices, 1))
+    return f"You can choose {lines}. Or ask something else."
+
+
+def label(choice: Choice) -> str:
+    """A choice as people read it."""
+    if choice.answer == NONE_OF_THESE:
+        return "none of these"
+    if choice.answer == ANSWER_ANYWAY:
+        return "answer anyway"
+    if choice.answer.startswith(TERM):
+        return f"{choice.term} (did you mean this?)"
+    meaning = choice.expansion or choice.description or choice.term
+    return f"{meaning} ({choice.context})" if choice.context else meaning
+
+
+def _by_number(plain: str, choices: Sequence[Choice]) -> str | None:
+    words = [word for word in plain.split() if word not in {"the", "one"}]
+    if len(words) == 1 and words[0] in (*_ORDINALS, "last"):
+        number = len(choices) if words[0] == "last" else _ORDINALS.index(words[0]) + 1
+    elif match := _NUMBER.fullmatch(plain):
+        number = int(match[1])
+    else:
+        return None
+    if not 1 <= number <= len(choices):
+        raise InvalidInput(f"There is no choice {number}. {listed(choices)}")
+    return choices[number - 1].answer
+
+
+def _by_phrase(plain: str, offered: set[str]) -> str | None:
+    for phrases, answer in ((_NONE, NONE_OF_THESE), (_ANYWAY, ANSWER_ANYWAY)):
+        if plain in phrases and answer in offered:
+            return answer
+    return None
+
+
+def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
+    exact = [choice for choice in choices if plain in _names(choice)]
+    if len(exact) == 1:
+        return exact[0].answer
+    words = [word for word in _WORDS.findall(plain) if word not in _FILLERS]
+    asks = text.endswith("?") or (len(words) > 2 and _ASKING.match(plain))
+    if not words or asks or len(words) > _LONGEST_CHOICE:
+        return None
+    for fields in (("expansion", "context"), ("expansion", "context", "term", "description")):
+        fitting = [choice for choice in choices if _covers(choice, fields, words)]
+        if len(fitting) == 1:
+            return fitting[0].answer
+        if fitting:
+            raise InvalidInput(f"'{text[:60]}' fits {len(fitting)} of the choices. {listed(choices)}")
+    return None
+
+
+def _names(choice: Choice) -> set[str]:
+    names = {choice.expansion, f"{choice.expansion} ({choice.context})"}
+    if choice.answer.startswith(TERM):
+        names.add(choice.term)
+    return {name.casefold() for name in names if name}
+
+
+def _covers(choice: Choice, fields: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether every word of the reply stands in these fields of the choice, small misspellings forgiven."""
+    own = _WORDS.findall(" ".join(str(getattr(choice, field)) for field in fields).casefold())
+    return bool(own) and all(any(_same(word, other) for other in own) for word in words)
+
+
+def _same(word: str, other: str) -> bool:
+    return word == other or (min(len(word), len(other)) >= 5 and fuzz.ratio(word, other) >= _ALIKE)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from argot.graph.context import RunContext
+from argot.graph.records import read_terms
+from argot.graph.stage import Step
+from argot.graph.state import State
+from argot.graph.wording import augmented_question as augmented
+from argot.graph.wording import expanded_query
+from argot.types import Context, ReadTerm
+
+
+async def augment_question(state: State, run: RunContext) -> Step:
+    """Puts what the terms mean into the question (Golden-Retriever 3.5), for the answer and for the search.
+
+    The answer is written from the paper's template. The search gets each expansion in its term's place and no other
+    word; the asker's own wording stays beside it, with a small weight, only while a sense is a guess.
+    """
+    question = state["stand_alone_question"]
+    terms = read_terms(state, run)
+    query = expanded_query(question, terms)
+    queries = [(query, 1.0)]
+    unsettled = not all(reading["settled"] for reading in state["readings"])
+    if unsettled and query != question and run.profile.weight_original:
+        queries.append((question, run.profile.weight_original))
+    update = {"augmented_question": augmented(question, terms, _context(state, terms, run)), "search_queries": queries}
+    found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
+    return Step(update, found or "nothing to explain")
+
+
+def _context(state: State, terms: list[ReadTerm], run: RunContext) -> Context | None:
+    """The context of the question: that of its terms if they agree, else the one identified."""
+    names = {term.sense.context for term in terms if term.sense.context}
+    name = names.pop() if len(names) == 1 else next((name for name, _ in state["contexts"]), "")
+    return next((context for context in run.glossary.contexts(run.principal) if context.name == name), None)

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from langgraph.types import interrupt
+
+from argot.graph.choices import SENSE
+from argot.graph.context import RunContext
+from argot.graph.stage import Step
+from argot.graph.state import State
+
+
+async def choose_sense(state: State, run: RunContext) -> Step:
+    """Asks which sense of the first open term is meant, and remembers the choice for the thread.
+
+    The interrupt carries nothing but its kind: what is offered is read from the state whenever it is shown, so that
+    the offer shrinks with what the asker may see. "None of these" leaves the term as the asker wrote it, for this
+    turn only (in another question one of the senses may fit), and tells the manager that a sense is missing.
+    """
+    term, *later = state["open_terms"]
+    answer = str(interrupt({"kind": "choose_sense", "term": term["term"]}))
+    others = [reading for reading in state["readings"] if reading["term"] != term["term"]]
+    update = {"open_terms": later, "asked_back": state["asked_back"] + 1}
+    offered = {f"{SENSE}{sense}": sense for sense in term["senses"]}
+    if answer not in offered:
+        run.glossary.record_miss(term["term"], run.principal.name, state["question"], run.thread)
+        let_be = [*state["let_be"], term["term"]]
+        return Step({**update, "readings": others, "let_be": let_be}, f"“{term['term']}” in none of its senses")
+    sense = offered[answer]
+    chosen = [
+        {**reading, "sense": sense, "margin": 1.0, "chosen_by": "your choice", "settled": True}
+        if reading["term"] == term["term"]
+        else reading
+        for reading in state["readings"]
+    ]
+    picked = {**state["picked"], term["term"]: sense}
+    update |= {"readings": chosen, "picked": picked, "remembered": {term["term"]: sense}}
+    return Step(update, f"“{term['term']}” as you chose")

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from argot.graph.context import RunContext
+from argot.graph.stage import Step
+from argot.graph.state import State
+
+
+async def identify_context(state: State, run: RunContext) -> Step:
+    """The contexts the question may belong to, of those the asker may know (Golden-Retriever 3.3)."""
+    contexts = run.glossary.contexts(run.principal)
+    if not contexts:
+        return Step({}, "no contexts are defined")
+    scores = await run.reader.identify_context(state["stand_alone_question"], contexts)
+    return Step(
+        {"contexts": [(score.context, float(score.score)) for score in scores]},
+        scores[0].context if scores else "nothing tells the context",
+    )

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from argot.graph.context import RunContext
+from argot.graph.records import to_mention_record
+from argot.graph.stage import Step
+from argot.graph.state import State
+
+MOST_MENTIONS = 40
+"""A question of 4,000 characters can be a list of nothing but abbreviations; more are left as they stand."""
+
+
+async def identify_jargon(state: State, run: RunContext) -> Step:
+    """Every term and abbreviation of the question, known or not (Golden-Retriever 3.2)."""
+    mentions = (await run.reader.identify_jargon(state["stand_alone_question"]))[:MOST_MENTIONS]
+    surfaces = dict.fromkeys(mention.surface for mention in mentions)
+    return Step({"mentions": [to_mention_record(mention) for mention in mentions]}, ", ".join(surfaces) or "no jargon")

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from argot.graph.context import RunContext
+from argot.graph.records import EXPLAINED, context_scores, term_of, to_mention
+from argot.graph.stage import Step
+from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
+from argot.tools.jargon import known_to_documents
+from argot.tools.senses import SenseChooser, SenseRanking
+from argot.types import Mention, Sense
+
+OFFERED_SENSES = 6
+"""Senses of one term offered to choose from, best first."""
+
+
+@dataclass
+class _Findings:
+    """What the look-up comes to, before it goes into the state."""
+
+    readings: list[ReadingRecord] = field(default_factory=list)
+    open_terms: list[OpenTerm] = field(default_factory=list)
+    unknown: list[MissRecord] = field(default_factory=list)
+
+    def read(self, place: int, term: str, sense: int, by: str, margin: float = 1.0, *, settled: bool = True) -> None:
+        self.readings.append(
+            ReadingRecord(mention=place, term=term, sense=sense, margin=margin, chosen_by=by, settled=settled)
+        )
+
+
+async def look_up_jargon(state: State, run: RunContext) -> Step:
+    """Every mention looked up in the glossary by its SQL template, and the senses that fit chosen (3.4).
+
+    A mention ends as one of four: read (one sense stands out, the question explains it, or the asker has chosen),
+    open (several senses fit about equally), unknown, or let be (unknown, but the documents speak of it).
+    A term without a sense in the question's context is read from the senses of the other contexts.
+    This node runs again when the asker picks another spelling; what was settled before stays so.
+    """
+    findings = await asyncio.to_thread(_look_up, state, run)
+    read = len({reading["term"] for reading in findings.readings})
+    parts = [f"{read} understood"] if read else []
+    parts += [f"{len(findings.open_terms)} ambiguous"] if findings.open_terms else []
+    parts += [f"{len(findings.unknown)} unknown"] if findings.unknown else []
+    update = {
+        "readings": findings.readings,
+        "open_terms": findings.open_terms,
+        "unknown": findings.unknown,
+        "look_again": False,
+    }
+    return Step(update, ", ".join(parts) or "nothing to look up")
+
+
+def _look_up(state: State, run: RunContext) -> _Findings:
+    mentions = [to_mention(record) for record in state["mentions"]]
+    terms = sorted({term_of(mention) for mention in mentions if not mention.explained})
+    senses = run.glossary.look_up(run.principal, terms) if terms else {}
+    findings = _Findings()
+    for place, mention in enumerate(mentions):
+        if mention.explained:
+            findings.read(place, term_of(mention), EXPLAINED, "the question explains it")
+        elif not senses.get(term_of(mention)):
+            _note_unknown(place, mention, state, run, findings)
+    known = {place: mention for place, mention in enumerate(mentions) if senses.get(term_of(mention))}
+    _choose(state, run, {place: mention for place, mention in known.items() if not mention.explained}, senses, findings)
+    return _within_bounds(findings, state, run)
+
+
+def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
+    """Unknown to the glossary. Unless the policy is strict, a term the documents use is no miss: they explain it."""
+    term = term_of(mention)
+    if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
+        return
+    if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
+        return
+    suggestions = list(run.glossary.suggest(run.principal, mention.surface))
+    findings.unknown.append(MissRecord(mention=place, term=term, suggestions=suggestions))
+
+
+def _choose(
+    state: State,
+    run: RunContext,
+    mentions: Mapping[int, Mention],
+    senses: Mapping[str, Sequence[Sense]],
+    findings: _Findings,
+) -> None:
+    """Reads each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
+    places = {mention.start: place for place, mention in mentions.items()}
+    undecided = []
+    for place, mention in mentions.items():
+        term = term_of(mention)
+        if term in state["picked"]:
+            findings.read(place, term, state["picked"][term], "your choice")
+        elif term not in state["let_be"]:
+            undecided.append(mention)
+    for ranking in _rankings(state, run, undecided, senses):
+        _judge(places[ranking.mention.start], ranking, run, findings)
+
+
+def _rankings(
+    state: State, run: RunContext, mentions: Sequence[Mention], senses: Mapping[str, Sequence[Sense]]
+) -> list[SenseRanking]:
+    if not mentions:
+        return []
+    return SenseChooser(run.corpus, run.principal).choose(
+        state["stand_alone_question"],
+        mentions,
+        {term_of(mention): senses[term_of(mention)] for mention in mentions},
+        context_scores(state),
+        run.asker_context,
+        state.get("remembered", {}),
+    )
+
+
+def _judge(place: int, ranking: SenseRanking, run: RunContext, findings: _Findings) -> None:
+    """One sense stands out, or the term is open. An open term is read as its best sense until the asker chooses."""
+    term = term_of(ranking.mention)
+    settled = len(ranking.ranked) == 1 or ranking.margin >= run.profile.sense_margin
+    best = ranking.ranked[0][0]
+    findings.read(place, term, best.id, ranking.decided_by, ranking.margin, settled=settled)
+    if not settled and all(item["term"] != term for item in findings.open_terms):
+        offered = [sense.id for sense, _ in ranking.ranked[:OFFERED_SENSES]]
+        findings.open_terms.append(OpenTerm(mention=place, term=term, senses=offered))
+
+
+def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:
+    """Drops the questions that will not be put: the profile asks none, enough were asked, or the turn ends anyway."""
+    findings.readings.sort(key=lambda reading: reading["mention"])
+    left = max(0, MOST_QUESTIONS_BACK - state["asked_back"])
+    ends_here = run.profile.misses == "strict" and bool(findings.unknown)
+    findings.open_terms = findings.open_terms[:left] if run.profile.choose_sense and not ends_here else []
+    return findings

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from langgraph.types import interrupt
+
+from argot.graph.choices import TERM
+from argot.graph.context import RunContext
+from argot.graph.records import to_mention, to_mention_record
+from argot.graph.stage import Step
+from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, State
+
+
+async def query_miss(state: State, run: RunContext) -> Step:
+    """What becomes of terms nobody defined (Golden-Retriever 3.6). All of them land in the manager's queue first.
+
+    - `strict`: the paper's query miss. The turn ends with its template: check the spelling, or ask the manager.
+    - `ask`: asks, for terms that the documents do not know either, whether another spelling was meant.
+    - `lenient`: goes on with the term as it stands, and the result says that it is not known.
+
+    With no terms defined at all, `ask` goes on like `lenient`: a knowledge base without a glossary must answer from
+    its documents and not stumble over each capital. `strict` is kept as it is, for whoever sets it wants exactly that.
+    Recording is idempotent, for an interrupted node runs twice.
+    """
+    for miss in state["unknown"]:
+        run.glossary.record_miss(miss["term"], run.principal.name, state["question"], run.thread)
+    names = ", ".join(miss["term"] for miss in state["unknown"])
+    if run.profile.misses == "strict":
+        ended = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}
+        return Step(ended, f"not in the glossary: {names}")
+    if not _may_ask(state, run):
+        return Step(_let_be(state, state["unknown"]), f"not known, left as it stands: {names}")
+    first = state["unknown"][0]
+    answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
+    asked = {"asked_back": state["asked_back"] + 1}
+    meant = answer.removeprefix(TERM)
+    if answer.startswith(TERM) and meant in first["suggestions"]:
+        return Step({**asked, **_respelt(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
+    return Step({**asked, **_let_be(state, [first])}, f"“{first['term']}” left as it stands")
+
+
+def _may_ask(state: State, run: RunContext) -> bool:
+    any_terms = bool(run.glossary.matcher(run.principal).terms())
+    return run.profile.misses == "ask" and any_terms and state["asked_back"] < MOST_QUESTIONS_BACK
+
+
+def _let_be(state: State, misses: list[MissRecord]) -> dict[str, object]:
+    terms = [miss["term"] for miss in misses]
+    return {
+        "unknown": [miss for miss in state["unknown"] if miss["term"] not in terms],
+        "misses": [*state["misses"], *misses],
+        "let_be": [*state["let_be"], *terms],
+    }
+
+
+def _respelt(state: State, miss: MissRecord, meant: str) -> dict[str, object]:
+    """The mentions of the term now stand for the other spelling; they are looked up next."""
+    mentions = [to_mention(record) for record in state["mentions"]]
+    return {
+        "look_again": True,
+        "unknown": [other for other in state["unknown"] if other["term"] != miss["term"]],
+        "mentions": [
+            to_mention_record(
+                replace(mention, term=meant, match="misspelt") if mention.surface == miss["term"] else mention
+            )
+            for mention in mentions
+        ],
+    }

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from argot.corpus.stop_words import STOP_WORDS
+from argot.graph.context import RunContext
+from argot.graph.stage import Step
+from argot.graph.state import State
+from argot.tools.words import words
+from argot.types import Triple
+
+RETRIEVED_TRIPLES = 10
+RRF_K = 60
+LEAST_CONTENT_WORDS = 3
+
+_ASKS = re.compile(
+    r"(?:\w+ ){0,3}?(?:what|which|who|whose|where|when|why|how"
+    r"|is|are|was|were|do|does|did|can|could|should|must|will)\b",
+    re.IGNORECASE,
+)
+
+
+async def reformulate_query(state: State, run: RunContext) -> Step:
+    """The question in the documents' own words, by the triples it comes near (KaPQA 5, steps 2 to 4).
+
+    Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one, never in
+    its stead. Skipped where it cannot help: no triple is near, or the question is explicit. KaPQA 7.3 and 7.5 find
+    that well-formed questions lose by being rewritten.
+    """
+    query = state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]
+    triples: list[Triple] = []
+    if run.profile.use_triples:
+        if await asyncio.to_thread(is_explicit, query, run):
+            return Step({}, "skipped: the question is explicit")
+        triples = await asyncio.to_thread(_near_triples, query, run)
+        if triples and run.profile.classify_triples:
+            triples = await run.reader.relevant_triples(query, triples)
+        if not triples:
+            return Step({}, "skipped: no triple helps")
+    enhanced = (await run.reader.enhance_query(query, triples)).strip()
+    if not enhanced or enhanced.casefold() == query.casefold():
+        return Step({}, "unchanged")
+    plain = state["search_queries"] or [(state["stand_alone_question"], 1.0)]
+    queries = [*plain, (enhanced, run.profile.weight_enhanced)]
+    return Step({"search_queries": queries, "triples": [triple.id for triple in triples]}, f"also “{enhanced}”")
+
+
+def is_explicit(query: str, run: RunContext) -> bool:
+    """A whole question whose content words the documents all use: there is nothing to translate."""
+    content = [word for word, _, _ in words(query) if word not in STOP_WORDS]
+    if len(content) < LEAST_CONTENT_WORDS or not _ASKS.match(query):
+        return False
+    store = run.corpus.store
+    return all(store.term_document_frequency(run.principal, word) for word in dict.fromkeys(content))
+
+
+def _near_triples(query: str, run: RunContext) -> list[Triple]:
+    """The triples nearest by meaning and by words, fused by reciprocal rank."""
+    corpus = run.corpus
+    vector = corpus.embedder.embed_queries([query])[0]
+    lists: list[Sequence[tuple[str, float]]] = [
+        corpus.semantic_search(run.principal, "triple", vector, RETRIEVED_TRIPLES),
+        corpus.store.keyword_search_triples(run.principal, query, RETRIEVED_TRIPLES),
+    ]
+    scores: dict[str, float] = {}
+    for found in lists:
+        for rank, (triple, _) in enumerate(found, 1):
+            scores[triple] = scores.get(triple, 0.0) + 1 / (RRF_K + rank)
+    best = sorted(scores, key=lambda triple: (-scores[triple], triple))[:RETRIEVED_TRIPLES]
+    readable = corpus.store.triples(run.principal, best)
+    return [readable[triple] for triple in best if triple in readable]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import asyncio
+
+from argot.graph.context import RunContext
+from argot.graph.records import hits_of, to_hit_record
+from argot.graph.stage import Step
+from argot.graph.state import State
+from argot.tools.rerank import evidence_strength
+from argot.tools.rerank import rerank as reranked
+from argot.types import Hit
+
+
+async def rerank(state: State, run: RunContext) -> Step:
+    """Orders the best passages anew by how well each answers, and weighs whether the best of them is enough.
+
+    Judged against the query that was searched: the question with its jargon expanded. Switched off, the order stays
+    and the evidence is taken as enough if there is any passage at all.
+    """
+    hits, evidence = await asyncio.to_thread(_rerank, state, run)
+    kept = hits[: run.profile.passages]
+    best = f"best: {kept[0].document.name}" if kept else "nothing found"
+    enough = bool(kept) and evidence >= (run.profile.abstain_below if run.profile.rerank else 0)
+    update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
+    return Step(update, f"{best}, evidence {evidence:.2f}")
+
+
+def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
+    hits = hits_of(state["hits"], run)
+    if not hits or not run.profile.rerank:
+        return hits, float(bool(hits))
+    query = state["search_queries"][0][0]
+    ordered = reranked(query, hits, run.scorer, run.profile)
+    return ordered, float(evidence_strength(query, ordered, run.scorer))

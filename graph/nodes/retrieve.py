@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import asyncio
+
+from argot.graph.context import RunContext
+from argot.graph.records import to_hit_record
+from argot.graph.stage import Step
+from argot.graph.state import State
+from argot.tools.search import WeightedQuery, hybrid_search
+
+
+async def retrieve(state: State, run: RunContext) -> Step:
+    """Semantic and keyword search over passages and derived texts, folded to passages, fused by reciprocal rank."""
+    queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
+    queries = queries or [WeightedQuery(state["stand_alone_question"], 1.0)]
+    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile)
+    update = {"hits": [to_hit_record(hit) for hit in hits], "search_queries": [(q.text, q.weight) for q in queries]}
+    documents = len({hit.document.id for hit in hits})
+    return Step(update, f"{len(hits)} passages of {documents} documents")

@@ -1,0 +1,42 @@
+"""The one place that says whether a question can be asked at all. Every surface goes through it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from argot.errors import InvalidInput
+
+_SPACES = re.compile(r"[^\S\n]+")
+
+
+def checked_question(question: str, max_chars: int) -> str:
+    """The question as it enters the graph: no control characters, no lone surrogates, outer white space removed.
+
+    Raises:
+        InvalidInput: it is empty, holds neither letter nor digit, or is longer than `max_chars` characters.
+    """
+    if len(question) > max_chars:
+        raise InvalidInput(
+            f"The question has {len(question):,} characters; at most {max_chars:,} can be asked at once. "
+            "Shorten it, or add the long text as a document and ask about that."
+        )
+    text = _SPACES.sub(" ", "".join(map(_cleaned, question))).strip()
+    if not text:
+        raise InvalidInput("The question is empty. Write what you want to know.")
+    if not any(unicodedata.category(char)[0] in "LN" for char in text):
+        raise InvalidInput(f"'{text[:40]}' holds no words. Write what you want to know.")
+    return text
+
+
+def _cleaned(char: str) -> str:
+    """Control characters become spaces (line ends stay); what cannot be stored becomes a question mark."""
+    if char == "\n":
+        return char
+    match unicodedata.category(char):
+        case "Cc":
+            return " "
+        case "Cs":
+            return "\N{REPLACEMENT CHARACTER}"
+        case _:
+            return char

@@ -1,0 +1,136 @@
+"""Asking a question and answering what is asked back, as streams of events. What every surface uses of the graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command, StateSnapshot
+
+from argot.errors import Conflict, InvalidInput
+from argot.graph.assemble import assemble
+from argot.graph.build import ArgotGraph
+from argot.graph.checkpoints import keep_latest
+from argot.graph.choices import understand
+from argot.graph.context import RunContext
+from argot.graph.question import checked_question
+from argot.results import AskResult
+
+RECURSION_LIMIT = 60
+"""Steps of one turn; the longest road (three questions back) takes about 25."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskEvent:
+    """One thing that happened on a question's way.
+
+    - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: what it found, one clause).
+      A stage that asks back begins again when it is answered.
+    - `token`: `data` is a piece of the answer, to be joined without separators. The `result` has the last word: an
+      answer that nothing supports is taken back there.
+    - `result`: `data` is the `AskResult`. Always the last.
+    """
+
+    kind: Literal["stage", "token", "result"]
+    name: str = ""
+    seconds: float | None = None
+    data: str | AskResult = ""
+
+
+@dataclass(frozen=True)
+class ThreadState:
+    """A thread as its owner may see it now. The last turn may be `waiting` for the asker's choice."""
+
+    turns: list[AskResult]
+    waiting: bool = False
+
+
+async def ask(graph: ArgotGraph, run: RunContext, question: str, thread: str) -> AsyncIterator[AskEvent]:
+    """Asks a question in a thread.
+
+    If the thread waits for a choice and the question reads as one, it is taken as that. Anything else begins a new
+    turn and lets the choice be. A turn that a crash cut off goes on where it stood when the same question comes again.
+
+    Raises:
+        InvalidInput: the question is empty, holds no word, or is too long.
+        ModelUnavailable: a language model is in use and does not answer; the thread can be asked again.
+    """
+    text = checked_question(question, run.max_question_chars)
+    snapshot = await graph.aget_state(_config(thread))
+    if snapshot.interrupts:
+        choice = await _meant(snapshot, run.in_thread(thread), text, forgiving=True)
+        given: Any = Command(resume=choice) if choice else {"asked": text}
+    elif snapshot.next and snapshot.values.get("asked") == text:
+        given = None
+    else:
+        given = {"asked": text}
+    async for event in _run(graph, run.in_thread(thread), given, thread):
+        yield event
+
+
+async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer: str) -> AsyncIterator[AskEvent]:
+    """Answers what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
+
+    Raises:
+        Conflict: the thread waits for nothing, or the button belongs to a choice that is over.
+        InvalidInput: the number was not offered, or the words fit several choices.
+    """
+    text = checked_question(answer, run.max_question_chars)
+    snapshot = await graph.aget_state(_config(thread))
+    if not snapshot.interrupts:
+        raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
+    choice = await _meant(snapshot, run.in_thread(thread), text)
+    given: Any = Command(resume=choice) if choice else {"asked": text}
+    async for event in _run(graph, run.in_thread(thread), given, thread):
+        yield event
+
+
+async def thread_state(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
+    """Everything of a thread that this principal may see now, oldest turn first. Its owner is not checked here."""
+    snapshot = await graph.aget_state(_config(thread))
+    if not snapshot.values.get("question"):
+        return ThreadState([])
+    waiting = bool(snapshot.interrupts)
+    return await asyncio.to_thread(_thread_state, snapshot.values, run, thread, waiting)
+
+
+def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
+    turns = [assemble(turn, run, thread) for turn in values.get("turns", [])]
+    return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
+
+
+async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> AsyncIterator[AskEvent]:
+    """Runs the graph to its end or to an interrupt. Each step is stored before the next begins (`durability`)."""
+    durability: Literal["sync"] | None = "sync" if graph.checkpointer else None
+    stream: AsyncIterator[Any] = graph.astream(
+        given, _config(thread), context=run, stream_mode=["custom", "values"], durability=durability
+    )
+    values: dict[str, Any] = {}
+    waiting = False
+    async for mode, chunk in stream:
+        if mode == "custom":
+            yield AskEvent(chunk["kind"], chunk["name"], chunk.get("seconds"), chunk["text"])
+        else:
+            waiting = "__interrupt__" in chunk
+            values = {**values, **chunk}
+    result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
+    await keep_latest(graph.checkpointer, thread)
+    yield AskEvent("result", "result", sum(result.timings.values()), result)
+
+
+async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
+    """The choice the words mean; None if they ask something new. A forgiving reader takes doubt for a question."""
+    waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
+    try:
+        return understand(text, waiting.choices)
+    except (Conflict, InvalidInput):
+        if forgiving:
+            return None
+        raise
+
+
+def _config(thread: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}

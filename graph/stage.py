@@ -1,0 +1,83 @@
+"""What all nodes have in common, kept out of them: the run's surroundings, the switch, the clock and the news."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple, Protocol, TypedDict
+
+from langgraph.config import get_stream_writer
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
+
+from argot.graph.context import ContextSource, RunContext
+from argot.graph.state import State
+
+
+class Step(NamedTuple):
+    """What a node hands back: its part of the state, and one short clause for people about what it found."""
+
+    update: dict[str, Any]
+    found: str = ""
+
+
+Node = Callable[[State, RunContext], Awaitable[Step]]
+
+
+class GraphNode(Protocol):
+    """A node as LangGraph knows it."""
+
+    def __call__(self, state: State, *, runtime: Runtime[RunContext]) -> Awaitable[dict[str, Any]]: ...
+
+
+class News(TypedDict, total=False):
+    """What a running stage tells through the custom stream. `seconds` is absent while the stage runs."""
+
+    kind: str
+    name: str
+    seconds: float
+    text: str
+
+
+def stage(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
+    """The node as LangGraph runs it.
+
+    Args:
+        node: an async function of the state and the run's surroundings.
+        source: where the surroundings come from if the caller gives none (LangGraph's own tooling cannot).
+        switched: the profile has a switch of the node's name, and the node has nothing to do when it is off.
+    """
+    name = node.__name__
+
+    async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        run = _surroundings(runtime, source)
+        if switched and not getattr(run.profile, name):
+            return {}
+        tell = get_stream_writer()
+        tell(News(kind="stage", name=name, text=""))
+        started = time.perf_counter()
+        try:
+            update, found = await node(state, run)
+        except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
+            tell(News(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
+            raise
+        seconds = time.perf_counter() - started
+        tell(News(kind="stage", name=name, text=found, seconds=seconds))
+        calls = [call.model_dump() for call in run.take_model_calls()]
+        return {"timings": {name: seconds}, **update, **({"model_calls": calls} if calls else {})}
+
+    run_stage.__name__, run_stage.__doc__ = name, node.__doc__
+    return run_stage
+
+
+def tell_piece(text: str) -> None:
+    """Sends one piece of the answer to whoever watches."""
+    get_stream_writer()(News(kind="token", name="answer", text=text))
+
+
+def _surroundings(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
+    if isinstance(runtime.context, RunContext):
+        return runtime.context
+    if source is None:
+        raise TypeError("The graph was run without a RunContext: pass context=RunContext(...).")
+    return source()

@@ -1,0 +1,181 @@
+"""What a thread remembers, and what one turn gathers on its way: ids and short texts, in plain types only.
+
+Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown.
+So what a person may no longer see vanishes from resumed threads too. The few texts made from them (the augmented
+question, the queries, the sentences of the answer) are shown only while everything they rest on may be seen
+(`argot.graph.assemble`).
+
+The asker's words arrive as `asked`. The first node moves the finished turn into `turns` and begins an empty one, so
+that a turn never sees what an earlier one left behind.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from argot.results import Status
+
+MOST_QUESTIONS_BACK = 3
+"""Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""
+
+MAX_TURNS = 200
+"""Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 3 kB each."""
+
+
+class MentionRecord(TypedDict):
+    """`argot.types.Mention` in plain types."""
+
+    surface: str
+    start: int
+    end: int
+    term: str | None
+    match: str
+    explained: str
+
+
+class ReadingRecord(TypedDict):
+    """How a mention was understood. `sense` 0: as the question itself explains it. `settled` False: a guess."""
+
+    mention: int
+    term: str
+    sense: int
+    margin: float
+    chosen_by: str
+    settled: bool
+
+
+class OpenTerm(TypedDict):
+    """A term with several senses that fit about equally well, best first. The asker is to choose."""
+
+    mention: int
+    term: str
+    senses: list[int]
+
+
+class MissRecord(TypedDict):
+    """A term nobody defined. `mention` is where it first stands; `suggestions` are spellings of known terms."""
+
+    mention: int
+    term: str
+    suggestions: list[str]
+
+
+class HitRecord(TypedDict):
+    """A passage found, by id. `found_by` names the lists it came from, with its rank in each."""
+
+    id: str
+    score: float
+    found_by: dict[str, int]
+
+
+class CitationRecord(TypedDict):
+    """The passage a sentence rests on. [start, end) are characters of the revision's Markdown."""
+
+    passage: str
+    start: int
+    end: int
+    score: float
+
+
+class SentenceRecord(TypedDict):
+    """One sentence of the answer. `gap` is the white space that stood before it."""
+
+    gap: str
+    text: str
+    citations: list[CitationRecord]
+
+
+class TurnPart(TypedDict):
+    """What one question gathers on its way. Begins empty at START."""
+
+    question: str
+    stand_alone_question: str
+    mentions: list[MentionRecord]
+    contexts: list[tuple[str, float]]
+    readings: list[ReadingRecord]
+    open_terms: list[OpenTerm]
+    unknown: list[MissRecord]
+    misses: list[MissRecord]
+    picked: dict[str, int]
+    let_be: list[str]
+    asked_back: int
+    look_again: bool
+    augmented_question: str
+    search_queries: list[tuple[str, float]]
+    triples: list[str]
+    hits: list[HitRecord]
+    evidence: float
+    enough_evidence: bool
+    draft: str
+    sentences: list[SentenceRecord]
+    withheld: int
+    status: Status | Literal[""]
+
+
+def merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    return {**old, **new}
+
+
+def add_seconds(old: dict[str, float], new: dict[str, float]) -> dict[str, float]:
+    """A stage that ran twice (it was interrupted, or another look was needed) took the sum of both."""
+    return {**old, **{stage: old.get(stage, 0.0) + seconds for stage, seconds in new.items()}}
+
+
+def append(old: list[Any], new: list[Any]) -> list[Any]:
+    return [*old, *new]
+
+
+def append_turn(old: list[Any], new: list[Any]) -> list[Any]:
+    return [*old, *new][-MAX_TURNS:]
+
+
+class State(TurnPart):
+    """The whole state of a thread."""
+
+    asked: str
+    turns: Annotated[list[dict[str, Any]], append_turn]
+    remembered: Annotated[dict[str, int], merge]
+    timings: Annotated[dict[str, float], add_seconds]
+    model_calls: Annotated[list[dict[str, Any]], append]
+
+
+class Asked(TypedDict):
+    """What a turn is started with."""
+
+    asked: str
+
+
+def empty_turn(question: str) -> TurnPart:
+    """A turn that knows nothing yet but the asker's words."""
+    return TurnPart(
+        question=question,
+        stand_alone_question=question,
+        mentions=[],
+        contexts=[],
+        readings=[],
+        open_terms=[],
+        unknown=[],
+        misses=[],
+        picked={},
+        let_be=[],
+        asked_back=0,
+        look_again=False,
+        augmented_question="",
+        search_queries=[],
+        triples=[],
+        hits=[],
+        evidence=0.0,
+        enough_evidence=False,
+        draft="",
+        sentences=[],
+        withheld=0,
+        status="",
+    )
+
+
+def finished_turn(state: State) -> dict[str, Any] | None:
+    """The turn now in the state, as it goes into `turns`; None if there was none yet."""
+    if not state.get("question"):
+        return None
+    kept = {key: state[key] for key in (*TurnPart.__annotations__, "timings", "model_calls")}  # type: ignore[literal-required]
+    return {**kept, "draft": ""}

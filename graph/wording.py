@@ -1,0 +1,160 @@
+"""The fixed texts of the journey, as pure functions: the augmented question, the search queries, the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from argot.graph.state import TurnPart
+from argot.results import FoundPassage, MissedTerm
+from argot.types import Context, ReadTerm, Sense
+
+LONGEST_REPLACEMENT = 10
+"""Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
+
+
+def augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
+    """The paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
+    lines = [question]
+    if context:
+        lines.append(f"Context: {context.name}" + (f" ({context.description})" if context.description else ""))
+    if terms:
+        lines.append("Terms:")
+        lines += [f"- {_definition(term)}" for term in _first_of_each(terms)]
+    return "\n".join(lines)
+
+
+def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
+    """The question with each term's expansion in its place.
+
+    Short on purpose: the definitions of the template above are full of other words, which draw both keyword and
+    embedding search away from what was asked.
+    """
+    text = question
+    for term in sorted(terms, key=lambda term: term.mention.start, reverse=True):
+        mention = term.mention
+        text = text[: mention.start] + _replacement(term) + text[mention.end :]
+    return text
+
+
+def query_miss_answer(misses: Sequence[MissedTerm]) -> str:
+    """The paper's response template for what the dictionary lacks (Golden-Retriever 3.6)."""
+    one = len(misses) == 1
+    names = _and([f"“{miss.term}”" for miss in misses])
+    lines = [
+        f"I cannot answer this reliably: {names} {'is' if one else 'are'} not in the glossary. "
+        f"Please check the spelling of {'the term' if one else 'these terms'}{_suggested(misses)}."
+    ]
+    contacts = sorted({miss.contact for miss in misses if miss.contact})
+    whom = f"contact {_and(contacts)}" if contacts else "contact the manager of this knowledge base"
+    lines.append(f"If {'it is' if one else 'they are'} right, {whom} to have {'it' if one else 'them'} added.")
+    return " ".join(lines)
+
+
+def choose_sense_text(term: str, choices: Sequence[str]) -> str:
+    return _numbered(f"“{term}” means several things here. Which one do you mean?", choices)
+
+
+def unknown_term_text(term: str, choices: Sequence[str]) -> str:
+    return _numbered(f"Neither the glossary nor the documents know “{term}”. Did you mean something else?", choices)
+
+
+def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
+    """What is said instead of an answer when the evidence is too weak; it shows the nearest passages."""
+    if not nearest:
+        return "The documents do not answer this, and nothing in them comes near it."
+    places = "\n".join(f"[{passage.n}] {_place(passage)}" for passage in nearest[:3])
+    return f"The documents do not seem to answer this. The nearest passages are:\n{places}"
+
+
+def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
+    """What the asker should know of how the question was read, and of what is not shown."""
+    still_open = {item["term"] for item in turn["open_terms"]}
+    notes = [
+        note
+        for term in terms
+        if (term.mention.term or term.mention.surface) not in still_open
+        for note in _notes_on_term(term, turn, senses)
+    ]
+    missed = [miss["term"] for miss in turn["misses"]]
+    if turn["status"] != "query_miss":
+        notes += [f"“{term}” is not known, neither to the glossary nor to the documents." for term in missed]
+    set_aside = [term for term in turn["let_be"] if term not in missed]
+    notes += [f"“{term}” was taken as it stands, in none of its known senses." for term in set_aside]
+    if turn["withheld"]:
+        notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
+    if hidden:
+        notes.append(f"{_sentences(hidden)} not shown: the documents changed, or are not yours to read any more.")
+    return list(dict.fromkeys(notes))
+
+
+def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) -> list[str]:
+    mention, sense = term.mention, term.sense
+    meaning = sense.expansion or sense.term
+    notes = [f"“{mention.surface}” was read as “{sense.term}”."] if mention.match == "misspelt" else []
+    context = next((name for name, _ in turn["contexts"]), "")
+    theirs = {other.context for other in senses.values() if other.term == sense.term}
+    settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
+    if not settled:
+        notes.append(f"“{mention.surface}” has several senses that fit; it was read as {meaning} ({sense.context}).")
+    elif context and sense.context and term.chosen_by != "your choice" and context not in theirs:
+        notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
+    return notes
+
+
+def _sentences(count: int) -> str:
+    return "1 sentence is" if count == 1 else f"{count} sentences are"
+
+
+def _numbered(head: str, labels: Sequence[str]) -> str:
+    return "\n".join((head, *(f"{number}. {text}" for number, text in enumerate(labels, 1))))
+
+
+def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
+    """One entry a sense, in order of appearance."""
+    return [next(group) for _, group in groupby(terms, key=lambda term: (term.sense.id, term.sense.expansion))]
+
+
+def _definition(term: ReadTerm) -> str:
+    sense = term.sense
+    name = term.mention.surface if term.mention.match != "misspelt" else sense.term
+    text = f"{name}: {sense.expansion}" if sense.expansion else name
+    text += f" ({sense.context})" if sense.context else ""
+    for more in (sense.description, sense.notes):
+        if more and more.casefold() != sense.expansion.casefold():
+            text += f". {more.rstrip('.')}"
+    return text
+
+
+def _replacement(term: ReadTerm) -> str:
+    """What stands in the query in place of the mention. A meaning the question itself gives stands there already."""
+    mention, sense = term.mention, term.sense
+    written = sense.term if mention.match == "misspelt" else mention.surface
+    if mention.explained or not sense.expansion:
+        return written
+    if len(sense.expansion.split()) > LONGEST_REPLACEMENT:
+        return f"{written} ({sense.expansion})"
+    return sense.expansion
+
+
+def _suggested(misses: Sequence[MissedTerm]) -> str:
+    names = [name for miss in misses for name in miss.suggestions]
+    return f" (did you mean {_or(names)}?)" if names else ""
+
+
+def _place(passage: FoundPassage) -> str:
+    page = f", page {passage.page}" if passage.page else ""
+    heading = f": {passage.heading}" if passage.heading else ""
+    return f"{passage.document}{page}{heading}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return _joined(names, "and")
+
+
+def _or(names: Sequence[str]) -> str:
+    return _joined(names, "or")
+
+
+def _joined(names: Sequence[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -91,13 +91,8 @@ async def context_add(
     audience: list[Text] | None = None,
 ) -> dict[str, Any]:
     """Make a context, or change what is known of one."""
-    context = await kb.blocking(
-        kb.glossary.add_context,
-        name,
-        description=description,
-        contact=contact,
-        audience=frozenset(audience or ()),
-    )
+    readers = frozenset(audience) if audience is not None else None
+    context = await kb.blocking(kb.glossary.add_context, name, description, contact, readers)
     plain: dict[str, Any] = jsonable(context)
     return plain
 

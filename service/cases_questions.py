@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from argot.errors import InvalidInput, NotFound
+from argot.errors import NotFound
 from argot.profile import profile_named
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Text, case
@@ -32,12 +32,13 @@ async def ask(
     Events: `{"kind": "stage", "name", "seconds", "data"}`, `{"kind": "token", "data": piece}` and at last
     `{"kind": "result", "data": AskResult}`. With status `needs_choice`, send one of the choices to `answer`.
     """
-    _require_question(question, kb.settings.max_question_chars)
+    from argot.graph.question import checked_question
+    from argot.graph.run import ask as ask_graph
+
+    checked_question(question, kb.settings.max_question_chars)
     run = await run_context(kb, principal, context, profile)
     threads = await kb.threads()
     found = await (threads.own(principal.name, thread) if thread else threads.start(principal.name, question))
-    from argot.graph.run import ask as ask_graph
-
     graph = await kb.graph()
     async with kb.turn_of(found.id):
         async for event in ask_graph(graph, run, question, found.id):
@@ -56,7 +57,6 @@ async def answer(
     profile: Text | None = None,
 ) -> AsyncIterator[Event]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
-    _require_question(choice, kb.settings.max_question_chars, name="answer")
     threads = await kb.threads()
     await threads.own(principal.name, thread)
     run = await run_context(kb, principal, context, profile)
@@ -93,15 +93,3 @@ async def run_context(kb: KnowledgeBase, principal: Principal, context: str | No
 def plain_event(event: AskEvent) -> Event:
     data: Any = jsonable(event.data)
     return {"kind": event.kind, "name": event.name, "seconds": event.seconds, "data": data}
-
-
-def _require_question(text: str, most: int, name: str = "question") -> None:
-    if not text.strip():
-        raise InvalidInput(f"The {name} is empty. Type one of a word or more.")
-    if len(text) > most:
-        raise InvalidInput(
-            f"The {name} has {len(text):,} characters; at most {most:,} are taken (setting max_question_chars)."
-            " Ask about one thing at a time, and put long material in as a document: argot add."
-        )
-    if name == "question" and not any(character.isalnum() for character in text):
-        raise InvalidInput(f"There is no word in the question '{text[:40]}'. Ask it in words.")

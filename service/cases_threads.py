@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput
+from argot.service.cases_questions import run_context
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Text, case
 from argot.service.shapes import jsonable
@@ -57,3 +58,18 @@ async def feedback(
     threads = await kb.threads()
     plain: dict[str, Any] = jsonable(await threads.give_feedback(principal.name, thread, turn, value, comment))
     return plain
+
+
+@case("asker")
+async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+    """A thread of one's own with its turns (each an `AskResult`), its feedback, and whether a choice is open.
+
+    Everything is put together anew from ids, so what one may no longer read is no longer there.
+    """
+    from argot.graph.run import thread_state
+
+    threads = await kb.threads()
+    found = await threads.own(principal.name, thread)
+    state = await thread_state(await kb.graph(), await run_context(kb, principal, None, None), thread)
+    said = await threads.feedback(principal.name, thread)
+    return {**jsonable(found), **jsonable(state), "feedback": [jsonable(one) for one in said]}

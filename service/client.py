@@ -22,7 +22,9 @@ OnEvent = Callable[[Event], None]
 class Client(Protocol):
     """Runs use cases. To be used as a context manager; closing it closes what was opened."""
 
-    def call(self, name: str, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any) -> Any:
+    def call(
+        self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
+    ) -> Any:
         """Run a use case; its result. Every event before goes to `on_event` as it comes.
 
         Ctrl-C in between stops the work, wherever it is done.
@@ -65,8 +67,10 @@ class LocalClient:
         self.kb = kb
         self._runner = asyncio.Runner()
 
-    def call(self, name: str, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any) -> Any:
-        return self._runner.run(self._run(name, as_user, on_event, parameters))
+    def call(
+        self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
+    ) -> Any:
+        return self._runner.run(self._run(case, as_user, on_event, parameters))
 
     async def _run(self, name: str, as_user: str | None, on_event: OnEvent | None, parameters: dict[str, Any]) -> Any:
         from argot.service import cases
@@ -102,11 +106,13 @@ class SocketClient:
         self._path = path
         self._connect().close()
 
-    def call(self, name: str, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any) -> Any:
+    def call(
+        self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
+    ) -> Any:
         from argot.service.wire import decode, encode, error_of
 
         with self._connect() as connection, connection.makefile("rb") as lines:
-            connection.sendall(encode({"case": name, "parameters": parameters, "as_user": as_user}))
+            connection.sendall(encode({"case": case, "parameters": parameters, "as_user": as_user}))
             for line in lines:
                 event = decode(line)
                 if event["kind"] == "error":

@@ -87,7 +87,7 @@ async def run(
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
     _require_role(found, principal)
     outcome: Any = found.function(kb, principal, **_checked(found, parameters))
-    if inspect.isasyncgen(outcome):
+    if inspect.isasyncgenfunction(found.function):
         try:
             async for event in outcome:
                 yield event

@@ -1,0 +1,85 @@
+"""The command `argot`."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from argot import __version__
+from argot.errors import ArgotError
+from argot.ui import (
+    cli_documents,
+    cli_evaluate,
+    cli_glossary,
+    cli_people,
+    cli_questions,
+    cli_service,
+    cli_threads,
+    cli_upkeep,
+)
+from argot.ui.cli_base import examples
+
+app = typer.Typer(
+    name="argot",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+app.add_typer(cli_evaluate.app, name="evaluate")
+for _part in (cli_questions, cli_documents, cli_glossary, cli_people, cli_threads, cli_service, cli_upkeep):
+    _part.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"argot {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=examples("argot init", "argot add docs/", 'argot ask "What is a PUC?"', "argot serve"))
+def argot(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Answers questions about your own documents, in your organisation's own language, with a citation per sentence."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command. What goes wrong is told in one clear message: exit code 1, or 2 for a wrong command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        app(args=arguments, prog_name="argot")
+    except ArgotError as error:
+        _fail(str(error))
+    except sqlite3.DatabaseError as error:
+        _fail(f"A store cannot be read or written: {error}. See which one, and how to mend it, with: argot doctor")
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        _fail(f"The system refused:{where} {error.strerror or error}. Free it or change its permissions.")
+    except Exception as error:
+        if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
+            raise
+        kind = type(error).__name__
+        _fail(f"Unexpected {kind}: {error}. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details.")
+    sys.exit(0)
+
+
+def _fail(message: str) -> NoReturn:
+    from argot.ui.cli_base import note
+
+    note(f"argot: {message}")
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

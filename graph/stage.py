@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict
 from langgraph.config import get_stream_writer
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
 from argot.graph.context import ContextSource, RunContext
 from argot.graph.state import State
@@ -19,6 +20,8 @@ class Step(NamedTuple):
 
     update: dict[str, Any]
     found: str = ""
+    begins: bool = False
+    """A new turn begins here: what is counted (seconds, model calls) starts from nothing."""
 
 
 Node = Callable[[State, RunContext], Awaitable[Step]]
@@ -57,14 +60,14 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         tell(News(kind="stage", name=name, text=""))
         started = time.perf_counter()
         try:
-            update, found = await node(state, run)
+            step = await node(state, run)
         except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
             tell(News(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
-        tell(News(kind="stage", name=name, text=found, seconds=seconds))
-        calls = [call.model_dump() for call in run.take_model_calls()]
-        return {"timings": {name: seconds}, **update, **({"model_calls": calls} if calls else {})}
+        tell(News(kind="stage", name=name, text=step.found, seconds=seconds))
+        counted = {"timings": {name: seconds}, "model_calls": [call.model_dump() for call in run.take_model_calls()]}
+        return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
 
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
     return run_stage

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from langgraph.types import Overwrite
-
 from argot.graph.assemble import visible_answer
 from argot.graph.context import RunContext
 from argot.graph.stage import Step
@@ -28,14 +26,9 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     if run.profile.stand_alone and turns:
         history = await asyncio.to_thread(_history, turns[-HISTORY:], run)
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
-    update: dict[str, Any] = {
-        **turn,
-        "turns": [past] if past else [],
-        "timings": Overwrite({}),
-        "model_calls": Overwrite([]),
-    }
+    update: dict[str, Any] = {**turn, "turns": [past] if past else []}
     rewritten = turn["stand_alone_question"] != turn["question"]
-    return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone")
+    return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone", begins=True)
 
 
 def _history(turns: Sequence[dict[str, Any]], run: RunContext) -> list[Turn]:

@@ -49,6 +49,12 @@ def atoms_of(text: str) -> list[Atom]:
     return atoms
 
 
+def beginnings(key: str) -> Iterator[str]:
+    """What the key's first atom, first two atoms, ... are, without the whole."""
+    ends = [match.end() for match in _ATOM.finditer(key)]
+    return (key[:end] for end in ends[:-1])
+
+
 def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | range]:
     """The folded text, and for each of its characters where its original begins and ends.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -17,7 +17,13 @@ from argot.types import EVERYONE, Audience, SenseStatus
 MAX_TERM_CHARS = 200
 Outcome = Literal["added", "updated", "unchanged"]
 
+_PUBLIC = store_audience(EVERYONE)
+_BLANK = {"description": "", "notes": "", "owner": "", "status": "approved", "audience": _PUBLIC}
 _SENSE = "SELECT * FROM sense_rows WHERE spelling = ? AND context_key = ? AND expansion = ?"
+
+
+def timestamp() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Writer:
 
     db: Database
     changes: list[Change] = field(default_factory=list)
-    now: str = field(default_factory=lambda: timestamp())
+    now: str = field(default_factory=timestamp)
     _contexts: dict[str, int] = field(default_factory=dict)
 
     def put_context(
@@ -66,7 +72,7 @@ class Writer:
         }
         found = self._one("SELECT id, name, description, contact, audience FROM contexts WHERE key = ?", (key,))
         if found is None:
-            row = {"description": "", "contact": "", "audience": store_audience(EVERYONE), **_said(given)}
+            row = {"description": "", "contact": "", "audience": _PUBLIC, **_said(given)}
             number = self._insert("contexts", {"name": name.strip(), "key": key, **row})
             return number, "added"
         return found["id"], self._update("contexts", found, _said(given))
@@ -80,11 +86,21 @@ class Writer:
         return self._contexts[key], outcome
 
     def put_sense(self, given: SenseInput) -> tuple[int, Outcome, Outcome]:
-        """Adds or updates the sense with this (term, context, expansion); its id, what happened to it and its context."""
+        """Adds or updates the sense with this (term, context, expansion).
+
+        Returns its id, what happened to it, and what happened to its context.
+        """
         context, context_outcome = self.context_for(given.context)
-        said = _said({**asdict(given), "audience": None if given.audience is None else store_audience(given.audience)})
-        for name in ("term", "context", "expansion"):
-            del said[name]
+        said = _said(
+            {
+                "description": given.description,
+                "notes": given.notes,
+                "aliases": given.aliases,
+                "owner": given.owner,
+                "status": given.status,
+                "audience": None if given.audience is None else store_audience(given.audience),
+            }
+        )
         found = self._one(_SENSE, (given.term, context_key(given.context), given.expansion))
         if found is None:
             return self._add_sense(given, context, said), "added", context_outcome
@@ -102,14 +118,7 @@ class Writer:
 
     def _add_sense(self, given: SenseInput, context: int, said: dict[str, Any]) -> int:
         aliases = said.pop("aliases", ())
-        blank = {
-            "description": "",
-            "notes": "",
-            "owner": "",
-            "status": "approved",
-            "audience": store_audience(EVERYONE),
-        }
-        row = {**blank, **said, "term": self._term(given.term), "context": context, "expansion": given.expansion}
+        row = {**_BLANK, **said, "term": self._term(given.term), "context": context, "expansion": given.expansion}
         number = self._insert("senses", {**row, "created": self.now, "updated": self.now})
         self._insert_aliases(number, aliases)
         return number
@@ -216,10 +225,6 @@ def is_storable(text: str) -> bool:
 
 def context_key(name: str) -> str:
     return normalise(name)
-
-
-def timestamp() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _said(given: dict[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from argot.errors import InvalidInput, NotFound
@@ -14,7 +15,7 @@ from argot.jargon_db.connections import Connections, prepare
 from argot.jargon_db.matching import Spelling, TermMatcher
 from argot.jargon_db.misses import MissRecord, record, records
 from argot.jargon_db.normalise import normalise, variants
-from argot.jargon_db.rows import Row, keys_json, may_read, readable, select, sense_of
+from argot.jargon_db.rows import Row, audience_of, keys_json, may_read, readable, select, sense_of
 from argot.jargon_db.spelling import Suggester, is_coded
 from argot.jargon_db.statements import statement
 from argot.types import EVERYONE, Audience, Context, Principal, Sense, SenseStatus
@@ -33,12 +34,16 @@ class ImportReport:
     contexts_added: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class _View:
-    """What principals with the same readable senses share."""
+    """What principals with the same readable senses share. The suggester is made when a term is first missed."""
 
-    matcher: TermMatcher
-    suggester: Suggester
+    def __init__(self, matcher: TermMatcher, expansions: Callable[[], Iterable[tuple[str, str]]]) -> None:
+        self.matcher = matcher
+        self._expansions = expansions
+
+    @cached_property
+    def suggester(self) -> Suggester:
+        return Suggester(self.matcher.near, self._expansions())
 
 
 class Glossary:
@@ -101,6 +106,7 @@ class Glossary:
         expansion: str,
         description: str = "",
         notes: str = "",
+        *,
         aliases: Sequence[str] = (),
         owner: str = "",
         status: SenseStatus = "approved",
@@ -193,9 +199,9 @@ class Glossary:
     # -- misses ---------------------------------------------------------------------------------------------------
 
     def record_miss(self, term: str, principal_name: str, question: str, thread: str) -> None:
-        """Notes that a question met an unknown term. Noting the same question of the same thread again changes nothing."""
+        """Notes that a question met an unknown term; for the same question of the same thread this happens once."""
         with self._connections.writing() as db:
-            record(db.conn, term, principal_name, question, thread, timestamp())
+            record(db.conn, term, principal_name, question, thread=thread, now=timestamp())
 
     def misses(self, principal: Principal) -> list[MissRecord]:
         """Unknown terms, most asked first, as far as the principal may read the questions: their own, or all."""
@@ -203,13 +209,15 @@ class Glossary:
 
     # -- files ----------------------------------------------------------------------------------------------------
 
-    def import_csv(self, text: str, name: str = "glossary.csv") -> ImportReport:
+    def import_csv(self, text: str | bytes, name: str = "glossary.csv") -> ImportReport:
         """Adds and updates the senses of a CSV file (`csv_format` says how it looks), all of them or none.
+
+        Bytes are decoded as whatever program may have saved them: UTF-8, UTF-16 or Windows-1252.
 
         Raises:
             InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
         """
-        senses = csv_format.read_senses(text, name)
+        senses = csv_format.read_senses(csv_format.decode(text) if isinstance(text, bytes) else text, name)
         outcomes: dict[int, str] = {}
         made: list[str] = []
         with self._connections.writing() as db:
@@ -257,17 +265,15 @@ class Glossary:
     def _build_view(self, open_to: frozenset[tuple[str, str]]) -> _View:
         reader = self._connections.reader()
         spellings = [
-            Spelling(term, spelling)
-            for term, spelling, *guard in reader.execute(statement("matchable"))
+            Spelling(term, spelling, key)
+            for term, spelling, key, *guard in reader.execute(statement("matchable"))
             if tuple(guard) in open_to
         ]
-        expansions: Iterable[tuple[str, str]] = [
-            (term, expansion)
-            for term, expansion, *guard in reader.execute(statement("expansions"))
-            if tuple(guard) in open_to
-        ]
-        matcher = TermMatcher(spellings)
-        return _View(matcher, Suggester(matcher.near, expansions))
+        return _View(TermMatcher(spellings), lambda: self._expansions(open_to))
+
+    def _expansions(self, open_to: frozenset[tuple[str, str]]) -> list[tuple[str, str]]:
+        rows = self._connections.reader().execute(statement("expansions"))
+        return [(term, expansion) for term, expansion, *guard in rows if tuple(guard) in open_to]
 
 
 def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
@@ -278,10 +284,8 @@ def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
 
 
 def _is_asked(term: str, row: Row) -> bool:
-    return row["spelling"] == term or row["key"] != normalise(term)
+    return bool(row["spelling"] == term or row["key"] != normalise(term))
 
 
 def _context_of(row: Row) -> Context:
-    from argot.jargon_db.rows import audience_of
-
     return Context(row["id"], row["name"], row["description"], row["contact"], audience_of(row["audience"]))

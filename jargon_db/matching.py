@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from argot.jargon_db.atoms import SEPARATORS, Atom, atoms_of
+from argot.jargon_db.atoms import SEPARATORS, Atom, atoms_of, beginnings
 from argot.jargon_db.normalise import APOSTROPHES, normalise, plurals, singulars
 from argot.jargon_db.spelling import NearTerms, is_coded, misspelt_words
-from argot.jargon_db.words import is_english, is_function_word
+from argot.jargon_db.words import is_function_word, is_ordinary_word
 from argot.types import Mention
 
 _SIGNS_OF_NAMES = "+#"
@@ -21,10 +21,11 @@ _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "�
 
 
 class Spelling(NamedTuple):
-    """One way to write a term: its own spelling or that of an alias."""
+    """One way to write a term: its own spelling or that of an alias, and the normalised key of that."""
 
     term: str
     spelling: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class TermMatcher:
 
     When a term is recognised:
     - as it is spelt, except for one that equals a function word in lower case ("it", "to");
-    - in other case when that cannot be an ordinary word: "puc" is PUC, but "it", "as", "act" are not IT, AS, ACT. A term
-      or alias that is itself an ordinary word ("die", "Page") or of several words may be in any case;
+    - in other case when that cannot be an ordinary word: "puc" is PUC, but "it", "as", "act" are not IT, AS, ACT.
+      A term or alias that is itself an ordinary word ("die", "Page") or of several words may be in any case;
     - where several terms differ only in case (mA, MA) each as it is spelt alone;
     - in singular and plural, with hyphens, slashes and spaces exchanged, and after digits ("40MUBO") as spelt;
     - regardless of case where the text marks it by quotes, backticks or asterisks.
@@ -80,12 +81,15 @@ class TermMatcher:
 
     def _add(self, entry: Spelling) -> None:
         self._terms[entry.term] = self._terms.get(entry.term, 0) + (entry.spelling == entry.term)
-        key = normalise(entry.spelling)
-        entries = self._entries.setdefault(key, [])
-        if entry not in entries:
-            entries.append(entry)
+        key = entry.key
+        entries = self._entries.get(key)
+        if entries is not None:
+            if entry not in entries:
+                entries.append(entry)
+            return
+        self._entries[key] = [entry]
         if not key.isalnum():
-            self._beginnings.update(key[: atom.end] for atom in atoms_of(key)[:-1])
+            self._beginnings.update(beginnings(key))
 
     def _candidates(self, atoms: Sequence[Atom]) -> Iterator[_Candidate]:
         for first, atom in enumerate(atoms):
@@ -99,16 +103,18 @@ class TermMatcher:
         while open_readings:
             place, head, last = open_readings.pop()
             read = head + last
-            yield from self._ending(read, head, last, start, atoms[place].end, split)
+            for entries, inflected in self._ending(read, head, last):
+                yield _Candidate(start, atoms[place].end, entries, inflected, split)
             if read in self._beginnings:
                 open_readings += _continued(atoms, place, read)
 
-    def _ending(self, read: str, head: str, last: str, start: int, end: int, split: bool) -> Iterator[_Candidate]:
+    def _ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
+        """The entries that end here, and whether they do so in another number (plural or singular)."""
         if entries := self._entries.get(read):
-            yield _Candidate(start, end, entries, False, split)
+            yield entries, False
         for form in (*singulars(last), *plurals(last)):
             if entries := self._entries.get(head + form):
-                yield _Candidate(start, end, entries, True, split)
+                yield entries, True
 
 
 def _continued(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, str, str]]:
@@ -133,7 +139,7 @@ def _mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
     if fitting:
         entry = fitting[0]
         ordinary = is_function_word(surface) or (len(surface) == 1 and is_function_word(surface.lower()))
-        if (ordinary or (shouted and is_english(surface.lower()))) and not _is_marked(text, start, end):
+        if (ordinary or (shouted and is_ordinary_word(surface.lower()))) and not _is_marked(text, start, end):
             return None
     else:
         loose = _loosely_fitting(text, candidate, surface)
@@ -176,7 +182,7 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
     if inflected and surface.isupper():
         return False
     if is_coded(spelling) or _letters(spelling).isupper():
-        return not all(is_english(word) for word in words)
+        return not all(is_ordinary_word(word) for word in words)
     return True
 
 

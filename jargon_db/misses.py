@@ -24,7 +24,7 @@ class MissRecord:
     questions: tuple[str, ...]
 
 
-def record(conn: sqlite3.Connection, term: str, principal: str, question: str, thread: str, now: str) -> None:
+def record(conn: sqlite3.Connection, term: str, principal: str, question: str, *, thread: str, now: str) -> None:
     """Idempotent for one (term, thread, question), because a graph's node may run twice.
 
     Raises:

@@ -35,6 +35,8 @@ def normalise(term: str) -> str:
 def fold_characters(text: str) -> str:
     """NFKC, case fold, invisible characters out, dashes and apostrophes of one kind. Spaces and separators stay."""
     if text.isascii():
+        if text.isprintable():
+            return text.lower()
         return "".join(char for char in text.lower() if is_visible(char))
     for _ in range(4):
         visible = "".join(char for char in text if is_visible(char))

@@ -11,13 +11,18 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from argot.jargon_db.normalise import normalise, variants, without_possessive
-from argot.jargon_db.words import is_english, is_well_known
+from argot.jargon_db.words import is_ordinary_word, is_well_known
 from argot.types import Mention
 
 if TYPE_CHECKING:
     from argot.jargon_db.matching import Spelling
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+_LONGEST_ANAGRAM = 20
+_CODE = 5
+"""Below so many characters a term is taken for a code, in which every letter counts."""
 
 
 def is_coded(spelling: str) -> bool:
@@ -36,8 +41,13 @@ class NearTerms:
         self._entries = entries
         self._senses = senses
         self._by_length: defaultdict[int, list[str]] = defaultdict(list)
+        self._by_beginning: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self._anagrams: defaultdict[str, list[str]] = defaultdict(list)
         for key in entries:
             self._by_length[len(key)].append(key)
+            self._by_beginning[(key[:1], len(key))].append(key)
+            if len(key) <= _LONGEST_ANAGRAM:
+                self._anagrams["".join(sorted(key))].append(key)
 
     def knows(self, word: str) -> bool:
         return any(key in self._entries for key in variants(word))
@@ -52,16 +62,21 @@ class NearTerms:
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
         """(key, distance) of every known key within so many typing errors (a transposition is one), nearest first."""
+        lengths = range(max(1, len(key) - distance), len(key) + distance + 1)
+        return self._nearest(key, distance, (self._by_length.get(length, ()) for length in lengths))
+
+    def likely(self, key: str, distance: int) -> list[tuple[str, int]]:
+        """Like `within`, of those keys alone that begin alike or have the same letters: far fewer to compare."""
+        lengths = range(max(_CODE, len(key) - distance), len(key) + distance + 1) if len(key) >= _CODE else ()
+        alike = (self._by_beginning.get((key[:1], length), ()) for length in lengths)
+        same_letters = self._anagrams.get("".join(sorted(key)), ())
+        others = [known for known in same_letters if len(key) < _CODE or known[0] != key[0]]
+        return self._nearest(key, distance, (others, *alike))
+
+    def _nearest(self, key: str, distance: int, pools: Iterable[Sequence[str]]) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
-        for length in range(max(1, len(key) - distance), len(key) + distance + 1):
-            near = process.extract(
-                key,
-                self._by_length.get(length, ()),
-                scorer=OSA.distance,
-                score_cutoff=distance,
-                limit=None,
-                processor=None,
-            )
+        for pool in pools:
+            near = process.extract(key, pool, scorer=OSA.distance, score_cutoff=distance, limit=None)
             found += [(known, int(errors)) for known, errors, _ in near]
         return sorted(found, key=lambda hit: (hit[1], -self.uses(self.of(hit[0])), hit[0]))
 
@@ -85,32 +100,30 @@ def _is_ordinary(word: str, near: NearTerms) -> bool:
     if len(word) < 3 or not any(char.isalpha() for char in word) or is_well_known(word):
         return True
     parts = re.split(r"[-'’]", word.lower())
-    return all(is_english(part) or part.isdigit() for part in parts) or near.knows(word)
+    return all(is_ordinary_word(part) or part.isdigit() for part in parts) or near.knows(word)
 
 
 def _meant(surface: str, near: NearTerms) -> str | None:
     """The one term a strange word misspells, or None when none or several are equally near."""
     key = without_possessive(normalise(surface))
-    distance = _tolerated(surface, key)
-    hits = [(known, errors) for known, errors in near.within(key, distance) if _is_plausible(key, known)]
+    distance = 1 if len(key) < 8 else 2
+    hits = [(known, errors) for known, errors in near.likely(key, distance) if _is_plausible(key, known)]
     if not hits:
         return None
     best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
     return best.pop() if len(best) == 1 else None
 
 
-def _tolerated(surface: str, key: str) -> int:
-    """Errors a word of this length may have: one up to seven letters, two beyond."""
-    return 1 if len(key) < 8 else 2
-
-
 def _is_plausible(key: str, known: str) -> bool:
-    """Short codes are dense (PUC, PUD, PLC): only exchanged neighbours count there; longer words keep their beginning."""
+    """Short codes are dense (PUC, PUD, PLC): only exchanged neighbours count there.
+
+    Longer words keep their beginning, and digits are never a typing error.
+    """
     if not any(char.isalpha() for char in known):
         return False
     if _digits(key) != _digits(known):
         return False
-    if min(len(key), len(known)) < 5:
+    if min(len(key), len(known)) < _CODE:
         return len(key) == len(known) and sorted(key) == sorted(known) and len(key) >= 3
     return key[0] == known[0] or sorted(key) == sorted(known)
 

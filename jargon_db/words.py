@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 
@@ -9,13 +10,18 @@ from importlib import resources
 @cache
 def english_words() -> frozenset[str]:
     """The commonest English words and nearly all with up to four letters, in lower case (`words.txt`)."""
-    return frozenset(_data("words.txt"))
+    return frozenset(word for block in _blocks("words.txt") for word in block)
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset(_blocks("words.txt")[0])
 
 
 @cache
 def well_known() -> frozenset[str]:
     """Abbreviations and names in capitals that need no explanation (`well_known.txt`), as usually written."""
-    return frozenset(_data("well_known.txt"))
+    return frozenset(word for block in _blocks("well_known.txt") for word in block)
 
 
 @cache
@@ -31,10 +37,10 @@ def is_well_known(word: str) -> bool:
 
 def is_function_word(word: str) -> bool:
     """Whether it is one of the words that hold sentences together ("it", "to", "does"); in lower case."""
-    return word in _FUNCTION_WORDS
+    return word in _function_words()
 
 
-def is_english(word: str) -> bool:
+def is_ordinary_word(word: str) -> bool:
     """Whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's", "reading"."""
     words = english_words()
     if word in words or (len(word) == 1 and word.isalpha()):
@@ -57,18 +63,7 @@ def _stems(word: str) -> list[str]:
     return stems
 
 
-def _data(name: str) -> list[str]:
-    """The words of a data file: separated by white space, lines with `#` are comments."""
+def _blocks(name: str) -> list[list[str]]:
+    """The words of a data file, separated by white space; each comment line begins a block."""
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
-
-
-_FUNCTION_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be been before being below between both but by can
-    cannot could did do does doing don't down during each either else ever every few for from further get gets give given
-    got had has have having he her here hers him his how however i if in into is it its itself just let like made make
-    makes many may me might more most much must my neither no nor not now of off on once one only or other others our
-    ours out over own per same shall she should since so some such than that the their theirs them then there these they
-    this those through to too under until up upon us use used uses using very via was we were what when where whether
-    which while who whom whose why will with within without would yes yet you your yours""".split()
-)
+    return [block.partition("\n")[2].split() for block in re.split(r"(?m)^#", text)[1:]]

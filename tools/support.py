@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from argot.corpus.stop_words import STOP_WORDS
 from argot.tools.markdown import plain
 from argot.tools.sentences import split_units
-from argot.tools.words import NUMBER_WORDS, STOP_WORDS, fold, identifiers, stem, words
+from argot.tools.words import NUMBER_WORDS, fold, identifiers, stem, words
 
 _UNITS = {
     spelling: name

@@ -50,6 +50,7 @@ class HomeLock:
     def release(self) -> None:
         if self._descriptor >= 0:
             (self.home / OWNER).unlink(missing_ok=True)
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = -1
 

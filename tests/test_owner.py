@@ -1,0 +1,263 @@
+"""One process owns a knowledge base; it can be killed at any time; damage is found at the start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from argot.errors import DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
+from argot.service import home as layout
+from argot.service.owner import KnowledgeBase
+from argot.service.sqlite import check_database
+from argot.service.threads import Threads
+from argot.settings import Settings
+
+SETTINGS = Settings()
+
+
+def in_process(code: str, *arguments: object) -> subprocess.Popen[str]:
+    """Python code in another process; it says on its standard output how far it is."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def wait_for(process: subprocess.Popen[str], word: str) -> None:
+    assert process.stdout
+    assert process.stdout.readline().strip() == word
+
+
+HOLD = """
+    import sys, time
+    from pathlib import Path
+    from argot.service.owner import KnowledgeBase
+    from argot.settings import Settings
+    kb = KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True)
+    print("open", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_owner_is_told_who_the_first_is(tmp_path: Path) -> None:
+    holder = in_process(HOLD, tmp_path / "kb")
+    try:
+        wait_for(holder, "open")
+        with pytest.raises(KnowledgeBaseBusy, match=f"process {holder.pid}") as refused:
+            KnowledgeBase.open(tmp_path / "kb", SETTINGS, patience=0)
+        assert f"kill {holder.pid}" in str(refused.value)
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+async def test_a_killed_owner_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    holder = in_process(HOLD, tmp_path / "kb")
+    wait_for(holder, "open")
+    holder.send_signal(signal.SIGKILL)
+    holder.wait()
+
+    async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, patience=0) as kb:
+        assert json.loads((tmp_path / "kb" / "owner.json").read_text())["pid"] == os.getpid()
+    assert kb.lock.release() is None  # a second time does nothing
+    assert not (tmp_path / "kb" / "owner.json").exists()
+
+
+FORK = """
+    import os, sys, time
+    from pathlib import Path
+    from argot.service.owner import KnowledgeBase
+    from argot.settings import Settings
+    kb = KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True)
+    child = os.fork()
+    if child == 0:
+        print(os.getpid(), flush=True)
+    time.sleep(60)
+"""
+
+
+async def test_the_lock_does_not_outlive_its_owner_in_a_forked_child(tmp_path: Path) -> None:
+    holder = in_process(FORK, tmp_path / "kb")
+    assert holder.stdout
+    child = int(holder.stdout.readline())
+    try:
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, patience=0) as again:
+            assert again.home == tmp_path / "kb"
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_folder_without_a_knowledge_base_is_named_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=f"argot init --home {tmp_path}"):
+        KnowledgeBase.open(tmp_path, SETTINGS)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InvalidInput, match=r"notes\.txt"):
+        KnowledgeBase.open(tmp_path, SETTINGS, create=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt"]
+    with pytest.raises(InvalidInput, match="is a file"):
+        KnowledgeBase.open(tmp_path / "notes.txt", SETTINGS)
+
+
+async def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as kb:
+        assert kb.home.stat().st_mode & 0o077 == 0
+
+
+async def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    async with KnowledgeBase.open(tmp_path, SETTINGS, create=True):
+        pass
+    (tmp_path / layout.MARKER).write_text('{"format": 99}')
+    with pytest.raises(DamagedStore, match="format 99"):
+        KnowledgeBase.open(tmp_path, SETTINGS)
+    (tmp_path / layout.MARKER).write_text("{")
+    with pytest.raises(DamagedStore, match="rm "):
+        KnowledgeBase.open(tmp_path, SETTINGS)
+
+
+def filled_database(path: Path) -> bytes:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE things (name TEXT)")
+    connection.executemany("INSERT INTO things VALUES (?)", [("x" * 500,)] * 100)
+    connection.execute("CREATE INDEX by_name ON things (name)")
+    connection.commit()
+    connection.close()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("name", layout.DATABASES)
+async def test_a_truncated_store_is_found_at_start_with_the_command_that_mends_it(tmp_path: Path, name: str) -> None:
+    async with KnowledgeBase.open(tmp_path, SETTINGS, create=True):
+        pass
+    whole = filled_database(tmp_path / name)
+    for length in (0, 1, 50, 100, 1000, len(whole) // 2, len(whole) - 4096, len(whole) - 1):
+        (tmp_path / name).write_bytes(whole[:length])
+        with pytest.raises(DamagedStore, match=name) as found:
+            KnowledgeBase.open(tmp_path, SETTINGS, patience=0)
+        assert f"argot restore --force --home {tmp_path}" in str(found.value)
+    (tmp_path / name).write_bytes(whole)
+    check_database(tmp_path / name)
+
+
+async def test_overwritten_pages_are_found_at_start(tmp_path: Path) -> None:
+    async with KnowledgeBase.open(tmp_path, SETTINGS, create=True):
+        pass
+    whole = filled_database(tmp_path / layout.GLOSSARY)
+    half = len(whole) // 2 // 4096 * 4096
+    (tmp_path / layout.GLOSSARY).write_bytes(whole[:half] + b"\xff" * 4096 + whole[half + 4096 :])
+    with pytest.raises(DamagedStore, match=r"glossary\.db"):
+        KnowledgeBase.open(tmp_path, SETTINGS)
+
+
+def test_pages_that_are_still_in_the_log_are_no_damage(tmp_path: Path) -> None:
+    """After a kill the main file may be shorter than the database: the rest is in the write-ahead log."""
+    connection = sqlite3.connect(tmp_path / "people.db")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE things (name TEXT)")
+    connection.executemany("INSERT INTO things VALUES (?)", [("x" * 500,)] * 100)
+    connection.commit()
+    copy = tmp_path / "killed"
+    copy.mkdir()
+    for name in ("people.db", "people.db-wal"):
+        (copy / name).write_bytes((tmp_path / name).read_bytes())
+    connection.close()
+
+    check_database(copy / "people.db")
+
+    assert sqlite3.connect(copy / "people.db").execute("SELECT count(*) FROM things").fetchone() == (100,)
+
+
+# -- threads --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def threads(tmp_path: Path):
+    store = await Threads.open(tmp_path / "threads.db")
+    yield store
+    await store.close()
+
+
+async def test_a_thread_is_its_owners_alone(threads: Threads) -> None:
+    thread = await threads.start("ann", "What is\n a PUC?")
+
+    assert (await threads.own("ann", thread.id)).title == "What is a PUC?"
+    assert [one.id for one in await threads.of("ann")] == [thread.id]
+    assert await threads.of("bob") == []
+    for attempt in (
+        threads.own("bob", thread.id),
+        threads.rename("bob", thread.id, "mine now"),
+        threads.delete("bob", thread.id),
+        threads.give_feedback("bob", thread.id, 0, 1, ""),
+        threads.feedback("bob", thread.id),
+    ):
+        with pytest.raises(NotFound) as refused:
+            await attempt
+        with pytest.raises(NotFound) as unknown:
+            await threads.own("bob", "t0")
+        assert str(refused.value).replace(thread.id, "t0") == str(unknown.value)
+    assert (await threads.own("ann", thread.id)) == thread
+
+
+async def test_feedback_is_replaced_by_later_feedback_and_goes_with_its_thread(threads: Threads) -> None:
+    thread = await threads.start("ann", "q")
+    await threads.give_feedback("ann", thread.id, 0, -1, "wrong")
+    await threads.give_feedback("ann", thread.id, 0, 1, "")
+
+    assert [(one.turn, one.value) for one in await threads.feedback("ann", thread.id)] == [(0, 1)]
+    await threads.delete("ann", thread.id)
+    async with threads.saver.conn.execute("SELECT count(*) FROM feedback") as rows:
+        assert await rows.fetchone() == (0,)
+
+
+async def test_long_titles_are_cut(threads: Threads) -> None:
+    thread = await threads.start("ann", "word " * 100)
+
+    assert len(thread.title) == 80
+    assert (await threads.rename("ann", thread.id, "Short")).title == "Short"
+
+
+START_THREADS = """
+    import asyncio, sys
+    from pathlib import Path
+    from argot.service.threads import Threads
+    async def main():
+        threads = await Threads.open(Path(sys.argv[1]))
+        for number in range(1000):
+            thread = await threads.start("ann", f"question {number}")
+            print(thread.id, flush=True)
+    asyncio.run(main())
+"""
+
+
+async def test_what_was_reported_is_there_after_a_kill(tmp_path: Path) -> None:
+    process = in_process(START_THREADS, tmp_path / "threads.db")
+    assert process.stdout
+    reported = [process.stdout.readline().strip() for _ in range(5)]
+    process.send_signal(signal.SIGKILL)
+    reported += process.stdout.read().split()
+    process.wait()
+    reported = [one for one in reported if len(one) == len(reported[0])]
+
+    check_database(tmp_path / "threads.db", thoroughly=True)
+    threads = await Threads.open(tmp_path / "threads.db")
+    try:
+        found = {thread.id for thread in await threads.of("ann")}
+    finally:
+        await threads.close()
+    assert set(reported) <= found
+    assert len(found) <= len(reported) + 1
+
+
+async def test_a_closed_knowledge_base_can_be_opened_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with KnowledgeBase.open(tmp_path, SETTINGS, create=True, patience=0) as kb:
+            await kb.threads()
+            kb.people.add("ann")
+            assert [context.name for context in kb.glossary.contexts(kb.principal("ann"))] == []

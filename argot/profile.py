@@ -36,6 +36,7 @@ class Profile(BaseModel):
     search_keyword: bool = True
     search_derived: bool = True
     rerank: bool = True
+    generate_answer: bool = Field(True, description="off: stop at the passages, for measuring retrieval")
     match_references: bool = True
 
     # Manner

@@ -51,7 +51,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(retrieve)
     add(rerank)
     add(abstain)
-    add(generate_answer)
+    add(generate_answer, switched=True)
     add(match_references)
 
     graph.add_edge(START, "stand_alone")

@@ -28,10 +28,10 @@ from argot.service.owner import KnowledgeBase
 from argot.types import Principal
 
 
-async def result(kb: KnowledgeBase, principal: Principal, name: str, **parameters: Any) -> Any:
+async def result(kb: KnowledgeBase, principal: Principal, case: str, /, **parameters: Any) -> Any:
     """Run a use case to its end, for who is not interested in its events."""
     data = None
-    async for event in run(kb, principal, name, parameters):
+    async for event in run(kb, principal, case, parameters):
         if event["kind"] == "result":
             data = event["data"]
     return data

@@ -1,0 +1,217 @@
+"""Backup and restore: everything comes back, and nothing but a whole backup is ever taken."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from argot.errors import ArgotError, Conflict, InvalidInput, KnowledgeBaseBusy
+from argot.service import home as layout
+from argot.service import restore
+from argot.service.backup import MANIFEST, restore_backup, write_backup
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+
+SETTINGS = Settings()
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    """A knowledge base with a user, a thread, a sense and an original, all of it small."""
+    async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as kb:
+        kb.people.add("ann", ("hr",))
+        await (await kb.threads()).start("ann", "What is a PUC?")
+        kb.glossary.add_sense("PUC", "NAND", "peripheral under cell")
+        (kb.home / "blobs" / "ab").mkdir(parents=True)
+        (kb.home / "blobs" / "ab" / "ab12").write_bytes(b"original")
+        (kb.home / "vectors").mkdir()
+        (kb.home / "vectors" / "index.bin").write_bytes(b"rebuilt, never copied")
+    return tmp_path / "kb"
+
+
+async def contents(home: Path) -> object:
+    async with KnowledgeBase.open(home, SETTINGS) as kb:
+        principal = kb.principal(None)
+        threads = await kb.threads()
+        senses = [(sense.term, sense.expansion) for sense in kb.glossary.senses(principal)]
+        blobs = {path.name: path.read_bytes() for path in (home / "blobs").rglob("*") if path.is_file()}
+        return kb.people.users(), senses, [one.title for one in await threads.of("ann")], blobs
+
+
+async def test_everything_but_the_vectors_comes_back(home: Path, tmp_path: Path) -> None:
+    written = write_backup(home, tmp_path / "b.tar")
+    restored = restore_backup(tmp_path / "new" / "kb", tmp_path / "b.tar")
+
+    assert await contents(tmp_path / "new" / "kb") == await contents(home)
+    assert (written.files, written.bytes) == (restored.files, restored.bytes)
+    assert not (tmp_path / "new" / "kb" / "vectors").exists()
+    assert (tmp_path / "b.tar").stat().st_mode & 0o077 == 0
+
+
+async def test_a_backup_is_of_one_moment_while_others_write(home: Path, tmp_path: Path) -> None:
+    async with KnowledgeBase.open(home, SETTINGS) as kb:
+        threads = await kb.threads()
+        write_backup(home, tmp_path / "b.tar")
+        await threads.start("ann", "Later?")
+
+    restore_backup(tmp_path / "copy", tmp_path / "b.tar")
+
+    async with KnowledgeBase.open(tmp_path / "copy", SETTINGS) as kb:
+        assert [one.title for one in await (await kb.threads()).of("ann")] == ["What is a PUC?"]
+
+
+async def test_a_home_in_use_or_not_empty_is_refused(home: Path, tmp_path: Path) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    before = await contents(home)
+
+    with pytest.raises(Conflict, match=r"restore --force"):
+        restore_backup(home, tmp_path / "b.tar")
+    async with KnowledgeBase.open(home, SETTINGS):
+        with pytest.raises(KnowledgeBaseBusy):
+            restore_backup(home, tmp_path / "b.tar", force=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("mine")
+    with pytest.raises(InvalidInput, match=r"thesis\.txt"):
+        restore_backup(tmp_path / "other", tmp_path / "b.tar", force=True)
+    assert await contents(home) == before
+
+
+async def test_force_replaces_what_was_there(home: Path, tmp_path: Path) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    before = await contents(home)
+    async with KnowledgeBase.open(home, SETTINGS) as kb:
+        kb.people.add("bob")
+        kb.glossary.add_sense("SLA", "Legal", "service level agreement")
+
+    restore_backup(home, tmp_path / "b.tar", force=True)
+
+    assert await contents(home) == before
+
+
+async def test_a_store_the_backup_lacks_is_gone_afterwards(home: Path, tmp_path: Path) -> None:
+    async with KnowledgeBase.open(tmp_path / "small", SETTINGS, create=True) as kb:
+        kb.people.add("eve")
+    write_backup(tmp_path / "small", tmp_path / "b.tar")
+
+    restore_backup(home, tmp_path / "b.tar", force=True)
+
+    assert not any((home / name).exists() for name in (layout.THREADS, layout.GLOSSARY, layout.BLOBS))
+
+
+async def test_a_damaged_knowledge_base_can_be_replaced(home: Path, tmp_path: Path) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    before = await contents(home)
+    (home / layout.PEOPLE).write_bytes(b"SQLite format 3\0 and then nothing")
+
+    restore_backup(home, tmp_path / "b.tar", force=True)
+
+    assert await contents(home) == before
+
+
+async def test_no_truncated_or_altered_backup_is_taken(home: Path, tmp_path: Path) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    before = await contents(home)
+    whole = (tmp_path / "b.tar").read_bytes()
+    spoilt = [whole[:length] for length in (0, 10, 600, 5000, len(whole) // 2, len(whole) * 3 // 4)]
+    place = whole.index(b"original", 5000)
+    spoilt.append(whole[:place] + b"0riginal" + whole[place + 8 :])
+
+    for data in spoilt:
+        (tmp_path / "bad.tar").write_bytes(data)
+        with pytest.raises(InvalidInput, match="Nothing was changed"):
+            restore_backup(home, tmp_path / "bad.tar", force=True)
+    with pytest.raises(InvalidInput, match="no file"):
+        restore_backup(home, tmp_path / "absent.tar", force=True)
+    assert await contents(home) == before
+    assert not (home / restore.SCRATCH).exists()
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def archive(path: Path, *entries: tuple[tarfile.TarInfo, bytes], listed: list[dict[str, object]]) -> None:
+    with tarfile.open(path, "w") as tar:
+        manifest = json.dumps({"format": 1, "files": listed}).encode()
+        first = tarfile.TarInfo(MANIFEST)
+        first.size = len(manifest)
+        tar.addfile(first, io.BytesIO(manifest))
+        for entry, data in entries:
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil", "/tmp/evil", "blobs/../../evil", "blobs/..", "lock", "knowledge_base.json", "vectors/x", "a.py"]
+)
+def test_members_that_lead_out_of_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    archive(tmp_path / "b.tar", (tarfile.TarInfo(name), b"x"), listed=[{"name": name, "size": 1, "hash": ""}])
+
+    with pytest.raises(InvalidInput, match="no backup of Argot"):
+        restore_backup(tmp_path / "kb", tmp_path / "b.tar")
+
+    assert not (tmp_path / "evil").exists()
+    assert names_in(tmp_path / "kb") <= {"lock"}
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
+    entry = tarfile.TarInfo("blobs/ab12")
+    entry.type, entry.linkname = kind, "/etc/passwd"
+    archive(tmp_path / "b.tar", (entry, b""), listed=[{"name": "blobs/ab12", "size": 0, "hash": ""}])
+
+    with pytest.raises(InvalidInput, match="no backup of Argot"):
+        restore_backup(tmp_path / "kb", tmp_path / "b.tar")
+
+
+def test_other_files_are_no_backups(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("just notes")
+    with tarfile.open(tmp_path / "photos.tar", "w") as tar:
+        tar.add(tmp_path / "notes.txt", "notes.txt")
+    for name in ("notes.txt", "photos.tar"):
+        with pytest.raises(InvalidInput):
+            restore_backup(tmp_path / "kb", tmp_path / name)
+
+
+@pytest.mark.parametrize("step", ["vectors", "corpus.db", "glossary.db", "blobs", "all"])
+async def test_a_restore_cut_off_is_brought_to_its_end_at_the_next_start(
+    home: Path, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    before = await contents(home)
+    async with KnowledgeBase.open(home, SETTINGS) as kb:
+        kb.people.add("bob")
+    real = restore.remove
+
+    def killed(path: Path) -> None:
+        if path.name == step or step == "all":
+            raise KeyboardInterrupt
+        real(path)
+
+    monkeypatch.setattr(restore, "remove", killed)
+    with pytest.raises(KeyboardInterrupt):
+        restore_backup(home, tmp_path / "b.tar", force=True)
+    monkeypatch.undo()
+
+    assert await contents(home) == before
+    assert not (home / restore.SCRATCH).exists()
+
+
+async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_path: Path) -> None:
+    before = await contents(home)
+    scratch = restore.begin(home)
+    sqlite3.connect(scratch / layout.PEOPLE).execute("CREATE TABLE half (x)")
+
+    assert await contents(home) == before
+    assert not scratch.exists()
+
+
+async def test_where_no_backup_can_be_written_it_says_so(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(ArgotError, match="cannot be written"):
+        write_backup(home, tmp_path / "absent" / "b.tar")
+    assert not any(name.startswith(".backup-") for name in names_in(home))

@@ -1,0 +1,324 @@
+"""The table of use cases, roles, and the local socket through which a second command goes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot import errors
+from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy, NotAllowed, NotFound
+from argot.service import cases, registry
+from argot.service.client import LocalClient, SocketClient, connect
+from argot.service.local_socket import serving
+from argot.service.lock import read_owner
+from argot.service.owner import KnowledgeBase
+from argot.service.wire import decode, encode, error_event, error_of
+from argot.service.worker import stream
+from argot.settings import Settings
+from argot.types import Principal
+
+SETTINGS = Settings()
+ASKER = Principal("ann")
+MANAGER = Principal("mia", frozenset({"managers"}))
+ADMIN = Principal("local", sees_all=True)
+
+
+@pytest.fixture
+async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as opened:
+        yield opened
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+
+def test_every_case_says_what_it_does() -> None:
+    assert {"add", "remove", "list_documents", "show", "reindex", "ask", "answer", "backup"} <= set(cases.CASES)
+    for case in cases.CASES.values():
+        assert case.help, case.name
+
+
+@pytest.mark.parametrize("principal", [ASKER, MANAGER])
+async def test_a_role_too_small_is_refused_for_every_case(kb: KnowledgeBase, principal: Principal) -> None:
+    may = {"asker": {"asker"}, "manager": {"asker", "manager"}}[cases.role_of(principal)]
+    forbidden = [case for case in cases.CASES.values() if case.role not in may]
+    assert forbidden
+    for case in forbidden:
+        with pytest.raises(NotAllowed, match=principal.name):
+            await cases.result(kb, principal, case.name)
+
+
+async def test_what_writes_takes_more_than_an_asker() -> None:
+    harmless = {case.name for case in cases.CASES.values() if case.role == "asker"}
+    assert harmless == {
+        "answer", "ask", "context_list", "feedback", "glossary_export", "glossary_list", "list_documents",
+        "read_original", "read_passage", "read_source", "show", "thread_delete", "thread_list", "thread_read",
+        "thread_rename",
+    }  # fmt: skip
+
+
+async def test_what_touches_files_of_the_machine_is_local() -> None:
+    assert {case.name for case in cases.CASES.values() if case.local} == {"add", "backup"}
+
+
+async def test_parameters_are_checked_before_anything_runs(kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInput, match=r"no use case 'nonsense'.*glossary_list"):
+        await cases.result(kb, ADMIN, "nonsense")
+    with pytest.raises(InvalidInput, match=r"colour.*Its parameters: .*expansion"):
+        await cases.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", colour="red")
+    with pytest.raises(InvalidInput, match="expansion"):
+        await cases.result(kb, ADMIN, "glossary_add", term="A", context="B")
+    with pytest.raises(InvalidInput, match="not valid Unicode"):
+        await cases.result(kb, ADMIN, "user_add", name="\ud800")
+    assert await cases.result(kb, ADMIN, "glossary_list") == []
+
+
+async def test_a_sense_with_an_audience_is_invisible_to_others(kb: KnowledgeBase) -> None:
+    await cases.result(kb, ADMIN, "glossary_add", term="PUC", context="X", expansion="secret", audience=["board"])
+
+    board = Principal("bea", frozenset({"board"}))
+    assert [one["expansion"] for one in await cases.result(kb, board, "glossary_list")] == ["secret"]
+    assert await cases.result(kb, ASKER, "glossary_list") == []
+    assert "secret" not in await cases.result(kb, ASKER, "glossary_export")
+
+
+# -- long work ------------------------------------------------------------------------------------------------------
+
+
+async def test_work_stops_when_nobody_reads_on_and_not_before_it_is_quiet() -> None:
+    made: list[int] = []
+    closed = threading.Event()
+
+    def work() -> Any:
+        try:
+            for number in range(1_000_000):
+                made.append(number)
+                yield number
+        finally:
+            closed.set()
+
+    items = stream(work)
+    assert await anext(items) == 0
+    await items.aclose()
+    assert closed.is_set()
+    count = len(made)
+    await asyncio.sleep(0.05)
+    assert len(made) == count < 1_000_000
+
+
+async def test_errors_of_the_work_reach_the_reader() -> None:
+    def work() -> Any:
+        yield 1
+        raise NotFound("gone")
+
+    got = []
+    with pytest.raises(NotFound, match="gone"):
+        async for item in stream(work):
+            got.append(item)
+    assert got == [1]
+
+
+async def test_asynchronous_work_is_read_alike() -> None:
+    async def work() -> AsyncIterator[int]:
+        for number in range(3):
+            await asyncio.sleep(0)
+            yield number
+
+    assert [item async for item in stream(work)] == [0, 1, 2]
+
+
+# -- the wire -------------------------------------------------------------------------------------------------------
+
+
+def every_error() -> list[type[ArgotError]]:
+    found = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, ArgotError)]
+    assert len(found) > 8
+    return found
+
+
+@pytest.mark.parametrize("kind", every_error())
+def test_every_error_keeps_its_class_and_words_over_the_wire(kind: type[ArgotError]) -> None:
+    error = kind.__new__(kind)
+    Exception.__init__(error, "what was wrong: 'ä\n'. What to do.")
+
+    again = error_of(decode(encode(error_event(error))))
+
+    assert type(again) is kind
+    assert str(again) == str(error)
+
+
+def test_an_error_of_a_strange_name_is_still_an_error() -> None:
+    assert type(error_of({"kind": "error", "type": "system", "message": "x"})) is ArgotError
+    assert type(error_of({"kind": "error", "type": "dataclass", "message": "x"})) is ArgotError
+
+
+# -- the socket -----------------------------------------------------------------------------------------------------
+
+
+async def through_socket(kb: KnowledgeBase, name: str, **parameters: Any) -> Any:
+    """A call as another process makes it."""
+
+    def call() -> Any:
+        with connect(kb.home, SETTINGS) as client:
+            assert isinstance(client, SocketClient)
+            return client.call(name, **parameters)
+
+    return await asyncio.to_thread(call)
+
+
+async def test_a_second_command_goes_through_the_running_service(kb: KnowledgeBase) -> None:
+    async with serving(kb):
+        await through_socket(kb, "glossary_add", term="PUC", context="NAND", expansion="peripheral under cell ✓")
+        assert [one["expansion"] for one in await through_socket(kb, "glossary_list")] == ["peripheral under cell ✓"]
+        with pytest.raises(NotFound, match="argot user add bob"):
+            await through_socket(kb, "glossary_list", as_user="bob")
+        with pytest.raises(InvalidInput, match="no use case"):
+            await through_socket(kb, "nonsense")
+        kb.people.add("ann")
+        with pytest.raises(NotAllowed):
+            await through_socket(kb, "user_list", as_user="ann")
+
+
+async def test_an_owner_without_a_socket_is_busy(kb: KnowledgeBase) -> None:
+    with pytest.raises(KnowledgeBaseBusy, match=f"process {os.getpid()}"):
+        await asyncio.to_thread(connect, kb.home, SETTINGS)
+
+
+async def test_only_its_owner_reaches_the_socket_and_it_goes_when_the_service_ends(kb: KnowledgeBase) -> None:
+    async with serving(kb) as path:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert read_owner(kb.home).socket == str(path)
+    assert not path.exists()
+
+
+async def test_a_home_with_a_long_name_gets_its_socket_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = Path(tempfile.mkdtemp(prefix="run-"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    home = tmp_path / ("long" * 30)
+    async with KnowledgeBase.open(home, SETTINGS, create=True) as kb:
+        async with serving(kb) as path:
+            assert path.is_relative_to(runtime)
+            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+            assert await through_socket(kb, "user_list") == []
+        assert not path.parent.exists()
+    await asyncio.to_thread(runtime.rmdir)
+
+
+async def test_what_is_no_request_gets_an_error_and_the_service_goes_on(kb: KnowledgeBase) -> None:
+    async with serving(kb) as path:
+        for request in (b"", b"hello\n", b"[]\n", b'{"case": 1}\n', b'{"case": "ask", "parameters": 3}\n', b"\xff\n"):
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(request)
+            writer.write_eof()
+            answer = await reader.read()
+            writer.close()
+            assert not answer or json.loads(answer)["type"] == "InvalidInput"
+        assert await through_socket(kb, "user_list") == []
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """A use case that never ends by itself; the event says that it was stopped."""
+    stopped = threading.Event()
+
+    async def endless(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[dict[str, Any]]:
+        """Goes on and on."""
+        try:
+            while True:
+                yield {"kind": "progress"}
+                await asyncio.sleep(0.01)
+        finally:
+            stopped.set()
+
+    found = registry.Case("endless", "asker", False, endless, registry._parameters("endless", endless))
+    monkeypatch.setitem(registry.CASES, "endless", found)
+    return stopped
+
+
+async def test_hanging_up_stops_the_work(kb: KnowledgeBase, endless: threading.Event) -> None:
+    async with serving(kb) as path:
+        connection = socket.socket(socket.AF_UNIX)
+        await asyncio.to_thread(connection.connect, str(path))
+        connection.sendall(encode({"case": "endless", "parameters": {}}))
+        assert await asyncio.to_thread(connection.recv, 1)
+        assert not endless.is_set()
+        connection.close()
+        assert await asyncio.to_thread(endless.wait, 10)
+
+
+async def test_long_work_and_short_questions_go_side_by_side(kb: KnowledgeBase, endless: threading.Event) -> None:
+    async with serving(kb) as path:
+        connection = socket.socket(socket.AF_UNIX)
+        await asyncio.to_thread(connection.connect, str(path))
+        connection.sendall(encode({"case": "endless", "parameters": {}}))
+        assert await through_socket(kb, "user_list") == []
+        assert not endless.is_set()
+        connection.close()
+
+
+async def test_the_end_of_the_service_ends_its_calls(kb: KnowledgeBase, endless: threading.Event) -> None:
+    async with serving(kb):
+        call = asyncio.create_task(through_socket(kb, "endless"))
+        await asyncio.sleep(0.1)
+    with pytest.raises(ArgotError, match="stopped before it was done"):
+        await call
+    assert endless.is_set()
+
+
+def test_ctrl_c_stops_the_work_of_a_command_that_owns_the_base(tmp_path: Path, endless: threading.Event) -> None:
+    def interrupt(event: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with LocalClient(KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True)) as client:
+        with pytest.raises(KeyboardInterrupt):
+            client.call("endless", on_event=interrupt)
+        assert endless.is_set()
+        assert client.call("user_list") == []
+
+
+SERVE = """
+    import asyncio, sys
+    from pathlib import Path
+    from argot.service.local_socket import serving
+    from argot.service.owner import KnowledgeBase
+    from argot.settings import Settings
+    async def main():
+        async with KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True) as kb, serving(kb):
+            print("serving", flush=True)
+            await asyncio.sleep(60)
+    asyncio.run(main())
+"""
+
+
+def test_what_a_killed_service_leaves_is_in_nobodys_way(tmp_path: Path) -> None:
+    for _ in range(2):
+        service = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(SERVE), str(tmp_path / "kb")], stdout=subprocess.PIPE, text=True
+        )
+        assert service.stdout
+        assert service.stdout.readline() == "serving\n"
+        with connect(tmp_path / "kb", SETTINGS) as client:
+            assert isinstance(client, SocketClient)
+            client.call("user_add", name="ann")
+        service.send_signal(signal.SIGKILL)
+        service.wait()
+        assert (tmp_path / "kb" / "socket").exists()
+        with connect(tmp_path / "kb", SETTINGS) as client:
+            assert isinstance(client, LocalClient)
+            assert [user["name"] for user in client.call("user_list")] == ["ann"]

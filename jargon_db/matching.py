@@ -88,7 +88,7 @@ class TermMatcher:
                 entries.append(entry)
             return
         self._entries[key] = [entry]
-        if not key.isalnum():
+        if not (key.isascii() and key.isalnum()):
             self._beginnings.update(beginnings(key))
 
     def _candidates(self, atoms: Sequence[Atom]) -> Iterator[_Candidate]:

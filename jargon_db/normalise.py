@@ -10,6 +10,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from argot.jargon_db.words import is_ordinary_word
+
 APOSTROPHES = "'’ʼ"
 _DASHES = dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D], "-")
 _FOLDED_SIGNS: dict[int, str] = {**_DASHES, 0x2019: "'", 0x02BC: "'", 0x2018: "'", 0x2044: "/", 0x2215: "/"}
@@ -93,8 +95,10 @@ def without_possessive(key: str) -> str:
 
 
 def singulars(word: str) -> tuple[str, ...]:
-    """What a folded word may be the plural of."""
-    if len(word) < 3 or not word.endswith("s") or word.endswith(_NO_PLURAL) or not word[-2].isalnum():
+    """What a folded word may be the plural of; "bus" and "basis" are no plurals, "cpus" and "apis" are."""
+    if len(word) < 3 or not word.endswith("s") or word.endswith("ss") or not word[-2].isalnum():
+        return ()
+    if word.endswith(_NO_PLURAL) and is_ordinary_word(word):
         return ()
     forms = [word[:-1]]
     if word.endswith("es") and word[:-2].endswith(_SIBILANT):

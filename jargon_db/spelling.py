@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from argot.jargon_db.normalise import normalise, variants, without_possessive
+from argot.jargon_db.normalise import normalise, singulars, variants, without_possessive
 from argot.jargon_db.words import is_ordinary_word, is_well_known
 from argot.types import Mention
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
+_LONG = 8
+"""From so many characters on a word may have two typing errors."""
+
+_LONGEST_CODE = 6
 _LONGEST_ANAGRAM = 20
 _CODE = 5
 """Below so many characters a term is taken for a code, in which every letter counts."""
@@ -59,6 +63,10 @@ class NearTerms:
     def of(self, key: str) -> str:
         """The term a key leads to."""
         return self._entries[key][0].term
+
+    def spelling(self, key: str) -> str:
+        """How the glossary writes the key."""
+        return self._entries[key][0].spelling
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
         """(key, distance) of every known key within so many typing errors (a transposition is one), nearest first."""
@@ -106,26 +114,29 @@ def _is_ordinary(word: str, near: NearTerms) -> bool:
 def _meant(surface: str, near: NearTerms) -> str | None:
     """The one term a strange word misspells, or None when none or several are equally near."""
     key = without_possessive(normalise(surface))
-    distance = 1 if len(key) < 8 else 2
-    hits = [(known, errors) for known, errors in near.likely(key, distance) if _is_plausible(key, known)]
-    if not hits:
-        return None
-    best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
-    return best.pop() if len(best) == 1 else None
+    for form in (key, *singulars(key)):
+        hits = [
+            hit
+            for hit in near.likely(form, 1 if len(form) < _LONG else 2)
+            if _is_plausible(form, hit[0], near.spelling(hit[0]))
+        ]
+        best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
+        if best:
+            return best.pop() if len(best) == 1 else None
+    return None
 
 
-def _is_plausible(key: str, known: str) -> bool:
-    """Short codes are dense (PUC, PUD, PLC): only exchanged neighbours count there.
+def _is_plausible(key: str, known: str, spelling: str) -> bool:
+    """Codes are dense (PUC, PUD, PLC): only exchanged neighbours count there.
 
     Longer words keep their beginning, and digits are never a typing error.
     """
-    if not any(char.isalpha() for char in known):
+    if not any(char.isalpha() for char in known) or _digits(key) != _digits(known):
         return False
-    if _digits(key) != _digits(known):
-        return False
-    if min(len(key), len(known)) < _CODE:
-        return len(key) == len(known) and sorted(key) == sorted(known) and len(key) >= 3
-    return key[0] == known[0] or sorted(key) == sorted(known)
+    same_letters = sorted(key) == sorted(known)
+    if min(len(key), len(known)) < _CODE or (spelling.isupper() and len(known) <= _LONGEST_CODE):
+        return same_letters
+    return key[0] == known[0] or same_letters
 
 
 def _digits(key: str) -> str:

@@ -1,0 +1,156 @@
+import pytest
+from argot.errors import InvalidGlossary
+from argot.jargon_db import Glossary
+from argot.jargon_db.csv_format import COLUMNS, join_aliases, read_senses, split_aliases
+from argot.types import Principal
+from hypothesis import given
+from hypothesis import strategies as st
+
+EVERYBODY = Principal("admin", sees_all=True)
+HEADER = "term,context,expansion,description,notes,aliases,owner\n"
+FILE = HEADER + (
+    'PUC,NAND,Peripheral Under Cell,"Circuits, under the array",none,under-array|P.U.C.,eve\n'
+    "PUC,legal,Public Utilities Commission,,,,\n"
+    "Größe,general,=SUM(A1),+1,-1,@x,\n"
+)
+
+
+@pytest.fixture
+def glossary(tmp_path):
+    opened = Glossary.open(tmp_path / "glossary.db")
+    yield opened
+    opened.close()
+
+
+def problems(text):
+    with pytest.raises(InvalidGlossary) as caught:
+        read_senses(text, "terms.csv")
+    return [(problem.row, problem.column) for problem in caught.value.problems]
+
+
+def test_import_reports_what_it_did_and_the_same_file_again_changes_nothing(glossary):
+    report = glossary.import_csv(FILE)
+    assert (report.added, report.updated, report.unchanged) == (3, 0, 0)
+    assert report.contexts_added == ("NAND", "legal", "general")
+    before = glossary.version()
+    again = glossary.import_csv(FILE)
+    assert (again.added, again.updated, again.unchanged, again.contexts_added) == (0, 0, 3, ())
+    assert glossary.version() == before
+
+
+def test_a_changed_row_updates_and_another_expansion_is_another_sense(glossary):
+    glossary.import_csv(FILE)
+    report = glossary.import_csv(
+        HEADER + "PUC,NAND,Peripheral Under Cell,new words,,P.U.C.,eve\nPUC,nand,Power Unit,,,,\n"
+    )
+    assert (report.added, report.updated) == (1, 1)
+    senses = glossary.senses(EVERYBODY, context="NAND")
+    assert [(sense.expansion, sense.description, sense.aliases) for sense in senses] == [
+        ("Peripheral Under Cell", "new words", ("P.U.C.",)),
+        ("Power Unit", "", ()),
+    ]
+
+
+def test_a_column_the_file_lacks_leaves_values_alone_and_an_empty_cell_clears(glossary):
+    glossary.import_csv(FILE)
+    assert glossary.import_csv("term,expansion,context\nPUC,Peripheral Under Cell,NAND\n").unchanged == 1
+    glossary.import_csv("expansion,term,context,notes\nPeripheral Under Cell,PUC,NAND,\n")
+    sense = glossary.senses(EVERYBODY, context="NAND")[0]
+    assert (sense.description, sense.notes) == ("Circuits, under the array", "")
+
+
+def test_identical_rows_count_once(glossary):
+    report = glossary.import_csv(HEADER + "A,x,alpha,,,,\n" * 3)
+    assert (report.added, report.updated, report.unchanged) == (1, 0, 0)
+
+
+def test_an_empty_or_missing_context_means_general(glossary):
+    glossary.import_csv("term,expansion\nA,alpha\n")
+    glossary.import_csv("term,context,expansion\nB, ,beta\n")
+    assert [sense.context for sense in glossary.senses(EVERYBODY)] == ["general", "general"]
+
+
+def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
+    glossary.import_csv(FILE)
+    exported = glossary.export_csv(EVERYBODY)
+    assert "=SUM(A1),+1,-1,@x" in exported
+    other = Glossary.open(tmp_path / "other.db")
+    other.import_csv(exported)
+    assert other.export_csv(EVERYBODY) == exported
+    assert {
+        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner) for s in other.senses(EVERYBODY)
+    } == {
+        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner) for s in glossary.senses(EVERYBODY)
+    }
+    other.close()
+
+
+def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
+    bad = FILE + ",NAND,nothing,,,,\nX,NAND,,,,,\n" + f"{'y' * 201},NAND,long,,,,\nok,NAND,fine,,,,\na,b,c,d,e,f,g,h\n"
+    with pytest.raises(
+        InvalidGlossary, match=r"row 5, column term(.|\n)*row 6, column expansion(.|\n)*row 7, column term"
+    ):
+        glossary.import_csv(bad)
+    assert problems(bad) == [(5, "term"), (6, "expansion"), (7, "term"), (9, "")]
+    assert glossary.senses(EVERYBODY) == []
+    assert glossary.contexts(EVERYBODY) == []
+
+
+def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
+    from argot.jargon_db.changes import Writer
+
+    put_sense = Writer.put_sense
+
+    def fail_on_the_third(self, given):
+        if given.term == "Größe":
+            raise OSError("disk full")
+        return put_sense(self, given)
+
+    monkeypatch.setattr(Writer, "put_sense", fail_on_the_third)
+    with pytest.raises(OSError, match="disk full"):
+        glossary.import_csv(FILE)
+    assert glossary.senses(EVERYBODY) == []
+    assert glossary.contexts(EVERYBODY) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("", [(1, "term"), (1, "expansion")]),
+        ("term,expansion,meaning\n", [(1, "meaning")]),
+        ("term,term,expansion\n", [(1, "term")]),
+        ("expansion\nx\n", [(1, "term")]),
+        ('term,expansion\n"A,alpha\n', [(2, "")]),
+    ],
+)
+def test_a_bad_file_says_what_is_wrong_with_it(text, where):
+    assert problems(text) == where
+
+
+def test_an_unknown_column_is_named_with_the_known_ones():
+    with pytest.raises(InvalidGlossary, match=r"'meaning' is no column.*term, context, expansion"):
+        read_senses("term,expansion,meaning\n", "terms.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_files_of_any_program_are_read(glossary, encoding, delimiter, line_break):
+    text = line_break.join(delimiter.join(row) for row in (["Term", "Context", "Expansion"], ["Größe", "é", "“size”"]))
+    assert glossary.import_csv(text.encode(encoding)).added == 1
+    assert [(s.term, s.context, s.expansion) for s in glossary.senses(EVERYBODY)] == [("Größe", "é", "“size”")]
+
+
+def test_a_long_description_is_kept_as_typed(glossary):
+    description = "long\n" * 10_000
+    glossary.import_csv(HEADER + f'A,x,alpha,"{description}",,,\n')
+    assert glossary.senses(EVERYBODY)[0].description == description
+
+
+@given(st.lists(st.text(min_size=1)))
+def test_aliases_come_back_whatever_they_hold(aliases):
+    assert list(split_aliases(join_aliases(aliases))) == aliases
+
+
+def test_the_columns_are_those_of_the_documentation():
+    assert ",".join(COLUMNS) == HEADER.strip()

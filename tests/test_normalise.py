@@ -1,0 +1,66 @@
+import pytest
+from argot.jargon_db.normalise import normalise, variants
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("PUC", "puc"),
+        ("  Write-Amplification ", "write amplification"),
+        ("write\tamplification", "write amplification"),
+        ("write_amplification", "write amplification"),
+        ("write/amplification", "write amplification"),
+        ("write\u2011amplification", "write amplification"),
+        ("Cafe\u0301", "café"),
+        ("ＰＵＣ", "puc"),
+        ("P\u200bU\u00adC", "puc"),
+        ("\u202ePUC\u202c", "puc"),
+        ("\ufeffPUC", "puc"),
+        ("P\x00UC", "puc"),
+        ("Straße", "strasse"),
+        ("ﬁrmware", "firmware"),
+        ("C++", "c++"),
+        ("C#", "c#"),
+        ("+5V", "+5v"),
+        ("-Xmx", "-xmx"),
+        ("/dev/nvme0n1", "/dev/nvme0n1"),
+        ("see /dev/sda and/or", "see /dev/sda and or"),
+        ("NX-4410B", "nx 4410b"),
+        ("P/E", "p e"),
+        ("tCCS", "tccs"),
+        ("PUC’s", "puc's"),
+        ("💾", "💾"),
+        ("\u200b\u2060", ""),
+    ],
+)
+def test_one_key_for_all_ways_to_type_a_term(typed, key):
+    assert normalise(typed) == key
+
+
+def test_signs_tell_terms_apart():
+    assert len({normalise(term) for term in ("C", "C++", "C#", "+5V", "-5V", "5V", "dev/nvme0n1", "/dev/nvme0n1")}) == 8
+
+
+@given(st.text())
+def test_a_key_is_its_own_key_and_can_be_stored(text):
+    key = normalise(text)
+    assert normalise(key) == key
+    assert "\x00" not in key
+    key.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [("PUCs", "puc"), ("PUC's", "puc"), ("dies", "die"), ("batches", "batch"), ("policies", "policy"), ("OKR", "okrs")],
+)
+def test_variants_reach_the_other_number(typed, key):
+    forms = variants(typed)
+    assert forms[0] == normalise(typed)
+    assert key in forms
+
+
+@pytest.mark.parametrize("word", ["bus", "class", "C++", "is", "basis"])
+def test_no_singular_is_made_of_what_is_no_plural(word):
+    assert all(len(form) >= len(normalise(word)) for form in variants(word))

@@ -1,0 +1,187 @@
+"""The schema of corpus.db, as named steps. Steps are only ever added: a store of any age is brought up to date."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+migrations = Migrations("corpus")
+
+_DOCUMENTS = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- The distinct sets of readers. Few, however many documents: searches are narrowed by their numbers.
+CREATE TABLE audiences (n INTEGER PRIMARY KEY, tokens TEXT NOT NULL UNIQUE);
+
+CREATE TABLE documents (
+    id TEXT PRIMARY KEY,
+    uri TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    date TEXT,
+    tags TEXT NOT NULL DEFAULT '[]',
+    audience INTEGER NOT NULL REFERENCES audiences(n),
+    revision TEXT NOT NULL,
+    passages INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX documents_by_audience ON documents(audience);
+
+-- Superseded revisions keep their Markdown, so that a citation of them can be explained; they never answer.
+CREATE TABLE revisions (
+    id TEXT PRIMARY KEY,
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    content_hash TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('live', 'superseded')),
+    superseded_by TEXT,
+    media_type TEXT NOT NULL,
+    markdown TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    added_at TEXT NOT NULL,
+    derived_by TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE INDEX revisions_by_document ON revisions(document);
+CREATE INDEX revisions_by_content ON revisions(content_hash, state);
+
+-- Passages of live revisions only. `title` and `folded` are what the keyword index holds (folded: null when as text).
+CREATE TABLE passages (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    revision TEXT NOT NULL REFERENCES revisions(id) ON DELETE CASCADE,
+    audience INTEGER NOT NULL REFERENCES audiences(n),
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    header TEXT NOT NULL,
+    heading_path TEXT NOT NULL,
+    page INTEGER,
+    page_kind TEXT,
+    boxes TEXT NOT NULL DEFAULT '[]',
+    before TEXT NOT NULL DEFAULT '',
+    after TEXT NOT NULL DEFAULT '',
+    title TEXT NOT NULL,
+    heading TEXT NOT NULL,
+    folded TEXT,
+    identifiers TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX passages_by_document ON passages(document, ordinal);
+CREATE INDEX passages_by_audience ON passages(audience);
+"""
+
+_DERIVED = """
+CREATE TABLE derived (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    audience INTEGER NOT NULL REFERENCES audiences(n),
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    prompt TEXT NOT NULL DEFAULT '',
+    model TEXT NOT NULL DEFAULT '',
+    folded TEXT,
+    identifiers TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX derived_by_document ON derived(document);
+
+CREATE TABLE derived_passages (
+    derived TEXT NOT NULL REFERENCES derived(id) ON DELETE CASCADE,
+    passage TEXT NOT NULL REFERENCES passages(id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    PRIMARY KEY (derived, passage)
+) WITHOUT ROWID;
+CREATE INDEX derived_passages_by_passage ON derived_passages(passage);
+
+CREATE TABLE triples (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    audience INTEGER NOT NULL REFERENCES audiences(n),
+    source TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT NOT NULL,
+    passage TEXT NOT NULL REFERENCES passages(id) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    folded TEXT,
+    identifiers TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX triples_by_document ON triples(document);
+CREATE INDEX triples_by_passage ON triples(passage);
+"""
+
+_WORDS = """
+CREATE VIEW passage_texts AS SELECT n, title, heading, coalesce(folded, text) AS body, identifiers FROM passages;
+CREATE VIEW derived_searched AS SELECT n, coalesce(folded, text) AS body, identifiers FROM derived;
+CREATE VIEW triple_searched AS SELECT n, coalesce(folded, text) AS body, identifiers FROM triples;
+
+CREATE VIRTUAL TABLE passage_words USING fts5(title, heading, body, identifiers,
+    content='passage_texts', content_rowid='n', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE derived_words USING fts5(body, identifiers,
+    content='derived_searched', content_rowid='n', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE triple_words USING fts5(body, identifiers,
+    content='triple_searched', content_rowid='n', tokenize='porter unicode61 remove_diacritics 2');
+"""
+
+_INGEST = """
+-- Originals that may have to go: a row is written before a file is, and goes in the transaction that makes the revision
+-- live. What is left here after a crash, or by a removal, is deleted unless some revision needs it.
+CREATE TABLE ledger (
+    document TEXT NOT NULL, content_hash TEXT NOT NULL, PRIMARY KEY (document, content_hash)
+) WITHOUT ROWID;
+
+-- Vectors to be deleted from the index: those of work under way (until it is done), and those of replaced rows.
+CREATE TABLE vector_deletions (
+    generation TEXT NOT NULL,
+    collection TEXT NOT NULL,
+    vector TEXT NOT NULL,
+    document TEXT NOT NULL,
+    under_way INTEGER NOT NULL,
+    PRIMARY KEY (generation, collection, vector)
+) WITHOUT ROWID;
+CREATE INDEX vector_deletions_by_document ON vector_deletions(document);
+
+-- How many windows, and so vectors, each searched text has in a generation of the vector index.
+CREATE TABLE vectors (
+    generation TEXT NOT NULL,
+    item TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('passage', 'derived', 'triple')),
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    windows INTEGER NOT NULL,
+    PRIMARY KEY (generation, item)
+) WITHOUT ROWID;
+CREATE INDEX vectors_by_document ON vectors(document);
+
+CREATE TABLE generations (
+    name TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    dimensions INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+def _run(db: Database, script: str) -> None:
+    """One statement at a time: `executescript` would commit the migration's own transaction."""
+    statement = ""
+    for line in script.splitlines():
+        statement += line.split("--")[0] + "\n"
+        if line.rstrip().endswith(";"):
+            db.conn.execute(statement)
+            statement = ""
+
+
+@migrations()
+def m001_documents(db: Database) -> None:
+    _run(db, _DOCUMENTS)
+
+
+@migrations()
+def m002_derived(db: Database) -> None:
+    _run(db, _DERIVED)
+
+
+@migrations()
+def m003_words(db: Database) -> None:
+    _run(db, _WORDS)
+
+
+@migrations()
+def m004_ingest(db: Database) -> None:
+    _run(db, _INGEST)

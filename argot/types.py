@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import unquote
 
 Audience = frozenset[str]
 """Who may read something: names of groups, or `@name` for one person. Empty: everyone."""
@@ -99,8 +100,8 @@ class Document:
 
     @property
     def name(self) -> str:
-        """The last part of the URI: what people call the document."""
-        return self.uri.rstrip("/").rsplit("/", 1)[-1]
+        """The last part of the URI, as people would write it: what they call the document."""
+        return unquote(self.uri.rstrip("/").rsplit("/", 1)[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from argot.corpus import keyword
 from argot.corpus.blobs import Blobs
@@ -85,7 +84,7 @@ class CorpusStore:
         for found in documents:
             if wanted in {found.id, found.uri} or _is_path_of(wanted, found.uri):
                 return found
-        named = [document for document in documents if wanted in {document.name, unquote(document.name)}]
+        named = [document for document in documents if document.name == wanted]
         if len(named) > 1:
             uris = "\n".join(f"  {document.uri}" for document in named)
             raise InvalidInput(f"{len(named)} documents are called '{wanted}'. Give the URI of one:\n{uris}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from argot.errors import InvalidSettings
 
@@ -58,6 +58,12 @@ class Profile(BaseModel):
     sense_margin: float = Field(0.1, ge=0, le=1, description="below it the asker chooses between senses")
     abstain_below: float = Field(0.35, ge=0, le=1, description="best evidence under this: abstain")
     reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
+
+    @model_validator(mode="after")
+    def _withholding_needs_matching(self) -> Profile:
+        if self.withhold_unsupported and not self.match_references:
+            raise ValueError("withhold_unsupported needs match_references: without it no sentence is supported")
+        return self
 
 
 def _without_jargon(profile: Profile) -> Profile:

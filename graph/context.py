@@ -14,7 +14,7 @@ from argot.settings import Settings
 from argot.tools.extractive_answer import ExtractiveWriter
 from argot.tools.extractive_reader import ExtractiveReader
 from argot.tools.rerank import LexicalSemanticScorer
-from argot.types import Principal
+from argot.types import Principal, Sense
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +56,16 @@ def extractive_context(  # noqa: PLR0917
     asker_context: str | None = None,
 ) -> RunContext:
     """Surroundings that need no language model. Cheap: the glossary caches its matcher, the corpus its embedder."""
+
+    def senses() -> list[Sense]:
+        return glossary.senses(principal, status="approved")
+
     return RunContext(
         corpus=corpus,
         glossary=glossary,
         principal=principal,
         profile=profile,
-        reader=ExtractiveReader(glossary.matcher(principal), corpus.store, principal, corpus.embedder),
+        reader=ExtractiveReader(glossary.matcher(principal), corpus.store, principal, corpus.embedder, senses),
         writer=ExtractiveWriter(corpus.embedder),
         scorer=LexicalSemanticScorer(corpus.embedder),
         asker_context=asker_context,

@@ -97,7 +97,7 @@ def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) 
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:
         notes.append(f"“{mention.surface}” has several senses that fit; it was read as {meaning} ({sense.context}).")
-    elif context and sense.context and term.chosen_by != "your choice" and context not in theirs:
+    elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
         notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
     return notes
 

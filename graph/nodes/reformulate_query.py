@@ -2,17 +2,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
 
 from argot.corpus.stop_words import STOP_WORDS
 from argot.graph.context import RunContext
 from argot.graph.stage import Step
 from argot.graph.state import State
+from argot.tools.search import search_triples
 from argot.tools.words import words
 from argot.types import Triple
 
-RETRIEVED_TRIPLES = 10
-RRF_K = 60
 LEAST_CONTENT_WORDS = 3
 
 _ASKS = re.compile(
@@ -34,7 +32,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     if run.profile.use_triples:
         if await asyncio.to_thread(is_explicit, query, run):
             return Step({}, "skipped: the question is explicit")
-        triples = await asyncio.to_thread(_near_triples, query, run)
+        triples = await asyncio.to_thread(search_triples, run.corpus, run.principal, query, run.profile)
         if triples and run.profile.classify_triples:
             triples = await run.reader.relevant_triples(query, triples)
         if not triples:
@@ -54,20 +52,3 @@ def is_explicit(query: str, run: RunContext) -> bool:
         return False
     store = run.corpus.store
     return all(store.term_document_frequency(run.principal, word) for word in dict.fromkeys(content))
-
-
-def _near_triples(query: str, run: RunContext) -> list[Triple]:
-    """The triples nearest by meaning and by words, fused by reciprocal rank."""
-    corpus = run.corpus
-    vector = corpus.embedder.embed_queries([query])[0]
-    lists: list[Sequence[tuple[str, float]]] = [
-        corpus.semantic_search(run.principal, "triple", vector, RETRIEVED_TRIPLES),
-        corpus.store.keyword_search_triples(run.principal, query, RETRIEVED_TRIPLES),
-    ]
-    scores: dict[str, float] = {}
-    for found in lists:
-        for rank, (triple, _) in enumerate(found, 1):
-            scores[triple] = scores.get(triple, 0.0) + 1 / (RRF_K + rank)
-    best = sorted(scores, key=lambda triple: (-scores[triple], triple))[:RETRIEVED_TRIPLES]
-    readable = corpus.store.triples(run.principal, best)
-    return [readable[triple] for triple in best if triple in readable]

@@ -1,0 +1,81 @@
+"""What an answer to "which one do you mean?" is taken for."""
+
+import pytest
+
+from argot.errors import Conflict, InvalidInput
+from argot.graph.choices import understand
+from argot.results import Choice
+
+SENSES = [
+    Choice(
+        answer="sense:7", term="PUC", context="NAND design", expansion="Peripheral Under Cell", description="layout"
+    ),
+    Choice(answer="sense:9", term="PUC", context="Legal", expansion="Public Utilities Commission", description="state"),
+    Choice(
+        answer="sense:4", term="PUC", context="Test", expansion="Power-Up Check", description="at the state of start"
+    ),
+    Choice(answer="none", term="PUC"),
+]
+SPELLINGS = [
+    Choice(answer="term:PUC", term="PUC"),
+    Choice(answer="term:PUD", term="PUD"),
+    Choice(answer="anyway", term="PUX"),
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "meant"),
+    [
+        ("sense:9", "sense:9"),
+        ("2", "sense:9"),
+        ("#1", "sense:7"),
+        ("number 3.", "sense:4"),
+        ("the second one", "sense:9"),
+        ("last", "none"),
+        ("the legal one", "sense:9"),
+        ("Legal", "sense:9"),
+        ("Peripheral Under Cell", "sense:7"),
+        ("peripheral under cell", "sense:7"),
+        ("I mean the Public Utilities Commission.", "sense:9"),
+        ("the comission", "sense:9"),
+        ("layout", "sense:7"),
+        ("none of these", "none"),
+        ("neither!", "none"),
+    ],
+)
+def test_a_sense_may_be_chosen_by_button_number_or_words(reply: str, meant: str) -> None:
+    assert understand(reply, SENSES) == meant
+
+
+@pytest.mark.parametrize(("reply", "meant"), [("PUC", "term:PUC"), ("pud", "term:PUD"), ("go ahead", "anyway")])
+def test_a_spelling_may_be_chosen_in_words(reply: str, meant: str) -> None:
+    assert understand(reply, SPELLINGS) == meant
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "What is the Public Utilities Commission?",
+        "how long does trimming take",
+        "Peripheral Under Cell or something else entirely, what do you think?",
+        "The bonding step",
+        "thanks",
+    ],
+)
+def test_anything_else_is_a_new_question(reply: str) -> None:
+    assert understand(reply, SENSES) is None
+
+
+def test_a_number_that_was_not_offered_is_refused_with_the_choices() -> None:
+    with pytest.raises(InvalidInput, match=r"no choice 9.*1: Peripheral Under Cell \(NAND design\)"):
+        understand("9", SENSES)
+
+
+def test_words_that_fit_several_choices_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="fits 2 of the choices"):
+        understand("state", SENSES)
+
+
+def test_the_button_of_an_earlier_choice_is_refused() -> None:
+    with pytest.raises(Conflict, match="no longer open"):
+        understand("sense:1234", SENSES)

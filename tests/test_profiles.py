@@ -1,0 +1,103 @@
+"""A profile switches each stage off by itself, and every built-in one answers."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import ValidationError
+
+from argot.errors import InvalidSettings
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+from argot.profile import PROFILES, Profile, profile_named
+from argot.results import AskResult
+
+QUESTION = "What is the WL voltage during a read?"
+
+
+async def asked(run: Any, question: str = QUESTION) -> tuple[AskResult, set[str]]:
+    events = [event async for event in ask(build_graph(InMemorySaver()), run, question, "t")]
+    result = events[-1].data
+    assert isinstance(result, AskResult)
+    return result, {event.name for event in events if event.kind == "stage"}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+async def test_every_profile_answers(tiny_kb: Any, name: str) -> None:
+    run = tiny_kb.run_context(**profile_named(name).model_dump())
+    result, _ = await asked(run, "What is the Word Line voltage during a read?")
+    assert result.status == "answered"
+    assert "4.5 V" in result.answer
+
+
+@pytest.mark.parametrize(
+    "stage", ["identify_jargon", "identify_context", "look_up_jargon", "augment_question", "reformulate_query"]
+)
+async def test_a_stage_switched_off_does_not_run(tiny_kb: Any, stage: str) -> None:
+    result, stages = await asked(tiny_kb.run_context(**{stage: False}))
+    assert stage not in stages
+    assert stage not in result.timings
+    assert result.passages
+
+
+async def test_without_jargon_stages_nothing_is_looked_up_or_missed(tiny_kb: Any) -> None:
+    run = tiny_kb.run_context(**profile_named("no_jargon").model_dump())
+    result, _ = await asked(run, "What does the PUC do with QXZT?")
+    assert (result.jargon, result.misses, result.context) == ([], [], None)
+    assert result.search_queries == ["What does the PUC do with QXZT?"]
+    assert result.status != "needs_choice"
+
+
+async def test_without_augmenting_terms_are_understood_but_not_searched(tiny_kb: Any) -> None:
+    result, _ = await asked(tiny_kb.run_context(augment_question=False))
+    assert [jargon.expansion for jargon in result.jargon] == ["Word Line"]
+    assert result.search_queries[0] == QUESTION
+
+
+async def test_without_reranking_the_fused_order_stays_and_nothing_is_too_weak(tiny_kb: Any) -> None:
+    run = tiny_kb.run_context(rerank=False, abstain_below=1.0, passages=2)
+    result, _ = await asked(run)
+    assert result.status == "answered"
+    assert len(result.passages) == 2
+    assert [passage.score for passage in result.passages] == sorted((p.score for p in result.passages), reverse=True)
+
+
+async def test_without_matching_no_sentence_is_cited(tiny_kb: Any) -> None:
+    result, _ = await asked(tiny_kb.run_context(match_references=False))
+    assert result.status == "answered"
+    assert result.sentences
+    assert not any(sentence.citations for sentence in result.sentences)
+
+
+@pytest.mark.parametrize("search", ["search_semantic", "search_keyword", "search_derived"])
+async def test_each_search_can_be_switched_off(tiny_kb: Any, search: str) -> None:
+    result, _ = await asked(tiny_kb.run_context(**{search: False}))
+    kind = search.removeprefix("search_")
+    assert result.passages
+    assert not any(kind in name for passage in result.passages for name in passage.found_by if kind != "semantic")
+    assert kind != "semantic" or not any(name == kind for passage in result.passages for name in passage.found_by)
+
+
+async def test_triples_reformulate_a_question_that_is_no_sentence(tiny_kb: Any) -> None:
+    question = "trim drive"
+    with_triples, _ = await asked(tiny_kb.run_context(), question)
+    assert with_triples.triples
+    assert with_triples.search_queries[0] == question
+    assert len(with_triples.search_queries) == 2
+    without, _ = await asked(tiny_kb.run_context(reformulate_query=False), question)
+    assert (without.triples, without.search_queries) == ([], [question])
+
+
+async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:
+    result, _ = await asked(tiny_kb.run_context(), "How long does trimming a drive take?")
+    assert (result.triples, result.search_queries) == ([], ["How long does trimming a drive take?"])
+
+
+def test_an_unknown_profile_is_named_with_those_there_are() -> None:
+    with pytest.raises(InvalidSettings, match=r"'fast'.*default.*plain_rag"):
+        profile_named("fast")
+
+
+def test_withholding_needs_matching() -> None:
+    with pytest.raises(ValidationError, match="match_references"):
+        Profile(withhold_unsupported=True, match_references=False)

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from argot.corpus.readers.limits import ReadLimits
-from argot.errors import UnreadableDocument
+from argot.errors import ArgotError, UnreadableDocument
 from argot.types import ParsedDocument
 
 __all__ = ["SUFFIXES", "ReadLimits", "media_type_of", "read_document", "read_document_isolated"]
@@ -69,7 +69,12 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_size(data, name)
     module, function = _READERS[media_type_of(data, name)]
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
-    parsed = reader(data, name, limits)
+    try:
+        parsed = reader(data, name, limits)
+    except (ArgotError, MemoryError):
+        raise
+    except Exception as error:  # what a parser raises on a damaged file can be anything
+        raise UnreadableDocument(name, f"damaged ({type(error).__name__}: {error})"[:200]) from error
     limits.check_text(parsed.markdown, name)
     if not parsed.markdown.strip():
         raise UnreadableDocument(name, "empty: it holds no text")

@@ -127,7 +127,17 @@ def _converter() -> Any:
         def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:
             if not {"td", "th"}.isdisjoint(parent_tags):
                 return f"{text.strip()}; "
-            return str(super().convert_li(el, text, parent_tags))
+            return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
+
+        def convert_p(self, el: Any, text: str, parent_tags: Any) -> str:
+            if "admonition-title" in (el.get("class") or ()):
+                return f"\n\n**{text.strip()}:**\n\n"
+            return str(super().convert_p(el, text, parent_tags))  # type: ignore[misc]
+
+        def convert_span(self, el: Any, text: str, parent_tags: Any) -> str:
+            if "literal" in (el.get("class") or ()) and "_noformat" not in parent_tags:
+                return str(self.convert_code(el, text, parent_tags))  # type: ignore[attr-defined]
+            return text
 
         def convert_caption(self, el: Any, text: str, parent_tags: Any) -> str:
             return ""

@@ -52,6 +52,12 @@ _LITERAL_ROLES = frozenset(
     }
 )
 # fmt: on
+_VERSIONS = {
+    "versionadded": "Added in version ",
+    "versionchanged": "Changed in version ",
+    "versionremoved": "Removed in version ",
+    "deprecated": "Deprecated since version ",
+}
 _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
@@ -113,11 +119,15 @@ def _mend(tree: Any) -> tuple[str, ...]:
         if "system-messages" in section.get("classes", ()):
             section.parent.remove(section)
     for node in [*tree.findall(nodes.substitution_reference), *tree.findall(nodes.problematic)]:
-        shown = node.astext()
-        node.parent.replace(node, nodes.Text(shown.strip("|") if shown.startswith("|") else shown))
+        written = node.astext()
+        node.parent.replace(node, nodes.Text(written.strip("|") if written.startswith("|") else written))
     for node in list(tree.findall(nodes.image)):
         alt = str(node.get("alt") or "")
-        node.parent.replace(node, nodes.inline("", alt) if alt and isinstance(node.parent, nodes.TextElement) else [])
+        inline = isinstance(node.parent, nodes.TextElement)
+        shown = nodes.inline("", alt) if inline else nodes.paragraph("", "", nodes.inline("", alt))
+        node.parent.replace(node, shown if alt else [])
+    for node in list(tree.findall(nodes.classifier)):
+        _join_classifier(node)
     left_out = []
     for node in list(tree.findall(nodes.inline)):
         if (target := node.get("xref")) is not None and target in labels:
@@ -132,12 +142,28 @@ def _labels(tree: Any) -> dict[str, str]:
     from docutils import nodes
 
     labels: dict[str, str] = {}
-    for parent in [*tree.findall(nodes.section), *tree.findall(nodes.figure), *tree.findall(nodes.table)]:
+    for parent in [tree, *tree.findall(nodes.section), *tree.findall(nodes.figure), *tree.findall(nodes.table)]:
         title = next((child for child in parent.children if isinstance(child, nodes.title | nodes.caption)), None)
         if title is not None:
             for name in [*parent.get("names", ()), *parent.get("ids", ())]:
                 labels[str(name)] = title.astext()
     return labels
+
+
+def _join_classifier(node: Any) -> None:
+    """`term : type` keeps its type in brackets; a whole clause there is prose that only looks like a definition."""
+    from docutils import nodes
+
+    item, text = node.parent, node.astext()
+    item.remove(node)
+    definition = next((child for child in item.children if isinstance(child, nodes.definition)), None)
+    if definition is None or len(text.split()) <= 3:
+        term = next(child for child in item.children if isinstance(child, nodes.term))
+        term += nodes.Text(f" ({text})")
+    elif definition.children and isinstance(definition.children[0], nodes.paragraph):
+        definition.children[0].insert(0, [*node.children, nodes.Text(" ")])
+    else:
+        definition.insert(0, nodes.paragraph("", "", *node.children))
 
 
 def _keep_source(message: Any) -> None:
@@ -158,21 +184,22 @@ def _register_used(source: str) -> None:
     from docutils.parsers.rst import directives, roles
 
     for name in sorted({match[1].lower() for match in _DIRECTIVE.finditer(source)}):
-        if name in _OVERRIDDEN or (name not in directives._directive_registry and name not in _english_names()):
+        if name in _OVERRIDDEN or not _known(directives, name):
             _register_directive(name)
     for name in sorted({match[1].lower() for match in _ROLE.finditer(source)}):
-        if name not in roles._role_registry and name not in _english_names():
+        if not _known(roles, name):
             _register_role(name)
 
 
 _OVERRIDDEN = frozenset(["code-block", "sourcecode", "include", "highlight", "glossary"])
 
 
-@cache
-def _english_names() -> frozenset[str]:
+def _known(registry: Any, name: str) -> bool:
+    """Whether docutils itself has a directive or role of this name, or another module has registered one."""
     from docutils.parsers.rst.languages import en
 
-    return frozenset(en.directives) | frozenset(en.roles)
+    registered = getattr(registry, "_directive_registry", None) or getattr(registry, "_role_registry", {})
+    return name in registered or name in en.directives or name in en.roles
 
 
 @cache
@@ -240,7 +267,7 @@ def _directive_class(name: str) -> Any:
                 return [*above, _literal(self, argument, short)]
             if short in _LISTED:
                 return [*above, *_entries(self)]
-            return [*above, *_described(self, argument, domain=":" in name)]
+            return [*above, *_described(self, short, argument, domain=":" in name)]
 
     return Tolerant
 
@@ -268,7 +295,7 @@ def _entries(directive: Any) -> list[Any]:
     return [nodes.bullet_list("", *items)] if items else []
 
 
-def _described(directive: Any, argument: str, *, domain: bool) -> list[Any]:
+def _described(directive: Any, short: str, argument: str, *, domain: bool) -> list[Any]:
     """What a directive says: its argument in front, then its content as ordinary text."""
     from docutils import nodes
 
@@ -277,6 +304,7 @@ def _described(directive: Any, argument: str, *, domain: bool) -> list[Any]:
         for signature in argument.split("\n"):
             found.append(nodes.paragraph("", "", nodes.literal("", signature.strip())))
     elif argument:
+        argument = _VERSIONS.get(short, "") + argument
         children, messages = directive.state.inline_text(argument, directive.lineno)
         found.extend([nodes.paragraph(argument, "", *children), *messages])
     container = nodes.container()

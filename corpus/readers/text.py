@@ -79,12 +79,11 @@ def _decoded(data: bytes, declared: str | None) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
-    for encoding in (declared, "utf-8"):
-        if encoding:
-            try:
-                return data.decode(encoding)
-            except (UnicodeDecodeError, LookupError):
-                continue
+    for tried in filter(None, (declared, "utf-8")):
+        try:
+            return data.decode(tried)
+        except (UnicodeDecodeError, LookupError):
+            continue
     if (wide := _wide(data)) is not None:
         return data.decode(wide, "replace")
     return data.decode(_guess(data), "replace")

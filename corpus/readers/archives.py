@@ -1,0 +1,78 @@
+"""Office files are zip archives: looked over before any library opens them."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+from argot.corpus.readers.limits import ReadLimits
+from argot.errors import UnreadableDocument
+
+_MAX_MEMBERS = 20_000
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
+_CHUNK = 1 << 20
+
+
+def check_archive(data: bytes, name: str, limits: ReadLimits) -> None:
+    """Refuses bombs, encrypted and damaged archives, and XML with declarations (no Office program writes any).
+
+    Every member is unpacked once, counting, so that a header that lies about sizes is found out too.
+
+    Raises:
+        UnreadableDocument: any of these.
+    """
+    if data.startswith(_OLE):
+        raise UnreadableDocument(name, "encrypted, or in the old Office format", "Save it without a password as OOXML.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_members(archive, name, limits)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+        raise UnreadableDocument(name, "damaged or cut off: not a complete Office file") from error
+    except Exception as error:
+        if type(error).__module__ in ("zlib", "lzma", "bz2", "_lzma"):
+            raise UnreadableDocument(name, "damaged: its archive cannot be unpacked") from error
+        raise
+
+
+def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits) -> None:
+    members = archive.infolist()
+    if len(members) > _MAX_MEMBERS:
+        raise UnreadableDocument(name, f"suspicious: an archive of {len(members):,} parts")
+    if any(member.flag_bits & 1 for member in members):
+        raise UnreadableDocument(name, "encrypted", "Save it without a password.")
+    if sum(member.file_size for member in members) > limits.max_unpacked_bytes:
+        raise _too_large(name, limits)
+    unpacked = 0
+    for member in members:
+        is_xml = member.filename.lower().endswith((".xml", ".rels", ".vml"))
+        with archive.open(member) as stream:
+            tail = b""
+            while chunk := stream.read(_CHUNK):
+                unpacked += len(chunk)
+                if unpacked > limits.max_unpacked_bytes:
+                    raise _too_large(name, limits)
+                if is_xml and _DECLARATIONS.search(tail + chunk):
+                    raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
+                tail = chunk[-32:]
+
+
+def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
+    allowed = limits.max_unpacked_bytes // 1_000_000
+    return UnreadableDocument(
+        name, f"too large: it unpacks to more than {allowed:,} MB", "Set ARGOT_MAX_FILE_MB to allow larger files."
+    )
+
+
+def core_title(data: bytes) -> str:
+    """The title in an Office file's properties, or nothing."""
+    from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if "docProps/core.xml" not in archive.namelist():
+            return ""
+        root = fromstring(archive.read("docProps/core.xml"))
+    title = root.findtext("{http://purl.org/dc/elements/1.1/}title") or ""
+    # What programs put there when nobody gave a title.
+    return "" if title.strip().lower() in ("powerpoint presentation", "word document", "document") else title.strip()

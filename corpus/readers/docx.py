@@ -1,0 +1,40 @@
+"""Word documents: mammoth gives HTML by the styles, which become headings, lists and tables. Pictures are left out."""
+
+from __future__ import annotations
+
+import io
+import re
+
+from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.html import html_to_markdown
+from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.text import stem
+from argot.types import ParsedDocument
+
+_STYLES = """
+p[style-name='Title'] => h1.title:fresh
+p[style-name='Subtitle'] => p:fresh
+p[style-name='Heading 7'] => h6:fresh
+p[style-name='Heading 8'] => h6:fresh
+p[style-name='Heading 9'] => h6:fresh
+p[style-name='Caption'] => p:fresh
+p[style-name='caption'] => p:fresh
+"""
+_FIRST_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
+    import mammoth
+
+    check_archive(data, name, limits)
+    result = mammoth.convert_to_html(
+        io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(lambda image: {}), id_prefix="n-"
+    )
+    markdown = html_to_markdown(result.value)
+    heading = _FIRST_HEADING.search(markdown)
+    title = core_title(data) or (heading[1].strip() if heading else "") or stem(name)
+    return ParsedDocument(title, markdown, _MEDIA_TYPE)
+
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -1,0 +1,283 @@
+"""Lines of PDF pages to headings, paragraphs, list items and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from argot.corpus.readers.pdf_lines import HYPHEN, Line, Span, line_step
+from argot.corpus.readers.tables import pipe_table
+
+_BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
+_NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
+_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
+_NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
+_MAX_HEADING = 160
+
+Kind = Literal["heading", "paragraph", "item", "table"]
+
+
+@dataclass(slots=True)
+class Piece:
+    """A block and where it stands: `boxes` are (page, x0, y0, x1, y1), one for each page it touches."""
+
+    kind: Kind
+    text: str
+    page: int
+    boxes: list[tuple[int, float, float, float, float]] = field(default_factory=list)
+    size: float = 10.0
+    bold: bool = False
+    right: float = 0.0
+    """Where its last line ends, from the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuledTable:
+    """A table found by its rules: its rows, and its place in points from the top left corner."""
+
+    rows: Sequence[Sequence[str]]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def holds(self, line: Line) -> bool:
+        x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+        return self.x0 - 2 <= x <= self.x1 + 2 and self.y0 - 2 <= y <= self.y1 + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Fonts:
+    """The document's body size, and the larger sizes in falling order: heading levels 1, 2, ..."""
+
+    body: float
+    larger: tuple[float, ...]
+
+    def is_heading(self, line: Line) -> bool:
+        text = line.text
+        if not 2 <= len(text) <= _MAX_HEADING or not re.search(r"[^\W\d_]{2}", text) or _BULLET.match(text):
+            return False
+        if line.size in self.larger:
+            return True
+        return (
+            line.bold
+            and line.size >= 0.95 * self.body
+            and len(line.spans) <= 2
+            and len(text) <= 100
+            and text[-1] not in ".,;"
+            and not text[0].islower()
+        )
+
+    def level(self, size: float) -> int:
+        return min(self.larger.index(size) + 1, 5) if size in self.larger else min(len(self.larger) + 1, 6)
+
+
+def pieces_of(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[RuledTable], words: Words) -> list[Piece]:
+    """The blocks of one page in reading order."""
+    step = line_step(lines)
+    found: list[Piece] = []
+    shown: set[int] = set()
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        table = next((number for number, each in enumerate(ruled) if each.holds(line)), None)
+        if table is not None:
+            if table not in shown:
+                shown.add(table)
+                found.append(_ruled_piece(ruled[table], page))
+            index += 1
+            continue
+        stop = _aligned(lines, index, step)
+        if stop > index:
+            found.append(_table_piece(lines[index:stop], page))
+            index = stop
+            continue
+        previous = lines[index - 1] if index else None
+        _add_line(found, line, page, fonts=fonts, step=step, words=words, previous=previous)
+        index += 1
+    return found
+
+
+# -- prose ----------------------------------------------------------------------------------------------------------
+
+
+class Words:
+    """All words of the document: they decide whether a hyphen at a line end parts a word or belongs to it."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._known: set[str] = set()
+        for line in lines:
+            self._known.update(re.findall(r"[\w-]{3,}", line.text.lower()))
+
+    def join(self, before: str, after: str) -> str:
+        """Two lines as one; a hyphen in between is mended."""
+        if not before.endswith((HYPHEN, "-")) or not after[:1].islower():
+            return f"{before.replace(HYPHEN, '-')} {after}"
+        stem = re.search(r"[\w-]*$", before[:-1])
+        rest = re.match(r"[\w-]*", after)
+        first, last = (stem[0] if stem else "").lower(), (rest[0] if rest else "").lower()
+        if f"{first}{last}" not in self._known and (f"{first}-{last}" in self._known or "-" in first):
+            return f"{before[:-1]}-{after}"
+        return f"{before[:-1]}{after}"
+
+
+def _add_line(
+    found: list[Piece], line: Line, page: int, *, fonts: Fonts, step: float, words: Words, previous: Line | None
+) -> None:
+    heading = fonts.is_heading(line)
+    last = found[-1] if found else None
+    if last is not None and previous is not None and _continues(last, previous, line, step, heading=heading):
+        last.text = words.join(last.text, line.text)
+        _, x0, y0, x1, y1 = last.boxes[-1]
+        last.boxes[-1] = (page, min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1))
+        last.right = line.x1
+        return
+    kind: Kind = "heading" if heading else "item" if _BULLET.match(line.text) else "paragraph"
+    box = (page, line.x0, line.y0, line.x1, line.y1)
+    found.append(Piece(kind, line.text, page, [box], line.size, line.bold, line.x1))
+
+
+def _continues(last: Piece, previous: Line, line: Line, step: float, *, heading: bool) -> bool:
+    """Whether the line goes on with the block the line before it belongs to."""
+    if last.kind == "table" or (last.kind == "heading") != heading or _BULLET.match(line.text):
+        return False
+    if abs(line.size - last.size) > 0.1 * last.size + 0.3:
+        return False
+    down = line.y0 - previous.y0
+    if heading:
+        same = line.bold == last.bold and line.size == last.size and len(last.text) < _MAX_HEADING
+        return same and -2 < down <= 1.8 * line.size
+    unfinished = not _SENTENCE_END.search(last.text) and line.text[:1].islower()
+    if down < -2:  # the next column: a sentence may go on there
+        return unfinished
+    if down > max(1.45 * step, 1.8 * line.size):
+        return False
+    return unfinished or not _begins_paragraph(last, previous, line, far=down > 1.25 * step)
+
+
+def _begins_paragraph(last: Piece, previous: Line, line: Line, *, far: bool) -> bool:
+    """A numbered item, or after the end of a sentence a short last line, an indentation or a wider step."""
+    ended = _SENTENCE_END.search(last.text) is not None
+    if _NUMBERED.match(line.text):
+        return True
+    _, x0, _, x1, _ = last.boxes[-1]
+    short = last.right < x1 - 0.25 * max(x1 - x0, 150.0)
+    indented = line.x0 > previous.x0 + 8 and last.kind != "item"
+    return ended and (short or indented or far)
+
+
+def join_pages(pages: Sequence[list[Piece]], words: Words) -> Iterator[Piece]:
+    """All pieces in order; a paragraph that goes on overleaf is one piece with a box on each page."""
+    last: Piece | None = None
+    for page in pages:
+        for index, piece in enumerate(page):
+            goes_on = (
+                index == 0
+                and last is not None
+                and last.kind in ("paragraph", "item")
+                and piece.kind == "paragraph"
+                and not _SENTENCE_END.search(last.text)
+                and piece.text[:1].islower()
+                and abs(last.size - piece.size) < 0.6
+            )
+            if goes_on and last is not None:
+                last.text = words.join(last.text, piece.text)
+                last.boxes.extend(piece.boxes)
+                continue
+            if last is not None:
+                yield last
+            last = piece
+    if last is not None:
+        yield last
+
+
+def markdown_of(piece: Piece, fonts: Fonts) -> str:
+    text = piece.text.replace(HYPHEN, "-")
+    if piece.kind == "table":
+        return text
+    text = " ".join(text.split())
+    if piece.kind == "heading":
+        return f"{'#' * fonts.level(piece.size)} {text}"
+    if piece.kind == "item":
+        return f"- {_BULLET.sub('', text, count=1).strip()}"
+    return f"\\{text}" if re.match(r"#{1,6} |>|```|~~~", text) else text
+
+
+# -- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _aligned(lines: list[Line], start: int, step: float) -> int:
+    """The end of the table that begins at `start`; `start` itself if none does."""
+    if len(lines[start].spans) < 2:
+        return start
+    stop, cells, last_full = start, 0, start
+    while stop < len(lines):
+        line = lines[stop]
+        gap = line.y0 - lines[stop - 1].y1 if stop > start else 0.0
+        if gap > 3 * step or gap < -2 * step:
+            break
+        if len(line.spans) > 1:
+            cells, last_full = cells + 1, stop
+        elif stop - last_full > 2 or len(line.text) > 90:
+            break
+        stop += 1
+    rows = [line for line in lines[start : last_full + 1] if len(line.spans) > 1]
+    texts = [span.text for line in rows for span in line.spans]
+    wordy = sum(len(text) > 60 for text in texts) > 0.35 * len(texts)
+    numbers = sum(1 for text in texts if _NUMBER_LIKE.match(text))
+    if len(rows) < 2 or wordy or (len(rows) == 2 and numbers < 2) or len(_columns(rows)) < 2:
+        return start
+    return last_full + 1
+
+
+def _columns(rows: Collection[Line]) -> list[tuple[float, float]]:
+    """The x-ranges of the columns: ranges of cells that overlap are one, cells over several columns do not count."""
+    most = max(len(row.spans) for row in rows)
+    typical = [row for row in rows if len(row.spans) >= max(2, most - 1)]
+    ranges = sorted((span.x0, span.x1) for row in typical for span in row.spans)
+    columns: list[tuple[float, float]] = []
+    for x0, x1 in ranges:
+        if columns and x0 < columns[-1][1] + 0.5:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], x1))
+        else:
+            columns.append((x0, x1))
+    return columns
+
+
+def _table_piece(lines: list[Line], page: int) -> Piece:
+    columns = _columns([line for line in lines if len(line.spans) > 1])
+    rows: list[list[str]] = []
+    for line in lines:
+        row = [""] * len(columns)
+        for span in line.spans:
+            place = _place(span, columns)
+            row[place] = f"{row[place]} {span.text}".strip()
+        rows.append(row)
+    box = (page, min(x.x0 for x in lines), min(x.y0 for x in lines), max(x.x1 for x in lines), max(x.y1 for x in lines))
+    return Piece("table", pipe_table(_with_header(rows)), page, [box])
+
+
+def _place(span: Span, columns: list[tuple[float, float]]) -> int:
+    """The column it overlaps most; without any overlap the nearest."""
+
+    def closeness(index: int) -> float:
+        return min(span.x1, columns[index][1]) - max(span.x0, columns[index][0])
+
+    return max(range(len(columns)), key=closeness)
+
+
+def _with_header(rows: list[list[str]]) -> list[list[str]]:
+    """Rows at the top without a label of their own (years, units) become one header row."""
+    count = 0
+    while count < min(4, len(rows) - 1) and not rows[count][0]:
+        count += 1
+    if count == 0:
+        return rows
+    header = [" ".join(row[column] for row in rows[:count] if row[column]) for column in range(len(rows[0]))]
+    return [header, *rows[count:]]
+
+
+def _ruled_piece(table: RuledTable, page: int) -> Piece:
+    return Piece("table", pipe_table(table.rows), page, [(page, table.x0, table.y0, table.x1, table.y1)])

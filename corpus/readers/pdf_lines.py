@@ -1,0 +1,250 @@
+"""The lines of a PDF page, with their places and fonts, as PDFium sees the text."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+HYPHEN = "\x02"
+"""What PDFium gives for a hyphen at a line end that parts a word."""
+_MAX_CHARS = 200_000
+_COLUMN_GAP = 1.15
+"""Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
+_MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
+_CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
+_CLOSING = re.compile(r"[)%]{1,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of text on one line without wide gaps. Points, origin in the top left corner."""
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What stands side by side: one span of prose, or the cells of a table row."""
+
+    spans: tuple[Span, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(span.text for span in self.spans)
+
+    @property
+    def x0(self) -> float:
+        return min(span.x0 for span in self.spans)
+
+    @property
+    def x1(self) -> float:
+        return max(span.x1 for span in self.spans)
+
+    @property
+    def y0(self) -> float:
+        return min(span.y0 for span in self.spans)
+
+    @property
+    def y1(self) -> float:
+        return max(span.y1 for span in self.spans)
+
+    @property
+    def size(self) -> float:
+        return max(self.spans, key=lambda span: len(span.text)).size
+
+    @property
+    def bold(self) -> bool:
+        return all(span.bold for span in self.spans)
+
+
+def page_lines(page: Any) -> list[Line]:
+    """In the order of the page's content, which is the reading order of nearly every program that writes PDF."""
+    textpage = page.get_textpage()
+    try:
+        spans = list(_spans(page, textpage))
+    finally:
+        textpage.close()
+    return [Line(tuple(_joined(row))) for row in _rows(spans)]
+
+
+def _spans(page: Any, textpage: Any) -> Iterator[Span]:
+    import pypdfium2.raw as pdfium
+
+    handle = textpage.raw
+    place = _placer(page)
+    count = min(textpage.count_chars(), _MAX_CHARS)
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    refs = [ctypes.byref(value) for value in (left, right, bottom, top)]
+    run = _Run()
+    space = False
+    for index in range(count):
+        code = pdfium.FPDFText_GetUnicode(handle, index)
+        char = chr(code) if code < 0x110000 else "\ufffd"
+        if code in (0x0D, 0x0A):
+            yield from run.flush()
+            space = False
+            continue
+        if code in (0xFFFE, 0x02):
+            char = HYPHEN
+        if char.isspace() or code == 0:
+            space = True
+            continue
+        if not pdfium.FPDFText_GetCharBox(handle, index, *refs):
+            continue
+        box = place(left.value, bottom.value, right.value, top.value)
+        if run.text and (space or index % 32 == 0 or not run.near(box)):
+            size = float(pdfium.FPDFText_GetFontSize(handle, index)) or run.size
+            if run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
+                yield from run.flush()
+        if not run.text:
+            size, bold = _font(pdfium, handle, index, box)
+            run.start(size, bold)
+        run.add(char, box, space=space)
+        space = False
+    yield from run.flush()
+
+
+def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, float]) -> tuple[float, bool]:
+    """Size in points and whether it is bold. Many programs scale fonts of size 1 by a matrix: both count."""
+    size = float(pdfium.FPDFText_GetFontSize(handle, index))
+    matrix = pdfium.FS_MATRIX()
+    if pdfium.FPDFText_GetMatrix(handle, index, ctypes.byref(matrix)):
+        size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
+    bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
+    if not bold:
+        buffer = ctypes.create_string_buffer(128)
+        flags = ctypes.c_int()
+        pdfium.FPDFText_GetFontInfo(handle, index, buffer, 128, ctypes.byref(flags))
+        name = buffer.value.lower()
+        bold = b"bold" in name or b"black" in name or b"heavy" in name
+    return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold
+
+
+def _placer(page: Any) -> Any:
+    """From PDF coordinates (origin bottom left, before rotation) to points from the top left of the page as shown."""
+    x_left, y_bottom, x_right, y_top = page.get_cropbox()
+    turn = page.get_rotation()
+
+    def place(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
+        if turn == 90:
+            return y0 - y_bottom, x0 - x_left, y1 - y_bottom, x1 - x_left
+        if turn == 180:
+            return x_right - x1, y0 - y_bottom, x_right - x0, y1 - y_bottom
+        if turn == 270:
+            return y_top - y1, x_right - x1, y_top - y0, x_right - x0
+        return x0 - x_left, y_top - y1, x1 - x_left, y_top - y0
+
+    return place
+
+
+class _Run:
+    """Characters that follow each other on one line."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.size, self.bold = 10.0, False
+        self.x0 = self.y0 = self.x1 = self.y1 = 0.0
+
+    def start(self, size: float, bold: bool) -> None:
+        self.size, self.bold = size, bold
+
+    def near(self, box: tuple[float, float, float, float]) -> bool:
+        return -0.5 * self.size < box[0] - self.x1 < 0.5 * self.size
+
+    def breaks(self, box: tuple[float, float, float, float], gap: float) -> bool:
+        middle = (box[1] + box[3]) / 2
+        off_line = not self.y0 - 0.4 * self.size <= middle <= self.y1 + 0.4 * self.size
+        return off_line or box[0] - self.x1 > gap or box[0] < self.x0 - self.size
+
+    def add(self, char: str, box: tuple[float, float, float, float], *, space: bool) -> None:
+        if not self.text:
+            self.x0, self.y0, self.x1, self.y1 = box
+        else:
+            if space:
+                self.text.append(" ")
+            self.x0, self.y0 = min(self.x0, box[0]), min(self.y0, box[1])
+            self.x1, self.y1 = max(self.x1, box[2]), max(self.y1, box[3])
+        self.text.append(char)
+
+    def flush(self) -> Iterator[Span]:
+        if self.text:
+            yield Span("".join(self.text), self.x0, self.y0, self.x1, self.y1, self.size, self.bold)
+            self.text = []
+
+
+def _rows(spans: list[Span]) -> Iterator[list[Span]]:
+    """Spans that follow each other and stand side by side, left to right, are one line."""
+    row: list[Span] = []
+    for span in spans:
+        if row and not (_level(row[-1], span) and span.x0 > row[-1].x1 - 1):
+            yield row
+            row = []
+        row.append(span)
+    if row:
+        yield row
+
+
+def _level(one: Span, other: Span) -> bool:
+    """Whether both stand on one line: they overlap by half the lower one's height."""
+    overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return overlap > 0.5 * min(one.y1 - one.y0, other.y1 - other.y0) or (
+        abs(one.y1 - other.y1) < 0.3 * min(one.size, other.size)
+    )
+
+
+def _joined(row: list[Span]) -> Iterator[Span]:
+    """Bullets, currency signs and closing brackets, set apart, belong to their neighbours."""
+    held: Span | None = None
+    for index, span in enumerate(row):
+        last = index == len(row) - 1
+        if held is not None:
+            close = _CLOSING.fullmatch(span.text) is not None
+            marks = _CURRENCY.fullmatch(held.text) or (index == 1 and _MARKER.fullmatch(held.text))
+            if close or marks:
+                glue = "" if close or _CURRENCY.fullmatch(held.text) else " "
+                held = _merge(held, span, glue)
+            else:
+                yield held
+                held = span
+        else:
+            held = span
+        if last and held is not None:
+            yield held
+
+
+def _merge(one: Span, other: Span, glue: str) -> Span:
+    wide = one if len(one.text) > len(other.text) else other
+    return replace(
+        wide,
+        text=f"{one.text}{glue}{other.text}",
+        x0=min(one.x0, other.x0),
+        y0=min(one.y0, other.y0),
+        x1=max(one.x1, other.x1),
+        y1=max(one.y1, other.y1),
+    )
+
+
+def body_size(lines: list[Line]) -> float:
+    """The font size of most characters, in points."""
+    weights: dict[float, int] = {}
+    for line in lines:
+        weights[line.size] = weights.get(line.size, 0) + len(line.text)
+    return max(weights, key=lambda size: weights[size], default=10.0)
+
+
+def line_step(lines: list[Line]) -> float:
+    """The usual distance from one line to the next, in points."""
+    steps = [after.y0 - before.y0 for before, after in pairwise(lines)]
+    steps = [step for step in steps if 2 < step < 40]
+    return median(steps) if steps else 12.0

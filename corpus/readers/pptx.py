@@ -1,0 +1,123 @@
+"""Slides: the title as heading, text by its levels as bullets, tables, the numbers of charts, and the notes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.tables import pipe_table
+from argot.corpus.readers.text import stem
+from argot.types import PageMark, ParsedDocument
+
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_MAX_DEPTH = 20
+
+
+def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Title: of the properties, else of the first slide, else the file name. Every slide is one page mark."""
+    import pptx
+
+    check_archive(data, name, limits)
+    deck = pptx.Presentation(io.BytesIO(data))
+    parts: list[str] = []
+    pages: list[PageMark] = []
+    first_title, length = "", 0
+    for number, slide in enumerate(deck.slides, start=1):
+        title = _title(slide)
+        first_title = first_title or title
+        blocks = [f"# {title or f'Slide {number}'}", *_blocks(slide.shapes, 0), *_notes(slide)]
+        text = "\n\n".join(block for block in blocks if block.strip()) + "\n\n"
+        pages.append(PageMark(length, number, "slide"))
+        parts.append(text)
+        length += len(text)
+        limits.check_text(text if length <= limits.max_text_chars else "".join(parts), name)
+    has_text = any(_title(slide) or list(_blocks(slide.shapes, 0)) or _notes(slide) for slide in deck.slides)
+    markdown = "".join(parts) if has_text else ""
+    return ParsedDocument(core_title(data) or first_title or stem(name), markdown, _MEDIA_TYPE, pages=tuple(pages))
+
+
+def _title(slide: Any) -> str:
+    shape = slide.shapes.title
+    return " ".join(shape.text_frame.text.split()) if shape is not None and shape.has_text_frame else ""
+
+
+def _blocks(shapes: Any, depth: int) -> Iterator[str]:
+    title = getattr(shapes, "title", None)
+    for shape in shapes:
+        if title is not None and shape.shape_id == title.shape_id:
+            continue
+        if hasattr(shape, "shapes"):
+            if depth < _MAX_DEPTH:
+                yield from _blocks(shape.shapes, depth + 1)
+        elif getattr(shape, "has_table", False):
+            yield pipe_table(_rows(shape.table))
+        elif getattr(shape, "has_chart", False):
+            yield _chart(shape.chart)
+        elif shape.has_text_frame and not _is_furniture(shape):
+            yield _text(shape.text_frame)
+
+
+def _is_furniture(shape: Any) -> bool:
+    """Slide number, date and footer stand on every slide."""
+    from pptx.enum.shapes import PP_PLACEHOLDER
+
+    return shape.is_placeholder and shape.placeholder_format.type in (
+        PP_PLACEHOLDER.SLIDE_NUMBER,
+        PP_PLACEHOLDER.DATE,
+        PP_PLACEHOLDER.FOOTER,
+    )
+
+
+def _text(frame: Any) -> str:
+    """One paragraph is a paragraph, several are bullets, indented by level."""
+    lines = [(paragraph.level or 0, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
+    lines = [(level, text) for level, text in lines if text]
+    if len(lines) <= 1:
+        return "".join(text for _, text in lines)
+    depth, result = -1, []
+    for level, text in lines:
+        depth = min(level, depth + 1)  # an item cannot be two levels under the one above it
+        result.append(f"{'  ' * depth}- {text}")
+    return "\n".join(result)
+
+
+def _rows(table: Any) -> list[list[str]]:
+    """Cells under a merge repeat the text of the cell they belong to."""
+    rows: list[list[str]] = []
+    origins: dict[tuple[int, int], str] = {}
+    for i, row in enumerate(table.rows):
+        texts = []
+        for j, each in enumerate(row.cells):
+            if each.is_merge_origin:
+                for down in range(each.span_height):
+                    for right in range(each.span_width):
+                        origins[i + down, j + right] = each.text
+            texts.append(origins.get((i, j), each.text))
+        rows.append(texts)
+    return rows
+
+
+def _chart(chart: Any) -> str:
+    title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
+    plots = list(chart.plots)
+    if not plots:
+        return title
+    series = list(plots[0].series)
+    categories = [str(category) for category in plots[0].categories]
+    rows = [["", *(str(each.name) for each in series)]]
+    for index, category in enumerate(categories):
+        values = [each.values[index] if index < len(each.values) else None for each in series]
+        rows.append([category, *("" if value is None else f"{value:g}" for value in values)])
+    table = pipe_table(rows) if categories and series else ""
+    return "\n\n".join(part for part in (f"**{title}**" if title else "", table) if part)
+
+
+def _notes(slide: Any) -> list[str]:
+    if not slide.has_notes_slide or slide.notes_slide.notes_text_frame is None:
+        return []
+    lines = [" ".join(line.split()) for line in slide.notes_slide.notes_text_frame.text.splitlines()]
+    text = "\n\n".join(line for line in lines if line)
+    return [f"**Notes:** {text}"] if text else []

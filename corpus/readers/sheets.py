@@ -1,0 +1,128 @@
+"""CSV files and workbooks: pipe tables, cut every few rows with the header repeated, so that no cell loses its name."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.tables import pipe_table
+from argot.corpus.readers.text import decode, stem
+from argot.errors import UnreadableDocument
+from argot.types import PageMark, ParsedDocument
+
+ROWS_PER_TABLE = 25
+_MAX_COLUMNS = 500
+_DELIMITERS = ",;\t|"
+_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+Row = list[str]
+
+
+def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
+    text = decode(data, name)
+    csv.field_size_limit(max(limits.max_text_chars, 1))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    try:
+        markdown = "\n\n".join(_tables(reader))
+    except csv.Error as error:
+        raise UnreadableDocument(name, f"no valid CSV at line {reader.line_num}: {error}") from error
+    return ParsedDocument(stem(name), markdown, "text/csv")
+
+
+def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Every sheet is a heading and a page mark; values as last computed by the program that saved the file."""
+    import openpyxl
+
+    check_archive(data, name, limits)
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    parts: list[str] = []
+    pages: list[PageMark] = []
+    length = 0
+    for number, sheet in enumerate(book.worksheets, start=1):
+        tables = list(_tables(_cells(sheet)))
+        if not tables:
+            continue
+        text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"
+        pages.append(PageMark(length, number, "sheet"))
+        parts.append(text)
+        length += len(text)
+        if length > limits.max_text_chars:
+            break
+    book.close()
+    return ParsedDocument(core_title(data) or stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages))
+
+
+def _delimiter(text: str) -> str:
+    """Sniffed on the first lines: the delimiter under which most rows have the same number of cells, above one."""
+    sample = list(islice(io.StringIO(text[:100_000]), 60))
+
+    def evenness(delimiter: str) -> tuple[int, int]:
+        try:
+            widths = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
+        except csv.Error:
+            return (0, 0)
+        commonest = max(set(widths), key=widths.count, default=0)
+        return (widths.count(commonest), commonest) if commonest > 1 else (0, 0)
+
+    return max(_DELIMITERS, key=evenness)
+
+
+def _cells(sheet: Any) -> Iterator[Row]:
+    # A sheet may claim any size; what counts are the cells that are there.
+    sheet.reset_dimensions()
+    for row in sheet.iter_rows():
+        yield [_shown(cell) for cell in row[:_MAX_COLUMNS]]
+
+
+def _shown(cell: Any) -> str:
+    value = cell.value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        percent = "%" in str(getattr(cell, "number_format", "") or "")
+        return f"{value * 100:.10g}%" if percent else f"{value:.12g}" if isinstance(value, float) else str(value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    return value.isoformat(" ") if isinstance(value, datetime.datetime) else str(value)
+
+
+# -- rows to tables -------------------------------------------------------------------------------------------------
+
+
+def _tables(rows: Iterable[Row]) -> Iterator[str]:
+    """Blank rows part one table from the next; lone cells above a table are text, the first full row is its header."""
+    for block in _blocks(rows):
+        first = next((index for index, row in enumerate(block) if _filled(row) > 1), None)
+        if first is None:
+            # One column: its first cell names it, and a single cell is just text.
+            first = 0 if len(block) > 1 else 1
+        for row in block[:first]:
+            yield " ".join(" ".join(row).split())
+        header, body = block[first : first + 1], block[first + 1 :]
+        for start in range(0, max(len(body), len(header)), ROWS_PER_TABLE):
+            yield pipe_table([*header, *body[start : start + ROWS_PER_TABLE]])
+
+
+def _blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    block: list[Row] = []
+    for row in rows:
+        if any(text.strip() for text in row):
+            block.append(row)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _filled(row: Row) -> int:
+    return sum(1 for text in row if text.strip())

@@ -1,0 +1,205 @@
+"""Answers without a language model: the sentences of the best passages that answer the question, quoted.
+
+It cannot invent. Each candidate sentence is judged by how much of the question it (with its headings and the sentence
+before) holds, by the shape of answer the question wants, and by its similarity in meaning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from argot.protocols import AnswerRequest, Embedder
+from argot.tools.quoting import Unit, needed_with, quoted, units_of
+from argot.tools.support import statement_stems
+from argot.tools.wanted import Wanted, has_shape, wanted_by
+from argot.types import Hit, ReadTerm
+
+MOST_QUOTES = 4
+MOST_PASSAGES = 5
+SHORTLIST = 10
+"""Candidates whose meaning is compared with the question's: embedding them takes most of the time there is."""
+
+LEAST_COVERED = 0.30
+"""Share of the question that the best sentence has to hold, its surroundings included; else there is no answer."""
+
+_HEADING_CREDIT = 0.7
+_BEFORE_CREDIT = 0.5
+_SHAPE_BONUS = 0.18
+_MEANING_WEIGHT = 0.35
+_PLACE_WEIGHT = 0.25
+_CLOSE_TO_BEST = 0.93
+_WORTH_ADDING = 0.60
+_NEW_SHARE = 0.15
+_SAME = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A unit that may be quoted. `held` are the question's words it speaks of, with how fully (0 to 1)."""
+
+    hit: int
+    unit: Unit
+    held: Mapping[str, float]
+    score: float
+
+
+class ExtractiveWriter:
+    """An `AnswerWriter` that quotes. Without an embedder it judges by words alone."""
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self.embedder = embedder
+
+    async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
+        """One piece for each passage quoted, best passage first; none where nothing clearly answers."""
+        pieces = await asyncio.to_thread(self._pieces, request)
+        for place, piece in enumerate(pieces):
+            yield piece if place == 0 else f"\n\n{piece}"
+
+    def _pieces(self, request: AnswerRequest) -> list[str]:
+        question = _Question.of(request)
+        hits = request.hits[:MOST_PASSAGES]
+        candidates = self._judged(question, hits)
+        chosen = _chosen(question, candidates)
+        return _rendered(question, chosen, hits)
+
+    def _judged(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
+        """All candidates, best first, the first `SHORTLIST` of them judged by meaning too."""
+        candidates = sorted(_by_words(question, hits), key=lambda candidate: -candidate.score)
+        short = candidates[:SHORTLIST]
+        if self.embedder is None or not short:
+            return candidates
+        vectors = self.embedder.embed_queries([question.text, *(_in_context(one, hits) for one in short)])
+        likeness = vectors[1:] @ vectors[0]
+        judged = [
+            _Candidate(one.hit, one.unit, one.held, one.score + _MEANING_WEIGHT * max(0.0, float(like)))
+            for one, like in zip(short, likeness, strict=True)
+        ]
+        return sorted(judged, key=lambda candidate: -candidate.score)
+
+
+# -- the question -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """`text` has every term's expansion in its place; `aliases` maps an abbreviation to its expansion's stems."""
+
+    text: str
+    stems: frozenset[str]
+    aliases: Mapping[str, frozenset[str]]
+    wanted: Wanted
+
+    @classmethod
+    def of(cls, request: AnswerRequest) -> _Question:
+        text = _expanded(request.question, request.terms)
+        aliases = {
+            stem: statement_stems(term.sense.expansion)
+            for term in request.terms
+            for name in (term.sense.term, *term.sense.aliases)
+            if len(stems := statement_stems(name)) == 1
+            for stem in stems
+        }
+        return cls(text, statement_stems(text), aliases, wanted_by(request.question))
+
+    def held_by(self, text: str) -> frozenset[str]:
+        """The question's stems that a text speaks of, also where it uses the abbreviation of a term."""
+        stems = statement_stems(text)
+        spelt_out = [expansion for short, expansion in self.aliases.items() if short in stems]
+        return self.stems & stems.union(*spelt_out)
+
+
+def _expanded(question: str, terms: Sequence[ReadTerm]) -> str:
+    for term in sorted(terms, key=lambda term: -term.mention.start):
+        start, end = term.mention.start, term.mention.end
+        if question[start:end] == term.mention.surface:
+            question = question[:start] + term.sense.expansion + question[end:]
+    return question
+
+
+# -- candidates -------------------------------------------------------------------------------------------------------
+
+
+def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
+    held = [
+        (place, unit, question.held_by(unit.plain))
+        for place, hit in enumerate(hits)
+        for unit in units_of(hit.passage.text)
+    ]
+    rarity = _rarity(question.stems, [stems for _, _, stems in held])
+    best_hit = max((hit.score for hit in hits), default=0.0) or 1.0
+    candidates = []
+    for index, (place, unit, stems) in enumerate(held):
+        if unit.kind == "heading" or not stems:
+            continue
+        before = held[index - 1][2] if index and held[index - 1][0] == place else frozenset()
+        credit = _credit(stems, question.held_by(hits[place].passage.header), before)
+        covered = _covered(rarity, credit)
+        own = _covered(rarity, dict.fromkeys(stems, 1.0))
+        shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
+        rank = _PLACE_WEIGHT * hits[place].score / best_hit
+        candidates.append(_Candidate(place, unit, credit, 0.6 * covered + 0.4 * own + shape + rank))
+    return [one for one in candidates if _covered(rarity, one.held) >= LEAST_COVERED]
+
+
+def _rarity(stems: frozenset[str], held: Sequence[frozenset[str]]) -> dict[str, float]:
+    count = len(held)
+    return {
+        stem: math.log(1 + (count + 0.5) / (sum(stem in one for one in held) + 0.5)) + 0.1 for stem in sorted(stems)
+    }
+
+
+def _credit(own: frozenset[str], heading: frozenset[str], before: frozenset[str]) -> dict[str, float]:
+    """A sentence speaks of its own words, mostly of its headings', and somewhat of the sentence before it."""
+    credit = dict.fromkeys(before, _BEFORE_CREDIT) | dict.fromkeys(heading, _HEADING_CREDIT)
+    return credit | dict.fromkeys(own, 1.0)
+
+
+def _covered(rarity: Mapping[str, float], credit: Mapping[str, float]) -> float:
+    total = sum(rarity.values()) or 1.0
+    return sum(weight * credit.get(stem, 0.0) for stem, weight in rarity.items()) / total
+
+
+def _in_context(candidate: _Candidate, hits: Sequence[Hit]) -> str:
+    heading = hits[candidate.hit].passage.heading_path
+    return f"{heading[-1]}: {candidate.unit.plain}" if heading else candidate.unit.plain
+
+
+# -- choice -----------------------------------------------------------------------------------------------------------
+
+
+def _chosen(question: _Question, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The best, and what is as good or adds a part of the question that is still open, without repeats."""
+    chosen: list[_Candidate] = []
+    for one in candidates:
+        if len(chosen) == MOST_QUOTES:
+            break
+        if not chosen:
+            chosen.append(one)
+            continue
+        if any(_alike(one.unit, other.unit) for other in chosen):
+            continue
+        open_stems = question.stems - {stem for other in chosen for stem, share in other.held.items() if share > 0.6}
+        own = question.held_by(one.unit.plain)
+        adds = len(open_stems & own) / max(1, len(question.stems))
+        good = one.score / chosen[0].score
+        if good >= _CLOSE_TO_BEST or (good >= _WORTH_ADDING and adds >= _NEW_SHARE):
+            chosen.append(one)
+    return chosen
+
+
+def _alike(one: Unit, other: Unit) -> bool:
+    mine, theirs = statement_stems(one.plain), statement_stems(other.plain)
+    return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
+
+
+def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
+    """One piece a passage: passages in the order of their best sentence, sentences in the order of the document."""
+    numbers: dict[int, list[int]] = {}
+    for one in chosen:
+        units = units_of(hits[one.hit].passage.text)
+        needed = needed_with(one.unit, units, whole_list=question.wanted == "steps")
+        numbers.setdefault(one.hit, []).extend(needed)
+    return [quoted(found, units_of(hits[place].passage.text)) for place, found in numbers.items()]

@@ -197,9 +197,10 @@ def _is_shouted(text: str) -> bool:
 
 
 def _is_part_of_something(text: str, start: int, end: int) -> bool:
-    """C in C++ or C#, t in don't, and the first half of a letter with a combining mark."""
+    """C in C++, C# or C+, and t in don't; but "EA+" may well be the term EA with a sign."""
     after = text[end : end + 2]
-    if text[end - 1].isalnum() and after[:1] and after[0] in _SIGNS_OF_NAMES and not after[1:].isalnum():
+    signed = after[:1] and after[0] in _SIGNS_OF_NAMES and not after[1:].isalnum()
+    if signed and text[end - 1].isalnum() and (end - start == 1 or after == "++"):
         return True
     before = text[max(0, start - 2) : start]
     return len(before) == 2 and before[1] in APOSTROPHES and before[0].isalnum()

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from argot.jargon_db.normalise import normalise, singulars, variants, without_possessive
-from argot.jargon_db.words import is_ordinary_word, is_well_known
+from argot.jargon_db.words import english_words, is_ordinary_word, is_well_known
 from argot.types import Mention
 
 if TYPE_CHECKING:
@@ -114,16 +114,29 @@ def _is_ordinary(word: str, near: NearTerms) -> bool:
 def _meant(surface: str, near: NearTerms) -> str | None:
     """The one term a strange word misspells, or None when none or several are equally near."""
     key = without_possessive(normalise(surface))
+    typed_as_code = sum(char.isupper() for char in surface) > 1
     for form in (key, *singulars(key)):
-        hits = [
-            hit
-            for hit in near.likely(form, 1 if len(form) < _LONG else 2)
-            if _is_plausible(form, hit[0], near.spelling(hit[0]))
-        ]
+        hits = near.likely(form, 1 if len(form) < _LONG else 2)
+        hits = [hit for hit in hits if _is_plausible(form, hit[0], near.spelling(hit[0]))]
         best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
+        if len(best) > 1:
+            return None
         if best:
-            return best.pop() if len(best) == 1 else None
+            exchanged = len(form) >= _CODE and sorted(form) == sorted(hits[0][0])
+            doubtful = not typed_as_code and not exchanged and _is_nearly_ordinary(key, near)
+            return None if doubtful else best.pop()
     return None
+
+
+def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
+    """Whether one typing error leads to an ordinary word that is no term: "cel" is a cell before it is a CLE."""
+    cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    errors = {head + tail[1:] for head, tail in cuts if tail}
+    errors |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    errors |= {head + letter + tail for head, tail in cuts for letter in letters}
+    errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    return any(not near.knows(word) for word in errors & english_words() if len(word) > 2)
 
 
 def _is_plausible(key: str, known: str, spelling: str) -> bool:

@@ -3,13 +3,14 @@ import threading
 import unicodedata
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.jargon_db import Glossary
 from argot.jargon_db.normalise import normalise, variants
 from argot.jargon_db.statements import statement
 from argot.types import Principal
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 EVERYBODY = Principal("admin", sees_all=True)
 EVE = Principal("eve", frozenset({"nand"}))

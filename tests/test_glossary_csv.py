@@ -1,10 +1,11 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from argot.errors import InvalidGlossary
 from argot.jargon_db import Glossary
 from argot.jargon_db.csv_format import COLUMNS, join_aliases, read_senses, split_aliases
 from argot.types import Principal
-from hypothesis import given
-from hypothesis import strategies as st
 
 EVERYBODY = Principal("admin", sees_all=True)
 HEADER = "term,context,expansion,description,notes,aliases,owner\n"

@@ -1,8 +1,11 @@
+import itertools
+
 import pytest
-from argot.jargon_db.matching import Spelling, TermMatcher
-from argot.jargon_db.normalise import normalise
 from hypothesis import given
 from hypothesis import strategies as st
+
+from argot.jargon_db.matching import Spelling, TermMatcher
+from argot.jargon_db.normalise import normalise
 
 TERMS = [
     "PUC", "NIRE", "MUBO", "ES", "IT", "AS", "OR", "ALL", "ACT", "AM", "CAN", "DOE", "C", "C++", "+5V", "/dev/nvme0n1",
@@ -40,7 +43,9 @@ def found(text, matcher=MATCHER):
         ("the +5V rail of /dev/nvme0n1.", [("+5V", "+5V"), ("/dev/nvme0n1", "/dev/nvme0n1")]),
         ("tCCS, tccs and TCCS", [("tCCS", "tCCS"), ("tccs", "tCCS"), ("TCCS", "tCCS")]),
         ("mA is not MA", [("mA", "mA"), ("MA", "MA")]),
-        ("Write amplification, write_amplification", [("Write amplification", "write-amplification"), ("write_amplification", "write-amplification")]),
+        ("Write amplification", [("Write amplification", "write-amplification")]),
+        ("write_amplification", [("write_amplification", "write-amplification")]),
+        ("how to use PUC+ ?", [("PUC", "PUC")]),
         ("P/E cycles, P-E", [("P/E", "P/E"), ("P-E", "P/E")]),
         ("the under array periphery", [("under array periphery", "PUC")]),
         ("请问缓存命中率是多少", [("缓存命中率", "缓存命中率")]),
@@ -102,7 +107,7 @@ def test_a_part_number_is_found_once_it_is_a_term():
 def test_any_text_gives_ordered_mentions_with_true_offsets(text):
     mentions = MATCHER.find(text)
     assert all(text[mention.start : mention.end] == mention.surface for mention in mentions)
-    assert all(one.end <= other.start for one, other in zip(mentions, mentions[1:], strict=False))
+    assert all(one.end <= other.start for one, other in itertools.pairwise(mentions))
     assert all(mention.term in MATCHER.terms() or mention.term == "FTL" for mention in mentions)
 
 
@@ -131,6 +136,11 @@ def test_misspelt_terms():
 )
 def test_what_is_merely_similar_is_not_called_misspelt(text):
     assert misspelt(text) == []
+
+
+def test_a_misspelt_ordinary_word_is_no_misspelt_term():
+    assert misspelt("every cel of the wafre", matcher_of("CLE", "wafer")) == [("wafre", "wafer")]
+    assert misspelt("CEL", matcher_of("CLE")) == [("CEL", "CLE")]
 
 
 def test_a_known_term_is_never_a_misspelling_of_another():

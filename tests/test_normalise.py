@@ -1,7 +1,8 @@
 import pytest
-from argot.jargon_db.normalise import normalise, variants
 from hypothesis import given
 from hypothesis import strategies as st
+
+from argot.jargon_db.normalise import normalise, variants
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ async def add(
 ) -> AsyncIterator[Event]:
     """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
 
-    What cannot be read is named with its reason, and the rest goes in.
+    What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
+    keeps its own, and a new one is for everyone.
     """
     _require_there(paths)
     corpus = await kb.load()
@@ -49,7 +50,10 @@ async def add(
         sources = sources_in([Path(path) for path in paths], base_uri)
         ingest = stream(
             lambda: corpus.add(
-                sources, deriver=ExtractiveDeriver(), audience=frozenset(audience or ()), tags=tuple(tags or ())
+                sources,
+                deriver=ExtractiveDeriver(),
+                audience=None if audience is None else frozenset(audience),
+                tags=None if tags is None else tuple(tags),
             )
         )
         async for event in ingest:
@@ -116,7 +120,7 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
 @case("manager")
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
-    corpus = await kb.load()
+    corpus = await kb.load(mending=True)
     async with kb.writing:
         async for done, total in _reindexing(corpus):
             yield {"kind": "progress", "done": done, "total": total}

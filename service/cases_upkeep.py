@@ -15,7 +15,7 @@ from argot.types import Principal
 @case("admin")
 async def check(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """Whether documents, keyword index and vectors fit together: what is wrong, and how to mend it."""
-    corpus = await kb.load()
+    corpus = await kb.load(mending=True)
     return [jsonable(problem) for problem in await kb.blocking(corpus.check)]
 
 

@@ -105,13 +105,7 @@ class KnowledgeBase:
     @property
     def corpus(self) -> Corpus:
         """Documents, passages and vectors. The first use takes a moment: inside the event loop, use `load` before."""
-        with self._guard:
-            if self._corpus is None:
-                from argot.corpus.ingest import Corpus
-
-                with damage_named(self.home / layout.CORPUS):
-                    self._corpus = Corpus.open(self.home, self.settings)
-            return self._corpus
+        return self._open_corpus(mending=False)
 
     @property
     def document_store(self) -> CorpusStore:
@@ -159,9 +153,23 @@ class KnowledgeBase:
             self._graph = build_graph((await self.threads()).saver)
         return self._graph
 
-    async def load(self) -> Corpus:
-        """The corpus, opened in a worker thread so that the event loop goes on meanwhile."""
-        return self._corpus or await asyncio.to_thread(lambda: self.corpus)
+    async def load(self, *, mending: bool = False) -> Corpus:
+        """The corpus, opened in a worker thread so that the event loop goes on meanwhile.
+
+        With `mending` it opens even though its vectors are damaged or another embedder's, to be looked at or rebuilt.
+        """
+        if self._corpus is None:
+            await asyncio.to_thread(self._open_corpus, mending=mending)
+        return self.corpus
+
+    def _open_corpus(self, *, mending: bool) -> Corpus:
+        with self._guard:
+            if self._corpus is None:
+                from argot.corpus.ingest import Corpus
+
+                with damage_named(self.home / layout.CORPUS):
+                    self._corpus = Corpus.open(self.home, self.settings, mending=mending)
+            return self._corpus
 
     def turn_of(self, thread: str) -> asyncio.Lock:
         """Held while a question of this thread is answered: two at once would write over each other's state."""

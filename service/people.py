@@ -9,7 +9,7 @@ from pathlib import Path
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.home import now
-from argot.service.sqlite import damage_named, migrate, open_database
+from argot.service.sqlite import damage_named, open_database
 from argot.types import Principal
 
 LOCAL_NAME = "local"
@@ -51,8 +51,7 @@ class People:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._guard = threading.Lock()
-        self._connection = open_database(path)
-        migrate(self._connection, MIGRATIONS, path)
+        self._connection = open_database(path, MIGRATIONS)
 
     def close(self) -> None:
         self._connection.close()

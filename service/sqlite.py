@@ -15,8 +15,35 @@ SMALL_BYTES = 32 * 1024 * 1024
 """Up to this size a store is checked page by page at every start (about 5 ms for each megabyte)."""
 
 
-def open_database(path: Path) -> sqlite3.Connection:
-    """A connection in WAL mode; every commit is durable. To be used by one thread at a time."""
+LEAST_BYTES = 512
+"""The smallest page, and so the smallest database; SQLite takes anything shorter for a new one."""
+
+
+def open_database(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
+    """A connection in WAL mode to a store that has seen every migration; every commit is durable.
+
+    A new store is made under another name and put in its place when finished, so that an empty file is always damage.
+    To be used by one thread at a time.
+
+    Raises:
+        DamagedStore: a newer Argot wrote the file, or it is corrupt.
+    """
+    if not path.exists():
+        fresh = path.with_name(f".{path.name}.new")
+        fresh.unlink(missing_ok=True)
+        with closing(_connect(fresh)) as connection:
+            _migrate(connection, migrations, fresh)
+        fresh.rename(path)
+    connection = _connect(path)
+    try:
+        _migrate(connection, migrations, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     with damage_named(path):
@@ -26,12 +53,8 @@ def open_database(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def migrate(connection: sqlite3.Connection, steps: Sequence[str], path: Path) -> None:
-    """Run the steps this file has not seen yet, each in a transaction; `user_version` counts them.
-
-    Raises:
-        DamagedStore: a newer Argot wrote the file, or it is corrupt.
-    """
+def _migrate(connection: sqlite3.Connection, steps: Sequence[str], path: Path) -> None:
+    """Run the steps this file has not seen yet, each in a transaction; `user_version` counts them."""
     with damage_named(path):
         seen = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if seen > len(steps):
@@ -71,16 +94,17 @@ def mending(path: Path) -> str:
 def check_database(path: Path, *, thoroughly: bool = False) -> None:
     """See that a store can be used: it opens, is as long as it says and, if small or asked for, every page is sound.
 
-    A file that is not there is no damage. The write-ahead log of a killed process is taken in first: a page of the
-    main file may be missing there and yet be safe in the log.
+    A file that is not there is no damage, nor is an empty corpus.db: that one knows itself whether it was ever more.
+    The write-ahead log of a killed process is taken in first: a page of the main file may be missing there and yet be
+    safe in the log.
 
     Raises:
         DamagedStore
     """
-    if not path.exists():
+    if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
-    if path.stat().st_size == 0 and not path.with_name(f"{path.name}-wal").exists():
-        raise damaged(path, "the file is empty")
+    if path.stat().st_size < LEAST_BYTES:
+        raise damaged(path, f"{path.stat().st_size} bytes")
     try:
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
             _check_open(connection, path, thoroughly=thoroughly)
@@ -97,7 +121,7 @@ def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool)
     size = path.stat().st_size
     if size < pages * page_size:
         raise damaged(path, f"{size} bytes, {pages * page_size} expected")
-    if not tables:
+    if not tables and path.name != layout.CORPUS:
         raise damaged(path, "it holds no table")
     if thoroughly or size <= SMALL_BYTES:
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

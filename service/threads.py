@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import NotFound
 from argot.service.home import now
-from argot.service.sqlite import damage_named, migrate, open_database
+from argot.service.sqlite import damage_named, open_database
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -78,8 +78,7 @@ class Threads:
         import aiosqlite
         from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-        with closing(open_database(path)) as plain:
-            migrate(plain, MIGRATIONS, path)
+        open_database(path, MIGRATIONS).close()
         connection = await aiosqlite.connect(path)
         saver = AsyncSqliteSaver(connection)
         try:

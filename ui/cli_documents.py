@@ -76,8 +76,8 @@ def add(
         result = client.call(
             "add",
             paths=[str(path.expanduser().absolute()) for path in paths],
-            audience=audience or [],
-            tags=tag or [],
+            audience=audience,
+            tags=tag,
             base_uri=base_uri,
             on_event=bar.move,
         )

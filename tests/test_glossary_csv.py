@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary
@@ -148,6 +148,7 @@ def test_a_long_description_is_kept_as_typed(glossary):
     assert glossary.senses(EVERYBODY)[0].description == description
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1)))
 def test_aliases_come_back_whatever_they_hold(aliases):
     assert list(split_aliases(join_aliases(aliases))) == aliases

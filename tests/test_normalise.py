@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argot.jargon_db.normalise import normalise, variants
@@ -44,6 +44,7 @@ def test_signs_tell_terms_apart():
     assert len({normalise(term) for term in ("C", "C++", "C#", "+5V", "-5V", "5V", "dev/nvme0n1", "/dev/nvme0n1")}) == 8
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_key_is_its_own_key_and_can_be_stored(text):
     key = normalise(text)

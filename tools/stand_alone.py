@@ -16,6 +16,7 @@ from argot.types import Mention, Turn
 TermFinder = Callable[[str], Sequence[Mention]]
 
 _TURNS = 6
+_FEW_WORDS = 2  # "How long does it take?" says that much and asks nothing
 _LONGEST = 600  # characters of the question before that are still worth repeating
 
 _PREPOSITIONS = "for in on at with without by of from to under over above below during after before within using as"
@@ -30,7 +31,8 @@ _BARE = re.compile(
     r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
     r"|which(?:\s+ones?)?|how\s+(?:much|many|long|often)|since\s+when|(?:can|could)\s+you\s+(?:explain|elaborate)"
     r"|explain|(?:tell|show)\s+me\s+more|more|go\s+on|for\s+example|such\s+as|(?:an?\s+)?examples?(?:\s+please)?"
-    r"|are\s+you\s+sure|really|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
+    r"|(?:are|is)\s+there\s+(?:any\s+|an?\s+)?(?:other\s+|more\s+)?(?:exceptions?|alternatives?|others?|limits?|risks?"
+    r"|exclusions?|way|ways)|are\s+you\s+sure|really|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
     re.I,
 )
 _PRONOUN = re.compile(
@@ -46,7 +48,9 @@ _EXPLETIVE = re.compile(
     r"(?:take|matter|make sense|help|hurt)\b|\bit\s+(?:is|was|takes|seems|makes sense)\b",
     re.I,
 )
+_DETERMINER = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+(?=[\w/.-])", re.I)
 _NOUN_PHRASE = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+((?:[\w/.-]+\s+){0,3}[\w/.-]+)", re.I)
+_THING = r"(?:the|a|an|my|our|your)\s+(?:[\w/.-]+\s+){0,2}[\w/.-]+"
 _QUESTION_WORDS = re.compile(
     r"^(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|must|may"
     r"|has|have|had|explain|describe|list|tell|show|give|name|define|find|compare|if)\b",
@@ -68,7 +72,7 @@ def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> st
 def _resolved(question: str, previous: str, terms: TermFinder) -> str:
     if not previous or len(previous) > _LONGEST or len(question) > _LONGEST or not question.strip():
         return question
-    if _BARE.match(question):
+    if _BARE.match(question) or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _FEW_WORDS):
         return _after(previous, question)
     pronoun = _dangling_pronoun(question, terms)
     if pronoun is not None:
@@ -102,7 +106,8 @@ def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
 
 def _with_topic(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
     topic = _topic(previous, terms)
-    if not topic:
+    of_several = pronoun.group().lower() in {"they", "them", "their", "those", "these"}
+    if not topic or (of_several and not topic.endswith("s")):
         return _after(previous, question)
     if pronoun["owner"]:
         topic = f"{topic}'" if topic.endswith("s") else f"{topic}'s"
@@ -110,13 +115,13 @@ def _with_topic(question: str, pronoun: re.Match[str], previous: str, terms: Ter
 
 
 def _topic(previous: str, terms: TermFinder) -> str:
-    """What the question before was about: its one term, else its last noun phrase; nothing when that is unclear."""
+    """What the question before was about: its one term, else its one noun phrase; nothing when that is unclear."""
     surfaces = list(dict.fromkeys(mention.surface for mention in terms(previous)))
     if surfaces:
         return surfaces[0] if len(surfaces) == 1 else ""
     phrases = [_shortened(match.group(1)) for match in _NOUN_PHRASE.finditer(previous)]
-    phrases = [phrase for phrase in phrases if phrase]
-    return f"the {phrases[-1]}" if phrases else ""
+    single = len(_DETERMINER.findall(previous)) == 1 and phrases and phrases[0]
+    return f"the {phrases[0]}" if single else ""
 
 
 def _shortened(phrase: str) -> str:
@@ -134,6 +139,10 @@ def _in_place_of_counterpart(question: str, fragment: str, previous: str, terms:
     body = previous.rstrip().rstrip("?.! ")
     preposition = _PREPOSITION.match(fragment)
     if preposition:
+        thing = re.fullmatch(rf"(?:for|of|with|in|on|at)\s+({_THING})", fragment.strip(), re.I)
+        theirs_at_end = re.search(rf"\b(?:for|of|with|in|on|at)\s+({_THING})$", body, re.I)
+        if thing and theirs_at_end:
+            return f"{body[: theirs_at_end.start(1)]}{thing.group(1)}?"
         counterpart = re.search(rf"\b{preposition.group()}\s+(?:[\w/.'-]+\s*){{1,4}}$", body, re.I)
         return f"{body[: counterpart.start()] if counterpart else body + ' '}{fragment}?"
     theirs, ours = terms(previous), terms(fragment)

@@ -1,0 +1,169 @@
+"""Terms by their shape: appendix C of Golden-Retriever, what must be left alone, and meanings given in the question."""
+
+import random
+import re
+
+import pytest
+
+from argot.jargon_db.words import well_known
+from argot.tools.explained import explanations
+from argot.tools.jargon import identify, unknown_terms, without_overlaps
+from argot.types import Mention
+
+ABBREVIATIONS = re.findall(
+    r"\w+",
+    "TS IE MI SF MP UM ES PE UW SU FSU QMB KPU VMT ESO ARI SPA MTD GTC ODV SLBG MUBO ROSN VPPL PIOF CCPP MBST UTUU "
+    "NIRE STUP",
+)
+TEMPLATES = (
+    "What does the abbreviation {} stand for?",
+    "Can you explain the meaning of {}?",
+    "What is the full form of {}?",
+    "{} is an abbreviation for what?",
+    "What do the abbreviations {} and {} mean?",
+    "In the case where {} > 0.5, how much should {} be?",
+    "What is the relationship between {} and {}?",
+    "Consider {} = 1.5 and {} < 0.1, what would {} be?",
+    "{} and {} are the same. Should {} be high or low?",
+    "What is the state of {}, {} during {} operation?",
+    "We need 10ns {} to achieve 40{} in {}. What should be {}?",
+    "In any of the {}, {}/{}/{} should be what nature?",
+    "{}=10, {}=5, {}<0.1 in {}. How should I set {}?",
+)
+
+
+def surfaces(question: str) -> list[str]:
+    return [mention.surface for mention in identify(question, [])]
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_abbreviation_of_appendix_c_is_found_and_nothing_else(template: str) -> None:
+    chance = random.Random(template)
+    slots = template.count("{}")
+    draws = [chance.sample(ABBREVIATIONS, slots) for _ in range(300)] + [[a] * slots for a in ABBREVIATIONS]
+    for abbreviations in draws:
+        question = template.format(*abbreviations)
+        assert surfaces(question) == abbreviations, question
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_appendix_c_as_printed_without_spaces_between_sentences(template: str) -> None:
+    tight = template.replace(", ", ",").replace(". ", ".").replace(" = ", "=").replace(" > ", ">").replace(" < ", "<")
+    chance = random.Random(tight)
+    for _ in range(100):
+        abbreviations = chance.sample(ABBREVIATIONS, template.count("{}"))
+        assert surfaces(tight.format(*abbreviations)) == abbreviations
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is tCCS?", ["tCCS"]),
+        ("How does the L2P table reach Vpgm?", ["L2P", "Vpgm"]),
+        ("How many PUCs fit on a die?", ["PUCs"]),
+        ("What is the PUC's height?", ["PUC"]),
+        ("We need 10ns NIRE for 40MUBO", ["NIRE", "MUBO"]),
+        ("Is ES/NIRE/MUBO allowed?", ["ES", "NIRE", "MUBO"]),
+        ("Which TLC-based part has (QMB)?", ["TLC", "QMB"]),
+        ("RoHS or QMB?", ["QMB"] if "RoHS" in well_known() else ["RoHS", "QMB"]),
+        ("What does IV mean?", ["IV"]),
+    ],
+)
+def test_coded_and_glued_terms(question: str, expected: list[str]) -> None:
+    assert surfaces(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Can I print a PDF over USB at NASA?",
+        "Which PCIe slot feeds the CPU, the GPU and the RAM?",
+        "Is Type II used in Phase III, as after World War II?",
+        "Open /dev/nvme0n1 and C:\\temp\\ABC.txt with README.md",
+        "What is NX-4410B at firmware v1.2.3?",
+        "What does error DRT-0073 mean?",
+        "Who wrote GitHub, OpenROAD and JavaScript?",
+        "Is 10 mV at 5GHz more than 40GB?",
+        "Does the U.S. office open in Q3 2026?",
+        "Why must I NOT do this BEFORE the test?",
+        "Paris and Samsung are names, What about Monday?",
+        "See section B2 and table A4",
+        "what is the password?",
+        "Set ARGOT_HOME or --BLA=1 and mail me at BOSS@ABC.COM",
+        "",
+        "   ",
+        "🙂🙃",
+    ],
+)
+def test_what_is_no_jargon(question: str) -> None:
+    assert surfaces(question) == []
+
+
+def test_a_shouted_question_is_judged_by_the_word_list() -> None:
+    assert surfaces("WHAT IS THE VOLTAGE OF THE MUBO DURING READ?") == ["MUBO"]
+    assert surfaces("HOW LONG IS THE TEST?") == []
+
+
+def test_capitals_count_as_terms_where_not_everything_is_in_capitals() -> None:
+    assert surfaces("Does the SPA hold the READ level?") == ["SPA", "READ"]
+
+
+@pytest.mark.parametrize(
+    ("question", "meaning"),
+    [
+        ("How long does SLA (stereolithography) take?", "stereolithography"),
+        ("How long does stereolithography (SLA) take?", "stereolithography"),
+        ("By SLA I mean stereolithography. How long does it take?", "stereolithography"),
+        ("How long does SLA, i.e. stereolithography, take?", "stereolithography"),
+        ("SLA means service level agreement; who signs it?", "service level agreement"),
+        ("SLA stands for service level agreement, who signs it?", "service level agreement"),
+        ("Who signs the SLA (meaning the paper)?", "the paper"),
+    ],
+)
+def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> None:
+    known = [Mention("SLA", question.index("SLA"), question.index("SLA") + 3, term="SLA")]
+    for mentions in (identify(question, []), identify(question, known)):
+        assert next((m.surface, m.explained) for m in mentions if m.surface == "SLA") == ("SLA", meaning)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does the QMB (used in cars) do?",
+        "SLA stands for what?",
+        "What does SLA mean?",
+        "Consider KPU=10 and MI (0.5)",
+        "SLA is an abbreviation for what?",
+        "Is the QMB (see page 4) old?",
+    ],
+)
+def test_brackets_and_questions_that_explain_nothing(question: str) -> None:
+    assert explanations(question) == []
+
+
+def test_a_meaning_holds_for_every_mention_of_the_term() -> None:
+    mentions = identify("By SLA I mean stereolithography: is SLA slow?", [])
+    assert [mention.explained for mention in mentions] == ["stereolithography"] * 2
+
+
+def test_known_beats_misspelt_beats_shape_and_longer_beats_shorter() -> None:
+    question = "Is the PUC array XYZ?"
+    short = Mention("PUC", 7, 10, term="PUC")
+    long = Mention("PUC array", 7, 16, term="PUC array")
+    miss = Mention("XYZ", 17, 20, term="XYZA", match="misspelt")
+    assert without_overlaps([short, long]) == [long]
+    assert identify(question, [short], [miss]) == [short, miss]
+    assert identify(question, [long], []) == [long, Mention("XYZ", 17, 20, match="shape")]
+
+
+def test_offsets_are_those_of_the_question_as_given() -> None:
+    question = "  🙂 é (QMB), 40MUBO…  „NIRE“ and KPUs!"
+    for mention in unknown_terms(question):
+        assert question[mention.start : mention.end] == mention.surface
+    assert surfaces(question) == ["QMB", "MUBO", "NIRE", "KPUs"]
+
+
+@pytest.mark.parametrize("unit", ["A(B ", "(", "AB", "AB ", "a(b ", "x-", "A/", " ", "A, i.e. ", "1,", "A (", "\u200b"])
+def test_a_megabyte_of_anything_comes_back(unit: str) -> None:
+    found = identify((unit * 1_000_000)[:1_000_000], [])
+    assert all(mention.end <= 10_000 for mention in found)

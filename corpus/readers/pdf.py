@@ -82,22 +82,32 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
 
 
 def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list[Line]]:
-    """Without headers and footers: what stands in the margin of many pages, but for its numbers the same."""
-    if len(lines) < 3:
-        return lines
-
-    def running(line: Line, height: float) -> str:
-        in_margin = line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
-        return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower()) if in_margin else ""
-
-    counts = Counter(
-        text for page, height in zip(lines, heights, strict=True) for text in {running(line, height) for line in page}
-    )
+    """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
+    edges = [_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
+    counts = Counter(text for page in edges for text in set(page.values()))
     often = max(3, len(lines) // 5)
+
+    def is_running(text: str | None) -> bool:
+        # On two pages only a line with a number that counts them is sure to be no content.
+        return text is not None and (counts[text] >= often or (counts[text] == len(lines) == 2 and "#" in text))
+
     return [
-        [line for line in page if not (text := running(line, height)) or counts[text] < often]
-        for page, height in zip(lines, heights, strict=True)
+        [line for number, line in enumerate(page) if not is_running(edge.get(number))]
+        for page, edge in zip(lines, edges, strict=True)
     ]
+
+
+def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
+    """The lines in the margins, and in any case the first and the last, by their place in `page`; numbers are `#`."""
+    if not page:
+        return {}
+    top = min(range(len(page)), key=lambda number: page[number].y0)
+    bottom = max(range(len(page)), key=lambda number: page[number].y1)
+    return {
+        number: re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
+        for number, line in enumerate(page)
+        if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
+    }
 
 
 def _fonts(lines: list[list[Line]]) -> Fonts:
@@ -197,13 +207,17 @@ def _parsed(title: str, pieces: list[Piece], fonts: Fonts, warnings: list[str]) 
     parts: list[str] = []
     pages: list[PageMark] = []
     boxes: list[BoxMark] = []
-    length = 0
+    length, after_item = 0, False
     for piece in pieces:
         text = markdown_of(piece, fonts)
         if not text.strip():
             continue
         if not pages or pages[-1].number < piece.page:
             pages.append(PageMark(length, piece.page, "page"))
+        if after_item and piece.kind != "item":
+            parts.append("\n")
+            length += 1
+        after_item = piece.kind == "item"
         boxes.extend(_box_marks(piece, length, length + len(text)))
         last_page = piece.boxes[-1][0]
         if last_page > pages[-1].number:

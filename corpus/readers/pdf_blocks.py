@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,6 +15,7 @@ _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤
 _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_HEADING = 160
 
 Kind = Literal["heading", "paragraph", "item", "table"]
@@ -233,10 +235,10 @@ def _aligned(lines: list[Line], start: int, step: float) -> int:
 
 
 def _columns(rows: Collection[Line]) -> list[tuple[float, float]]:
-    """The x-ranges of the columns: ranges of cells that overlap are one, cells over several columns do not count."""
-    most = max(len(row.spans) for row in rows)
-    typical = [row for row in rows if len(row.spans) >= max(2, most - 1)]
-    ranges = sorted((span.x0, span.x1) for row in typical for span in row.spans)
+    """The x-ranges of the columns, by the rows with the commonest number of cells: ranges that overlap are one."""
+    widths = Counter(len(row.spans) for row in rows)
+    commonest = max(widths, key=lambda width: (widths[width], width))
+    ranges = sorted((span.x0, span.x1) for row in rows if len(row.spans) == commonest for span in row.spans)
     columns: list[tuple[float, float]] = []
     for x0, x1 in ranges:
         if columns and x0 < columns[-1][1] + 0.5:
@@ -269,11 +271,17 @@ def _place(span: Span, columns: list[tuple[float, float]]) -> int:
 
 
 def _with_header(rows: list[list[str]]) -> list[list[str]]:
-    """Rows at the top without a label of their own (years, units) become one header row."""
+    """The rows above the first row of figures (units, years, names over two lines) become one header row."""
     count = 0
-    while count < min(4, len(rows) - 1) and not rows[count][0]:
+    for label, *cells in rows[: min(6, len(rows) - 1)]:
+        filled = [text for text in cells if text]
+        figures = any(_NUMBER_LIKE.fullmatch(text) and not _YEAR.fullmatch(text) for text in filled)
+        if label and (figures or (not filled and count > 0)):
+            break
         count += 1
-    if count == 0:
+        if label and filled:
+            break
+    if count <= 1:
         return rows
     header = [" ".join(row[column] for row in rows[:count] if row[column]) for column in range(len(rows[0]))]
     return [header, *rows[count:]]

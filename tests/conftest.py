@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,16 @@ def _open(folder: Path) -> TinyBase:
 
     settings = Settings(home=folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return TinyBase(folder, settings, Corpus.open(folder, settings), Glossary.open(folder / "glossary.db"))
+    corpus = Corpus.open(folder, settings, embedder=_embedder())
+    return TinyBase(folder, settings, corpus, Glossary.open(folder / "glossary.db"))
+
+
+@cache
+def _embedder() -> Any:
+    """One for all tests: loading it takes longer than most of them."""
+    from argot.corpus.embedding import embedder_for
+
+    return embedder_for(Settings())
 
 
 def _close(base: TinyBase) -> None:

@@ -120,13 +120,13 @@ async def test_stages_are_told_as_they_start_and_end_and_the_answer_comes_in_pie
 
 
 async def test_sentences_that_nothing_supports_are_marked(tiny_kb: Any) -> None:
-    run = replace(tiny_kb.run_context(), writer=Writer("The Word Line voltage during a read is 4.5 V. [1] Pigs fly."))
-    result = await ask_once(run, "What is the WL voltage during a read?")
+    run = replace(tiny_kb.run_context(), writer=Writer("A Word Line connects the control gates of one page. [1] Pigs fly."))
+    result = await ask_once(run, "What does a WL connect?")
     assert [(sentence.text, sentence.supported) for sentence in result.sentences] == [
-        ("The Word Line voltage during a read is 4.5 V.", True),
+        ("A Word Line connects the control gates of one page.", True),
         ("Pigs fly.", False),
     ]
-    assert result.answer == "The Word Line voltage during a read is 4.5 V. Pigs fly."
+    assert result.answer == "A Word Line connects the control gates of one page. Pigs fly."
 
 
 async def test_unsupported_sentences_never_leave_when_they_are_withheld(tiny_kb: Any) -> None:

@@ -31,7 +31,15 @@ async def test_every_profile_answers(tiny_kb: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", ["identify_jargon", "identify_context", "look_up_jargon", "augment_question", "reformulate_query"]
+    "stage",
+    [
+        "identify_jargon",
+        "identify_context",
+        "look_up_jargon",
+        "augment_question",
+        "reformulate_query",
+        "generate_answer",
+    ],
 )
 async def test_a_stage_switched_off_does_not_run(tiny_kb: Any, stage: str) -> None:
     result, stages = await asked(tiny_kb.run_context(**{stage: False}))
@@ -79,7 +87,7 @@ async def test_each_search_can_be_switched_off(tiny_kb: Any, search: str) -> Non
 
 
 async def test_triples_reformulate_a_question_that_is_no_sentence(tiny_kb: Any) -> None:
-    question = "trim drive"
+    question = "steps for trimming some old drive"
     with_triples, _ = await asked(tiny_kb.run_context(), question)
     assert with_triples.triples
     assert with_triples.search_queries[0] == question

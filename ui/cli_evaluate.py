@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table as RichTable
 
 from argot.settings import load_settings
 
@@ -101,11 +100,19 @@ def _print(report: dict[str, Any], tables: Sequence[_Table], *, as_json: bool) -
     if as_json:
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
         return
-    console = Console()
     for table in tables:
-        shown = RichTable(title=table.title, title_justify="left")
-        for column in table.columns:
-            shown.add_column(column)
-        for row in table.rows:
-            shown.add_row(*row)
-        console.print(shown)
+        typer.echo(f"\n{table.title}\n")
+        for line in _markdown(table):
+            typer.echo(line)
+
+
+def _markdown(table: _Table) -> Iterator[str]:
+    """A pipe table, as wide as it has to be: a report is also for pasting."""
+    rows = [list(table.columns), *(list(row) for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    yield lines[0]
+    yield "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    yield from lines[1:]

@@ -59,7 +59,6 @@ class _Section:
 
     path: tuple[str, ...]
     blocks: list[Block] = field(default_factory=list)
-    headings: int = 0
 
     @property
     def start(self) -> int:
@@ -97,11 +96,10 @@ def _sections(markdown: str) -> Iterator[_Section]:
         else:
             if waiting:
                 current.blocks.extend(waiting)
-                current.headings, waiting = len(waiting), []
+                waiting = []
             current.blocks.append(block)
     if waiting:
         current.blocks.extend(waiting)
-        current.headings = len(waiting)
     if current.blocks:
         yield current
 
@@ -111,11 +109,9 @@ def _merged(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iter
     group: _Section | None = None
     tiny = False
     for section in sections:
-        joined = None
-        if group is not None and _may_join(group, section, pages, max_chars, both_tiny=tiny):
-            joined = _common_parent(group.path, section.path)
-        if group is not None and joined is not None:
-            group = _Section(joined, group.blocks + section.blocks, group.headings)
+        path = _joint_path(group, section, pages, max_chars, tiny=tiny) if group is not None else None
+        if group is not None and path is not None:
+            group = _Section(path, group.blocks + section.blocks)
             continue
         if group is not None:
             yield group
@@ -124,11 +120,19 @@ def _merged(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iter
         yield group
 
 
-def _may_join(group: _Section, section: _Section, pages: _Pages, max_chars: int, *, both_tiny: bool) -> bool:
-    only_headings = all(block.kind == "heading" for block in section.blocks)
-    tiny = both_tiny and section.size < max_chars // _TINY
+def _joint_path(
+    group: _Section, section: _Section, pages: _Pages, max_chars: int, *, tiny: bool
+) -> tuple[str, ...] | None:
+    """The path of both as one section, or None if they stay two."""
+    if pages.index(group.start) != pages.index(section.start) and not pages.are_pages:
+        return None
+    if all(block.kind == "heading" for block in section.blocks):
+        return group.path  # the last headings of a document without text under them
     fits = section.blocks[-1].end - group.start <= max_chars
-    return fits and (tiny or only_headings) and pages.index(group.start) == pages.index(section.start)
+    same_page = pages.index(group.start) == pages.index(section.start)
+    if not (tiny and fits and same_page and section.size < max_chars // _TINY):
+        return None
+    return _common_parent(group.path, section.path)
 
 
 def _common_parent(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -159,20 +163,26 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
 
 def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
     """Greedy: as many atoms as fit. Headings, and lines that end in a colon, go with what follows them."""
+    groups: list[list[Atom]] = []
     group: list[Atom] = []
     for block in section.blocks:
         for atom in atoms_of(markdown, block, max_chars):
             if group and _must_break(group, atom, pages, max_chars):
                 kept = _leading(group, atom, max_chars)
                 if len(kept) < len(group):
-                    yield _unit(group[: len(group) - len(kept)], section.path)
+                    groups.append(group[: len(group) - len(kept)])
                     group = kept
                 elif atom.end - group[0].start > max_chars:
-                    yield _unit(group, section.path)
+                    groups.append(group)
                     group = []
             group.append(atom)
-    if group:
-        yield _unit(group, section.path)
+    groups.append(group)
+    if len(groups) > 1 and len(groups[-2]) > 1 and all(atom.glued for atom in group):
+        moved = groups[-2][-1]  # nothing follows these headings: what stands before them goes with them
+        if group[-1].end - moved.start <= max_chars:
+            groups[-2:] = [groups[-2][:-1], [moved, *group]]
+    for each in groups:
+        yield _Unit(each[0].start, each[-1].end, section.path, each[0].columns)
 
 
 def _must_break(group: list[Atom], atom: Atom, pages: _Pages, max_chars: int) -> bool:
@@ -192,10 +202,6 @@ def _leading(group: list[Atom], atom: Atom, max_chars: int) -> list[Atom]:
     while first > 0 and group[first - 1].glued and group[first - 1].start >= earliest:
         first -= 1
     return group[first:]
-
-
-def _unit(atoms: Sequence[Atom], path: tuple[str, ...]) -> _Unit:
-    return _Unit(atoms[0].start, atoms[-1].end, path, atoms[0].columns)
 
 
 # -- pages and boxes ------------------------------------------------------------------------------------------------

@@ -1,0 +1,233 @@
+"""Passages: exact offsets, whole units, honest headers, and no text lost, whatever the Markdown."""
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argot.corpus.identity import content_hash, document_id, passage_id, revision_id
+from argot.corpus.passages import MAX_BOXES, cut_passages
+from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
+
+SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))
+
+
+def cut(
+    markdown: str, *, title: str = "Handbook", max_chars: int = 400, neighbour_chars: int = 80, **more
+) -> list[Passage]:
+    parsed = ParsedDocument(title, markdown, "text/markdown", **more)
+    return cut_passages(
+        parsed, document_id="d1", revision_id="r1", max_chars=max_chars, neighbour_chars=neighbour_chars
+    )
+
+
+def check_cover(markdown: str, passages: list[Passage], max_chars: int) -> None:
+    position = 0
+    for ordinal, passage in enumerate(passages):
+        assert passage.ordinal == ordinal
+        assert passage.start >= position
+        assert not markdown[position : passage.start].strip()
+        assert markdown[passage.start : passage.end] == passage.text
+        assert passage.text == passage.text.strip() != ""
+        assert len(passage.text) <= max_chars
+        position = passage.end
+    assert not markdown[position:].strip()
+
+
+MARKDOWN_LINES = st.sampled_from(
+    ["# Top", "## Sub", "#### Deep", "text of a line", "A sentence. Another one.", "", "", "- item", "  - inner"]
+    + ["1. one", "| a | b |", "|---|---|", "| 1 | 2 |", "```", "~~~~", "    code", "> quote", "Title", "=====", "---"]
+    + ["[x]: /url", "<div>", "</div>", "x" * 150, "word " * 40, "\t", "ends with colon:", "![i](u)", "***", "…。次。"]
+    + ["\u2028 odd \x0b\x0c"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(MARKDOWN_LINES | st.text(max_size=30), max_size=40), st.integers(20, 300))
+def test_every_character_is_in_exactly_one_passage(lines: list[str], max_chars: int) -> None:
+    markdown = "\n".join(lines)
+    check_cover(markdown, cut(markdown, max_chars=max_chars), max_chars)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(MARKDOWN_LINES, min_size=5, max_size=40), st.data())
+def test_cover_holds_with_pages(lines: list[str], data: st.DataObject) -> None:
+    markdown = "\n".join(lines)
+    starts = sorted(data.draw(st.sets(st.integers(0, len(markdown)), max_size=6)))
+    kind = data.draw(st.sampled_from(["page", "slide"]))
+    pages = tuple(PageMark(start, number, kind) for number, start in enumerate(starts, start=1))
+    check_cover(markdown, cut(markdown, max_chars=200, pages=pages), 200)
+
+
+def test_short_subsection_stays_whole_with_its_heading() -> None:
+    body = "First paragraph of the section, long enough to stand by itself in the index of the handbook. " * 2
+    markdown = f"# Handbook\n\n## Valves\n\n{body}\n\n- one\n- two\n\n## Pumps\n\n{body}\n"
+    passages = cut(markdown)
+    assert [passage.heading_path for passage in passages] == [("Handbook", "Valves"), ("Handbook", "Pumps")]
+    assert passages[0].text.startswith("# Handbook\n\n## Valves")
+    assert passages[0].text.endswith("- two")
+    assert passages[1].header == "Handbook > Pumps"
+
+
+def test_tiny_siblings_are_joined_under_their_parent() -> None:
+    markdown = (
+        "# Terms\n\n" + "".join(f"## T{n}\n\nMeaning {n}.\n\n" for n in range(5)) + "# Other\n\n" + SENTENCES[:300]
+    )
+    passages = cut(markdown)
+    assert [passage.heading_path for passage in passages] == [("Terms",), ("Other",)]
+    assert "Meaning 0." in passages[0].text
+    assert "Meaning 4." in passages[0].text
+
+
+def test_tiny_sections_under_different_parents_stay_apart() -> None:
+    markdown = "# A\n\n## A1\n\nx\n\n# B\n\n## B1\n\ny\n"
+    assert [passage.heading_path for passage in cut(markdown)] == [("A", "A1"), ("B", "B1")]
+
+
+def test_long_paragraph_is_cut_at_sentence_ends() -> None:
+    passages = cut(f"# Handbook\n\n{SENTENCES}\n")
+    assert len(passages) > 3
+    assert all(passage.text.endswith("bar.") for passage in passages)
+
+
+def test_abbreviations_do_not_end_sentences() -> None:
+    text = " ".join(f"Use seals, e.g. Type {n}, as in Fig. 3 of the sheet by Dr. Roe." for n in range(12))
+    assert all(passage.text.startswith("Use seals") for passage in cut(text, max_chars=200))
+
+
+def test_heading_never_stands_alone() -> None:
+    markdown = "# Book\n\n## Empty\n\n## Long\n\n" + SENTENCES + "\n\n## Last\n"
+    for passage in cut(markdown):
+        assert any(line and not line.startswith("#") for line in passage.text.splitlines())
+
+
+def test_line_ending_in_colon_goes_with_its_list() -> None:
+    items = "".join(f"- step {n} of the procedure with some words\n" for n in range(12))
+    markdown = f"# Book\n\n{SENTENCES[:330]}\n\nDo the following:\n\n{items}"
+    holding = [passage for passage in cut(markdown) if "Do the following:" in passage.text]
+    assert "- step 0" in holding[0].text
+
+
+def test_lists_are_cut_between_items() -> None:
+    items = "".join(f"- item {n} says something\n  and goes on in a second line\n" for n in range(30))
+    passages = cut(items)
+    assert len(passages) > 2
+    assert all(passage.text.startswith("- item") and passage.text.endswith("second line") for passage in passages)
+
+
+def test_long_table_is_cut_between_rows_and_keeps_its_columns_in_the_header() -> None:
+    rows = "".join(f"| part {n} | {n} bar |\n" for n in range(60))
+    passages = cut(f"# Limits\n\n| Part | Pressure |\n| --- | --- |\n{rows}")
+    assert len(passages) > 2
+    assert "| Part | Pressure |" in passages[0].text
+    assert passages[0].header == "Handbook > Limits"
+    for passage in passages[1:]:
+        assert passage.header == "Handbook > Limits\n| Part | Pressure |"
+        assert all(line.startswith("| part") and line.endswith(" bar |") for line in passage.text.splitlines())
+
+
+def test_code_block_stays_whole_when_it_fits() -> None:
+    code = "```c\n" + "int x;\n\n" * 20 + "```"
+    passages = cut(f"# A\n\n{SENTENCES[:300]}\n\n{code}\n")
+    assert any(code in passage.text for passage in passages)
+
+
+def test_front_matter_is_no_heading() -> None:
+    passages = cut("---\ntitle: X\nowner: Y\n---\n\n# Real\n\nText.\n")
+    assert [passage.heading_path for passage in passages] == [("Real",)] or passages[0].heading_path == ()
+    assert all("owner" not in part for passage in passages for part in passage.heading_path)
+
+
+def test_headings_in_code_are_no_headings() -> None:
+    passages = cut("# Real\n\n```sh\n# comment\nls\n```\n")
+    assert [passage.heading_path for passage in passages] == [("Real",)]
+
+
+def test_heading_path_is_plain_text() -> None:
+    [passage] = cut("# The `tCCS` *rule* [here](http://e.org) of snake_case\n\nText.\n")
+    assert passage.heading_path == ("The tCCS rule here of snake_case",)
+
+
+def test_one_megabyte_line() -> None:
+    markdown = "x" * 1_000_000
+    passages = cut(markdown, max_chars=1200)
+    check_cover(markdown, passages, 1200)
+    assert len(passages) == 834
+
+
+def test_many_headings_without_text() -> None:
+    markdown = "# heading\n" * 3000
+    check_cover(markdown, cut(markdown), 400)
+    assert len(cut(markdown)) < 200
+
+
+def test_long_text_is_sliced_without_breaking_code() -> None:
+    code = "```\n" + "line of code\n\n# no heading\n\n" * 12_000 + "```\n"
+    markdown = f"# One\n\nText.\n\n{code}\n# Two\n\nEnd.\n"
+    passages = cut(markdown, max_chars=1200)
+    check_cover(markdown, passages, 1200)
+    assert {passage.heading_path for passage in passages} == {("One",), ("Two",)}
+
+
+def test_page_of_a_passage_is_where_most_of_it_stands() -> None:
+    first, second = SENTENCES[:390], SENTENCES[400:790]
+    markdown = f"{first}\n\n{second}\n"
+    marks = (PageMark(0, 7, "page"), PageMark(len(first) + 2, 8, "page"))
+    passages = cut(markdown, pages=marks, max_chars=1000)
+    assert [(passage.page, passage.page_kind) for passage in passages] == [(7, "page"), (8, "page")]
+    assert passages[1].header == "Handbook (page 8)"
+
+
+def test_slides_are_never_joined() -> None:
+    one = "# A\n\nx\n\n"
+    passages = cut(one + "# B\n\ny\n", pages=(PageMark(0, 1, "slide"), PageMark(len(one), 2, "slide")))
+    assert [passage.page for passage in passages] == [1, 2]
+
+
+def test_boxes_are_those_over_the_span_and_bounded() -> None:
+    lines = [f"paragraph {n}" for n in range(60)]
+    markdown = "\n\n".join(lines)
+    boxes, offset = [], 0
+    for number, line in enumerate(lines):
+        boxes.append(BoxMark(offset, offset + len(line), Box(1, 0, number * 10, 100, number * 10 + 9)))
+        offset += len(line) + 2
+    passages = cut(markdown, boxes=tuple(boxes))
+    assert passages[1].boxes[0] == next(mark.box for mark in boxes if mark.start == passages[1].start)
+    assert all(0 < len(passage.boxes) <= MAX_BOXES for passage in passages)
+
+
+def test_neighbours_are_cut_at_word_or_sentence_ends() -> None:
+    passages = cut(f"{SENTENCES}\n")
+    assert passages[0].before == ""
+    assert passages[-1].after == ""
+    for left, right in pairwise(passages):
+        assert left.text.endswith(right.before)
+        assert right.text.startswith(left.after)
+        assert 0 < len(right.before) <= 80
+        assert right.before.startswith("Sentence")
+        assert left.after.endswith("bar.")
+
+
+def test_no_neighbours_when_asked() -> None:
+    assert all(passage.before == passage.after == "" for passage in cut(SENTENCES, neighbour_chars=0))
+
+
+def test_title_is_not_repeated_in_the_header() -> None:
+    [passage] = cut("# handbook\n\nText.\n")
+    assert passage.header == "handbook"
+
+
+def test_nothing_gives_no_passage() -> None:
+    assert cut("") == cut(" \n\n\t\n") == []
+
+
+def test_ids_are_deterministic_and_depend_on_all_parts() -> None:
+    markdown = f"# A\n\n{SENTENCES}\n"
+    assert [passage.id for passage in cut(markdown)] == [passage.id for passage in cut(markdown)]
+    assert len({passage.id for passage in cut(markdown)}) == len(cut(markdown))
+    assert document_id("file:///a") == document_id("file:///a") != document_id("file:///b")
+    assert revision_id("d1", content_hash(b"x")) != revision_id("d1", content_hash(b"y"))
+    assert passage_id("r1", 1, 23) != passage_id("r1", 12, 3)
+    made = (document_id("u"), revision_id("d", "h"), passage_id("r", 0, 1))
+    assert [name[0] for name in made] == ["d", "r", "p"]
+    assert all(len(name) == 17 and int(name[1:], 16) >= 0 for name in made)

@@ -7,7 +7,6 @@ from typing import Any
 from argot.ui.cli_base import line, say
 
 UNSUPPORTED = "[?]"
-SHOWN_NEAREST = 3
 
 Result = dict[str, Any]
 
@@ -17,7 +16,8 @@ def print_turn(result: Result) -> None:
     say(_answer(result))
     _print_notes(result)
     _print_understood(result)
-    _print_misses(result)
+    if result["status"] != "query_miss":  # there the answer says it
+        _print_misses(result)
     _print_sources(result)
 
 
@@ -87,12 +87,9 @@ def _print_misses(result: Result) -> None:
 
 def _print_sources(result: Result) -> None:
     cited = {citation["n"] for sentence in result["sentences"] for citation in sentence["citations"]}
-    if result["status"] == "abstained":
-        shown = result["passages"][:SHOWN_NEAREST]
-    else:
-        shown = [passage for passage in result["passages"] if passage["n"] in cited]
+    shown = [passage for passage in result["passages"] if passage["n"] in cited]
     if shown:
-        say("\nNearest passages:" if result["status"] == "abstained" else "\nSources:")
+        say("\nSources:")
     for passage in shown:
         page = f", page {passage['page']}" if passage["page"] else ""
         heading = f", {line(passage['heading'])}" if passage["heading"] else ""

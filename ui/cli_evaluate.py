@@ -9,27 +9,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from argot.settings import load_settings
+from argot.ui.cli_base import examples, settings_for
 
 if TYPE_CHECKING:
     from argot.service.evaluation import Progress as Report
 
-app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers on questions whose answers are known.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure retrieval and answers on questions whose answers are known.",
+)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
 ProfileName = Annotated[str, typer.Option("--profile", help="The profile to measure.")]
 
 
 class _Table(Protocol):
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    @property
+    def title(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[Sequence[str]]: ...
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "argot evaluate retrieval --beir data/scifact",
+        "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
+    )
+)
 def retrieval(
     beir: Annotated[Path, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl, qrels/test.tsv.")],
     glossary: Annotated[Path | None, typer.Option("--glossary", help="A glossary in Argot's CSV form.")] = None,
@@ -40,21 +50,20 @@ def retrieval(
 
     Without a glossary: nDCG@10 and hit@1/3/5/10 of the questions as they stand. With one: with it, without it (the
     floor) and, where the folder holds queries.plain.jsonl, of the untouched questions (the ceiling).
-
-    Examples:
-
-        argot evaluate retrieval --beir data/scifact
-
-        argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json
     """
     from argot.service import evaluation
 
     with _progress(quiet=as_json) as progress:
-        report, tables = evaluation.retrieval(beir, glossary, profile, load_settings(), progress)
+        report, tables = evaluation.retrieval(beir, glossary, profile, settings_for(None), progress)
     _print(report, tables, as_json=as_json)
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "argot evaluate samples",
+        'argot evaluate samples --split validation --way "everything on" --way "jargon off"',
+    )
+)
 def samples(
     split: Annotated[str, typer.Option("--split", help="validation (for choosing) or test (for reporting).")] = "test",
     ways: Annotated[
@@ -62,21 +71,14 @@ def samples(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn.
-
-    Examples:
-
-        argot evaluate samples
-
-        argot evaluate samples --split validation --way "everything on" --way "jargon off"
-    """
+    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn."""
     from argot.service import evaluation
 
     if split not in ("validation", "test"):
         raise typer.BadParameter(f"'{split}' is neither 'validation' nor 'test'", param_hint="--split")
     with _progress(quiet=as_json) as progress:
         report, tables = evaluation.samples(
-            "test" if split == "test" else "validation", ways, load_settings(), progress
+            "test" if split == "test" else "validation", ways, settings_for(None), progress
         )
     _print(report, tables, as_json=as_json)
 
@@ -84,6 +86,9 @@ def samples(
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Report]:
     """A bar on standard error for each step of the work."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         tasks: dict[str, TaskID] = {}

@@ -12,9 +12,7 @@ from argot.ui.cli_base import Home, error_console, examples, line, note, setting
 
 
 def register(app: typer.Typer) -> None:
-    app.command(epilog=examples("argot serve", "argot serve --samples", "argot serve --host 0.0.0.0 --port 8080"))(
-        serve
-    )
+    app.command(epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080"))(serve)
 
 
 def serve(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import struct
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -32,6 +33,8 @@ KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
 
 CURRENT = "CURRENT"
 CHROMA_FILE = "chroma.sqlite3"
+PROBED = 50
+HEADER_BYTES = 100
 BATCH = 5000  # Chroma refuses more than 5,461
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
@@ -109,20 +112,22 @@ class VectorIndex:
         return {name: count for name, count in counted.items() if count}
 
     def probe(self, dimensions: int) -> None:
-        """Load every collection's graph by asking it something: a truncated one fails here, not at a question.
+        """Find lost or truncated graphs now rather than at a question, by their sizes and by searching each once.
 
         Raises:
-            DamagedStore: one cannot be searched.
+            DamagedStore: a graph is not whole, or finds fewer vectors than are stored.
         """
+        check_graphs(self.root, self.generation)
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
+            wanted = min(count, PROBED)
             with self._reading():
                 try:
-                    found = _search_items(self._collections[name], vector, 1)
+                    answer = self._collections[name].query(query_embeddings=cast(Any, [vector]), n_results=wanted)
                 except Exception as error:
                     raise damaged_vectors(self.root, str(error)) from error
-            if count and not found:
-                raise damaged_vectors(self.root, f"collection {name} finds nothing")
+            if len(answer["ids"][0]) < wanted:
+                raise damaged_vectors(self.root, f"the graph of {name} is lost")
 
     def ids(self, collection: str) -> list[str]:
         with self._reading():
@@ -206,6 +211,34 @@ def check_folder(root: Path, generation: str) -> None:
         check_header(file)
     except DamagedStore as error:
         raise damaged_vectors(root, str(error).partition(": ")[2].partition(". ")[0]) from error
+
+
+def check_graphs(root: Path, generation: str) -> None:
+    """Compare the files of each saved HNSW graph with what its header says. Chroma itself reads short ones as zeros.
+
+    The header is hnswlib's: 4 bytes of version, then as 64-bit numbers the offset of level 0, the room for elements,
+    how many there are, and the bytes of each.
+    """
+    for saved in sorted((root / generation).glob("*/index_metadata.pickle")):
+        folder = saved.parent
+        try:
+            header = (folder / "header.bin").read_bytes()
+            *_, elements, element_bytes = struct.unpack_from("<4Q", header, 4)
+            sizes = [(folder / name).stat().st_size for name in ("data_level0.bin", "length.bin")]
+            links = (folder / "link_lists.bin").read_bytes()
+        except (OSError, struct.error) as error:
+            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is missing or too short") from error
+        whole = len(header) == HEADER_BYTES and _link_bytes(links, elements) == len(links)
+        if not whole or sizes != [elements * element_bytes, 4 * elements]:
+            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is truncated")
+
+
+def _link_bytes(links: bytes, elements: int) -> int:
+    """Each element has a length in 4 bytes and as many bytes of links in the graph's upper levels, mostly none."""
+    position = 0
+    for _ in range(elements):
+        position += 4 + int.from_bytes(links[position : position + 4], "little")
+    return position
 
 
 def next_generation(root: Path) -> str:

@@ -1,0 +1,483 @@
+"""The command line: help, docs, exit codes, what it prints, and that it never shows a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from argot.results import AskResult
+from argot.service import home as layout
+from argot.ui.cli import app, main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs" / "command-line.md"
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command with its full name."""
+
+    def below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+        if not hasattr(command, "commands"):
+            yield name, command
+        for part, sub in getattr(command, "commands", {}).items():
+            yield from below(f"{name} {part}", sub)
+
+    return below("argot", typer.main.get_command(app))
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+Argot = Callable[..., Done]
+
+
+@pytest.fixture
+def argot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Argot:
+    """Runs a command in this process, with a home of the test's own; no traceback may ever be shown."""
+    monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Done:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in out + err
+        return Done(int(ended.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture
+def tiny(tiny_home: Path, tmp_path: Path) -> Path:
+    """The small knowledge base of the tests, in this test's own folder."""
+    return shutil.copytree(tiny_home, tmp_path / "kb")
+
+
+# -- help and docs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_every_command_has_help_examples_and_a_line_in_the_docs(name: str, command: Any) -> None:
+    assert command.help, f"{name} has no help text"
+    assert "Examples:" in (command.epilog or ""), f"{name} has no examples"
+    assert f"  {name}" in command.epilog
+    assert f"| `{name}" in DOCS.read_text(encoding="utf-8"), f"{name} is not in {DOCS.name}"
+    for parameter in command.params:
+        assert getattr(parameter, "help", None), f"{name}: {parameter.name} has no help text"
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_every_command_can_be_pointed_at_a_knowledge_base(name: str, command: Any) -> None:
+    if not name.startswith("argot evaluate"):
+        assert "--home" in [option for parameter in command.params for option in parameter.opts]
+
+
+def test_the_docs_name_no_command_that_is_not_there() -> None:
+    lines = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `argot")]
+    assert len(lines) == len(list(commands()))
+
+
+def test_version_help_and_wrong_commands(argot: Argot) -> None:
+    assert argot("--version").out.startswith("argot ")
+    assert "ask" in argot("--help").out
+    assert argot("frobnicate").code == 2
+    assert argot("ask").code == 2
+    assert "Did you mean ARGOT_HOME?" in in_process("list", env={"ARGOT_HOMER": "x"}).stderr
+
+
+# -- what is not loaded ---------------------------------------------------------------------------------------------
+
+
+def in_process(
+    *arguments: object, env: dict[str, str] | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "argot.ui.cli", *map(str, arguments)]
+    return subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(env or {})},
+        input=stdin,
+        timeout=120,
+    )
+
+
+def modules_after(*arguments: object) -> set[str]:
+    code = (
+        "import sys\nfrom argot.ui.cli import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "print('\\n' + ' '.join(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=120
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_question_loads_neither_torch_nor_the_readers(tiny: Path) -> None:
+    modules = modules_after("ask", "What does a late tariff filing cost?", "--home", tiny)
+    assert "chromadb" in modules
+    assert not modules & {
+        "torch",
+        "transformers",
+        "sentence_transformers",
+        "docutils",
+        "pdfplumber",
+        "openpyxl",
+        "chainlit",
+    }
+
+
+def test_the_glossary_loads_neither_index_nor_embedder_nor_graph(tiny: Path) -> None:
+    modules = modules_after("glossary", "list", "--home", tiny)
+    assert "argot.jargon_db.glossary" in modules
+    assert not modules & {"chromadb", "onnxruntime", "tokenizers", "langgraph"}
+
+
+def test_help_loads_nothing_of_ours_but_the_command_line(tiny: Path) -> None:
+    modules = modules_after("--help")
+    assert not modules & {"pydantic", "sqlite_utils", "argot.service", "argot.settings"}
+
+
+# -- a knowledge base from nothing ----------------------------------------------------------------------------------
+
+
+def test_from_nothing_to_a_cited_answer(argot: Argot, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "filing.md").write_text("# Filing\n\nA late tariff filing costs 500 dollars a day.\n")
+    (tmp_path / "terms.csv").write_text(
+        "term,context,expansion,description,notes,aliases,owner\nLTF,Legal,late tariff filing,,,,\n"
+    )
+
+    added = argot("add", "docs")
+    assert (added.code, added.out) == (0, "1 added\n")
+    assert "Made a knowledge base" in added.err
+    assert argot("add", "docs").out == "1 unchanged\n"
+    assert argot("glossary", "import", "terms.csv").out == "1 added, 0 updated, 0 unchanged, new contexts: Legal\n"
+
+    asked = argot("ask", "What does an LTF cost a day?")
+
+    assert asked.code == 0
+    assert "500 dollars a day. [1]" in asked.out
+    assert "LTF = late tariff filing (Legal)" in asked.out
+    assert "[1] filing.md, Filing" in asked.out
+    assert argot("remove", "docs/filing.md").code == 0
+    assert argot("list").out == ""
+
+
+def test_without_a_knowledge_base_every_command_names_the_remedy(argot: Argot, tmp_path: Path) -> None:
+    for arguments in (
+        ["list"], ["show", "x"], ["remove", "x"], ["reindex"], ["ask", "q"], ["answer", "t", "1"], ["glossary", "list"],
+        ["glossary", "export"], ["glossary", "misses"], ["glossary", "add", "A", "B", "C"], ["context", "list"],
+        ["user", "add", "ann"], ["user", "list"], ["threads", "list"], ["backup", "b.tar"],
+    ):  # fmt: skip
+        done = argot(*arguments)
+        assert done.code == 1
+        assert f"argot init --home {tmp_path / 'kb'}" in done.err
+        assert done.out == ""
+    assert not (tmp_path / "kb").exists()
+
+
+def test_init_twice_changes_nothing(argot: Argot, tmp_path: Path) -> None:
+    assert argot("init").code == 0
+    marker = (tmp_path / "kb" / layout.MARKER).read_text()
+    assert "already" in argot("init").out
+    assert (tmp_path / "kb" / layout.MARKER).read_text() == marker
+
+
+# -- bad input ------------------------------------------------------------------------------------------------------
+
+
+def test_bad_files_are_named_with_the_reason_and_the_rest_goes_in(argot: Argot, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "good.md").write_text("# Good\n\nThis one is fine.\n")
+    (folder / "empty.md").write_bytes(b"")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 and then nothing")
+    (folder / "broken.docx").write_bytes(b"PK\x03\x04 no zip")
+    (folder / "picture.jpg").write_bytes(b"\xff\xd8")
+
+    done = argot("add", folder)
+
+    assert done.code == 1
+    assert "1 added" in done.out
+    assert "3 failed" in done.out
+    for name in ("empty.md", "broken.pdf", "broken.docx"):
+        assert f"failed: {name}: " in done.err
+    assert [one["name"] for one in json.loads(argot("list", "--json").out)] == ["good.md"]
+    assert argot("add", tmp_path / "absent").code == 1
+
+
+def test_an_oversized_file_is_refused(argot: Argot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_MAX_FILE_MB", "0.001")
+    (tmp_path / "big.md").write_text("word " * 1000)
+    done = argot("add", tmp_path / "big.md")
+    assert done.code == 1
+    assert "failed: big.md" in done.err
+
+
+def test_a_bad_glossary_changes_nothing_and_row_and_column_are_named(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    before = argot("glossary", "export").out
+    (tmp_path / "bad.csv").write_text(
+        "term,context,expansion,description,notes,aliases,owner\nNEW,Legal,new thing,,,,\nBAD,Legal,,,,,\n"
+    )
+    done = argot("glossary", "import", "bad.csv")
+    assert done.code == 1
+    assert "row 3" in done.err
+    assert "expansion" in done.err
+    (tmp_path / "latin.csv").write_bytes("term,context,expansion\nÜ,X,Y\n".encode("latin-1"))
+    assert "not UTF-8" in argot("glossary", "import", "latin.csv").err
+    assert argot("glossary", "export").out == before
+
+
+@pytest.mark.parametrize("question", ["", "   \n", "🙂🙂🙂", "x" * 1_000_000, "\x00", "?!"])
+def test_questions_that_cannot_be_asked_get_a_clear_error(argot: Argot, tiny: Path, question: str) -> None:
+    done = argot("ask", question)
+    assert done.code == 1
+    assert done.err.startswith("argot: ")
+    assert len(done.err) < 500
+    assert argot("threads", "list").out == ""
+
+
+def test_a_wrong_profile_context_or_thread_names_the_valid_ones(argot: Argot, tiny: Path) -> None:
+    assert "strict" in argot("ask", "q", "--profile", "nope").err
+    assert "NAND" in argot("ask", "q", "--context", "nope").err
+    for done in (argot("ask", "q", "--thread", "t0"), argot("answer", "t0", "1"), argot("threads", "show", "t0")):
+        assert done.code == 1
+        assert "argot threads list" in done.err
+
+
+def test_text_of_documents_cannot_drive_the_terminal(argot: Argot, tmp_path: Path) -> None:
+    (tmp_path / "evil.md").write_text(
+        "# Red \x1b[31m title\n\nThe \x1b]0;owned\x07 valve opens at 7 bar. [bold]x[/bold]\n"
+    )
+    argot("add", "evil.md")
+    for arguments in (["list"], ["show", "evil.md"], ["ask", "When does the valve open?"]):
+        done = argot(*arguments)
+        assert done.code == 0
+        assert "\x1b" not in done.out
+        assert "\x07" not in done.out
+
+
+# -- questions ------------------------------------------------------------------------------------------------------
+
+
+def test_json_is_exactly_the_result(argot: Argot, tiny: Path) -> None:
+    result = json.loads(argot("ask", "What does a late TFL cost a day?", "--json").out)
+
+    assert set(result) == set(AskResult.model_fields)
+    assert AskResult.model_validate(result).status == "answered"
+    assert "500 dollars" in result["answer"]
+    assert [term["expansion"] for term in result["jargon"]] == ["tariff filing"]
+
+
+def test_what_is_asked_back_is_shown_with_the_commands_that_answer_it(argot: Argot, tiny: Path) -> None:
+    asked = argot("ask", "What is a PUC?")
+    lines = [line.strip() for line in asked.out.splitlines() if line.startswith("  argot answer")]
+    assert "Peripheral Under Cell (NAND)" in asked.out
+    assert len(lines) == 3
+
+    answered = argot(*lines[0].split()[1:])
+
+    assert answered.code == 0
+    assert "PUC = " in answered.out
+    assert argot(*lines[0].split()[1:]).code == 1  # nothing is waiting any more
+
+
+def test_a_thread_is_shown_renamed_and_deleted(argot: Argot, tiny: Path) -> None:
+    thread = json.loads(argot("ask", "What does a late tariff filing cost?", "--json").out)["thread"]
+    argot("ask", "When must a tariff be filed?", "--thread", thread)
+
+    shown = argot("threads", "show", thread).out
+    assert "> What does a late tariff filing cost?" in shown
+    assert "> When must a tariff be filed?" in shown
+    assert "500 dollars a day" in shown
+    assert argot("threads", "rename", thread, "Tariffs").out == f"{thread}: Tariffs\n"
+    assert "Tariffs" in argot("threads", "list").out
+    assert argot("threads", "delete", thread).code == 0
+    assert argot("threads", "show", thread).code == 1
+
+
+# -- who may see what -----------------------------------------------------------------------------------------------
+
+
+def test_what_has_an_audience_is_there_for_its_readers_alone(argot: Argot, tiny: Path) -> None:
+    argot("user", "add", "ann")
+    argot("user", "add", "vic", "--group", "vault")
+    secret = ("vault-handbook", "14 days", "combination", "Vault Liaison")
+
+    for arguments in (
+        ["list"], ["list", "--json"], ["show", "vault-handbook.md"], ["glossary", "list"], ["glossary", "export", "-"],
+        ["glossary", "list", "VLT"], ["ask", "How often is the vault combination rotated?", "--json"],
+        ["ask", "What does VLT stand for?", "--json"],
+    ):  # fmt: skip
+        mine = argot(*arguments, "--as", "ann")
+        asked = {"question": "", "stand_alone_question": "", "search_queries": [], "augmented_question": ""}
+        shown = mine.out
+        if mine.out.startswith("{"):
+            shown = json.dumps({**json.loads(mine.out), **asked})
+        assert not [word for word in secret if word in shown], arguments
+    assert "vault-handbook.md" in argot("list", "--as", "vic").out
+    assert "14 days" in argot("ask", "How often is the vault combination rotated?", "--as", "vic").out
+
+
+def test_a_user_can_change_nothing_unless_a_manager(argot: Argot, tiny: Path) -> None:
+    argot("user", "add", "ann")
+    assert "managers" in argot("glossary", "misses", "--as", "ann").err
+    assert argot("list", "--as", "nobody").code == 1
+
+
+def test_a_thread_of_another_user_does_not_exist(argot: Argot, tiny: Path) -> None:
+    argot("user", "add", "ann")
+    argot("user", "add", "vic", "--group", "vault")
+    asked = argot("ask", "How often is the vault combination rotated?", "--json", "--as", "vic")
+    thread = json.loads(asked.out)["thread"]
+
+    for arguments in (
+        ["threads", "show", thread], ["threads", "rename", thread, "x"], ["threads", "delete", thread],
+        ["ask", "And now?", "--thread", thread], ["answer", thread, "1"],
+    ):  # fmt: skip
+        for user in (["--as", "ann"], []):
+            done = argot(*arguments, *user)
+            assert done.code == 1
+            assert done.err == f"argot: There is no thread '{thread}' of yours. See them with: argot threads list\n"
+    assert argot("threads", "list", "--as", "ann").out == ""
+    assert "14 days" in argot("threads", "show", thread, "--as", "vic").out
+
+
+# -- damage, backup, doctor -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [layout.CORPUS, layout.GLOSSARY, layout.PEOPLE, layout.THREADS])
+def test_a_damaged_store_is_named_with_the_mending_command_by_every_command(
+    argot: Argot, tiny: Path, name: str
+) -> None:
+    argot("user", "add", "ann")
+    argot("ask", "What does a late tariff filing cost?")
+    argot("backup", tiny.parent / "b.tar")
+    whole = (tiny / name).read_bytes()
+    for length in (10, 4096, len(whole) // 2, len(whole) - 100):
+        (tiny / name).write_bytes(whole[:length])
+        for arguments in (
+            ["list"],
+            ["ask", "q"],
+            ["glossary", "list"],
+            ["user", "list"],
+            ["threads", "list"],
+            ["reindex"],
+        ):
+            done = argot(*arguments)
+            assert done.code == 1
+            assert name in done.err
+            assert "argot restore --force" in done.err
+        done = argot("doctor")
+        assert done.code == 1
+        assert f"PROBLEM  {name}" in done.out
+
+    assert argot("restore", tiny.parent / "b.tar", "--force").code == 0
+    assert "500 dollars" in argot("ask", "What does a late tariff filing cost?").out
+
+
+def test_lost_vectors_are_named_and_rebuilt(argot: Argot, tiny: Path) -> None:
+    shutil.rmtree(tiny / layout.VECTORS)
+    done = argot("ask", "What does a late tariff filing cost?")
+    assert done.code == 1
+    assert "argot reindex" in done.err
+    assert "argot reindex" in argot("doctor").out
+    assert argot("list").code == 0
+
+    assert argot("reindex").code == 0
+
+    assert "500 dollars" in argot("ask", "What does a late tariff filing cost?").out
+    assert argot("doctor").code == 0
+
+
+def test_backup_and_restore_bring_everything_back(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    argot("user", "add", "ann", "--group", "hr")
+    argot("ask", "What does a late tariff filing cost?")
+    assert argot("backup", "b.tar").code == 0
+
+    assert "--force" in argot("restore", "b.tar").err
+    assert argot("restore", "b.tar", "--home", "copy").code == 0
+
+    for arguments in (
+        ["list", "--json"], ["glossary", "export"], ["user", "list", "--json"], ["context", "list", "--json"],
+        ["threads", "list", "--json"], ["show", "tariff-filing.md", "--json"],
+    ):  # fmt: skip
+        assert argot(*arguments, "--home", "copy").out == argot(*arguments).out
+    question = ["ask", "What does a late TFL cost a day?", "--json"]
+    one, two = (json.loads(argot(*question, *more).out) for more in ([], ["--home", "copy"]))
+    assert one["answer"] == two["answer"]
+    assert [passage["passage_id"] for passage in one["passages"]] == [
+        passage["passage_id"] for passage in two["passages"]
+    ]
+
+
+def test_doctor_says_where_settings_come_from(argot: Argot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_PORT", "8123")
+    (tmp_path / "argot.toml").write_text("threads = 2\n")
+    argot("init")
+    done = argot("doctor", "--json")
+    details = {finding["name"]: finding["detail"] for finding in json.loads(done.out)}
+    assert done.code == 0
+    assert details["setting port"] == "8123 (from ARGOT_PORT)"
+    assert details["setting threads"] == f"2 (from {tmp_path / 'argot.toml'})"
+
+
+# -- the wheel ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_package_and_data_file(tmp_path: Path) -> None:
+    import tomllib
+    import zipfile
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {project["package-dir"].get(name, name.replace(".", "/")): name for name in project["package-dir"]}
+    found = {
+        ".".join([package, *init.parent.relative_to(ROOT / folder).parts])
+        for folder, package in folders.items()
+        for init in (ROOT / folder).rglob("__init__.py")
+    }
+    assert set(project["packages"]) == found
+
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    source = tmp_path / "source"
+    for name in filter(None, tracked.split("\0")):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        str(source),
+    ]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("argot-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder, package in folders.items():
+        for path in (source / folder).rglob("*"):
+            data = path.suffix in {".sql", ".csv", ".txt", ".py", ".pdf", ".docx", ".jsonl", ".typed"}
+            if data and "office" not in path.parts and path.name != "make_office.py":
+                inside = "/".join([*package.split("."), *path.relative_to(source / folder).parts])
+                assert inside in names, f"{inside} is not in the wheel"

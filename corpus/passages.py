@@ -154,7 +154,7 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
         while end > start and markdown[end - 1].isspace():
             end -= 1
         one_page = pages.index(start) == pages.index(max(start, end - 1))
-        if end - start <= max_chars and (one_page or end - start <= max_chars // _TINY):
+        if end - start <= max_chars and (one_page or end - start < max_chars // (2 * _TINY)):
             first = atoms_of(markdown, section.blocks[0], max_chars)
             yield _Unit(next(first).start, end, section.path)
         else:

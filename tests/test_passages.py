@@ -35,10 +35,12 @@ def check_cover(markdown: str, passages: list[Passage], max_chars: int) -> None:
 
 
 MARKDOWN_LINES = st.sampled_from(
-    ["# Top", "## Sub", "#### Deep", "text of a line", "A sentence. Another one.", "", "", "- item", "  - inner"]
-    + ["1. one", "| a | b |", "|---|---|", "| 1 | 2 |", "```", "~~~~", "    code", "> quote", "Title", "=====", "---"]
-    + ["[x]: /url", "<div>", "</div>", "x" * 150, "word " * 40, "\t", "ends with colon:", "![i](u)", "***", "…。次。"]
-    + ["\u2028 odd \x0b\x0c"]
+    [
+        *("# Top", "## Sub", "#### Deep", "Title", "=====", "---", "***", "", "", "\t"),
+        *("text of a line", "A sentence. Another one.", "ends with colon:", "word " * 40, "x" * 150, "…。次。"),
+        *("- item", "  - inner", "1. one", "| a | b |", "|---|---|", "| 1 | 2 |", "```", "~~~~", "    code"),
+        *("> quote", "[x]: /url", "<div>", "</div>", "![i](u)", "\u2028 odd \x0b\x0c"),
+    ]
 )
 
 

@@ -1,0 +1,151 @@
+"""How fast files become Markdown and Markdown becomes passages, for each format, on files made here.
+
+    python bench/readers.py [--pages 100] [--format .pdf .docx] [--isolated]
+
+A page is 3,000 characters of text with a heading and a small table; for slides and sheets, one slide and 40 rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import time
+from collections.abc import Callable
+
+from argot.corpus.passages import cut_passages
+from argot.corpus.readers import ReadLimits, read_document, read_document_isolated
+
+SENTENCE = "The recovery team restores services in the order of their tiers and reports to the duty manager. "
+TABLE = [["Part", "Limit", "Unit"], ["Valve", "12.5", "bar"], ["Seal", "9.0", "bar"], ["Pump", "7.1", "bar"]]
+
+
+def prose(page: int) -> list[str]:
+    return [f"Paragraph {page}.{number}. " + SENTENCE * 5 for number in range(6)]
+
+
+def markdown(pages: int) -> bytes:
+    table = "\n".join("| " + " | ".join(row) + " |" + ("\n|---|---|---|" if row is TABLE[0] else "") for row in TABLE)
+    parts = ["\n\n".join([f"# Section {page}", *prose(page), table]) for page in range(pages)]
+    return "\n\n".join(parts).encode()
+
+
+def rst(pages: int) -> bytes:
+    rows = "\n".join("   " + ",".join(row) for row in TABLE)
+    table = f".. csv-table::\n   :header-rows: 1\n\n{rows}"
+    parts = ["\n\n".join([f"Section {page}\n{'=' * 14}", *prose(page), table]) for page in range(pages)]
+    return "\n\n".join(parts).encode()
+
+
+def html(pages: int) -> bytes:
+    rows = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in TABLE)
+    parts = [
+        f"<h1>Section {page}</h1>" + "".join(f"<p>{text}</p>" for text in prose(page)) + f"<table>{rows}</table>"
+        for page in range(pages)
+    ]
+    return ("<html><body>" + "".join(parts) + "</body></html>").encode()
+
+
+def csv(pages: int) -> bytes:
+    return "\n".join(["part,limit,unit", *(f"valve {n},{n}.5,bar" for n in range(pages * 40))]).encode()
+
+
+def pdf(pages: int, *, ruled: bool = False) -> bytes:
+    from reportlab.lib.styles import getSampleStyleSheet
+    from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table, TableStyle
+
+    styles = getSampleStyleSheet()
+    story = []
+    grid = TableStyle([("GRID", (0, 0), (-1, -1), 1, "black")] if ruled else [])
+    for page in range(pages):
+        story.append(Paragraph(f"Section {page}", styles["Heading1"]))
+        story.extend(Paragraph(text, styles["BodyText"]) for text in prose(page))
+        story.extend([Table(TABLE, style=grid), PageBreak()])
+    buffer = io.BytesIO()
+    SimpleDocTemplate(buffer).build(story)
+    return buffer.getvalue()
+
+
+def docx(pages: int) -> bytes:
+    from docx import Document
+
+    document = Document()
+    for page in range(pages):
+        document.add_heading(f"Section {page}", 1)
+        for text in prose(page):
+            document.add_paragraph(text)
+        table = document.add_table(rows=len(TABLE), cols=3)
+        for index, text in enumerate(text for row in TABLE for text in row):
+            table.cell(index // 3, index % 3).text = text
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def pptx(pages: int) -> bytes:
+    from pptx import Presentation
+
+    deck = Presentation()
+    for page in range(pages):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = f"Slide {page}"
+        slide.placeholders[1].text_frame.text = "\n".join(text[:120] for text in prose(page))
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    return buffer.getvalue()
+
+
+def xlsx(pages: int) -> bytes:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.append(["part", "limit", "unit"])
+    for number in range(pages * 40):
+        book.active.append([f"valve {number}", number + 0.5, "bar"])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+FORMATS: dict[str, tuple[str, Callable[[int], bytes]]] = {
+    ".md": (".md", markdown),
+    ".txt": (".txt", markdown),
+    ".html": (".html", html),
+    ".rst": (".rst", rst),
+    ".csv": (".csv", csv),
+    ".pdf": (".pdf", pdf),
+    ".pdf ruled": (".pdf", lambda pages: pdf(pages, ruled=True)),
+    ".docx": (".docx", docx),
+    ".pptx": (".pptx", pptx),
+    ".xlsx": (".xlsx", xlsx),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n", 1)[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--pages", type=int, default=100, help="pages, slides or 40-row parts of each file")
+    parser.add_argument("--format", nargs="*", default=list(FORMATS), choices=list(FORMATS), help="formats to measure")
+    parser.add_argument("--isolated", action="store_true", help="read in the child process, as `argot add` does")
+    arguments = parser.parse_args()
+    reader = read_document_isolated if arguments.isolated else read_document
+    limits = ReadLimits(seconds=600)
+    print(f"{'format':<12}{'file kB':>10}{'text kB':>10}{'read s':>10}{'pages/s':>10}{'cut s':>10}{'passages':>10}")
+    for name in arguments.format:
+        suffix, make = FORMATS[name]
+        reader(make(1), f"warm{suffix}", limits)  # imports are not what is measured
+        data = make(arguments.pages)
+        started = time.perf_counter()
+        parsed = reader(data, f"bench{suffix}", limits)
+        read = time.perf_counter()
+        passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=160)
+        cut = time.perf_counter() - read
+        seconds = read - started
+        print(
+            f"{name:<12}{len(data) / 1000:>10.0f}{len(parsed.markdown) / 1000:>10.0f}{seconds:>10.2f}"
+            f"{arguments.pages / seconds:>10.0f}{cut:>10.2f}{len(passages):>10}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,633 @@
+"""Readers on real files of every format, made here, and on files made to break them."""
+
+import io
+import re
+import struct
+import threading
+import zipfile
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from pptx.util import Inches
+from reportlab.lib import pdfencrypt
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
+
+from argot.corpus.passages import cut_passages
+from argot.corpus.readers import SUFFIXES, ReadLimits, read_document, read_document_isolated
+from argot.errors import UnreadableDocument
+from argot.settings import Settings
+from argot.types import ParsedDocument
+
+LIMITS = ReadLimits()
+
+
+def read(data: bytes | str, name: str, limits: ReadLimits = LIMITS) -> ParsedDocument:
+    return read_document(data.encode() if isinstance(data, str) else data, name, limits)
+
+
+def refusal(data: bytes, name: str, limits: ReadLimits = LIMITS) -> UnreadableDocument:
+    with pytest.raises(UnreadableDocument) as caught:
+        read_document(data, name, limits)
+    assert name in str(caught.value)
+    return caught.value
+
+
+# -- Markdown and text ----------------------------------------------------------------------------------------------
+
+
+def test_markdown_is_kept_word_for_word() -> None:
+    source = "# Title *x*\r\n\r\n| a | b |\r\n|---|---|\r\n| 1 | 2 |\r\n"
+    parsed = read(source, "notes.md")
+    assert parsed.markdown == source.replace("\r\n", "\n")
+    assert parsed.title == "Title x"
+    assert parsed.media_type == "text/markdown"
+
+
+def test_front_matter_gives_title_and_date() -> None:
+    parsed = read("---\ntitle: 'Real title'\ndate: 2024-05-06\n---\n\n# Heading\n", "a.md")
+    assert (parsed.title, parsed.date) == ("Real title", "2024-05-06")
+
+
+def test_title_falls_back_to_the_file_name() -> None:
+    assert read("no heading here", "folder/expense policy.md").title == "expense policy"
+    assert read("no heading here", "folder\\notes.txt").title == "notes"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-8", "Prüfung – tCCS ≥ 3 µs"),
+        ("utf-8-sig", "Prüfung – tCCS ≥ 3 µs"),
+        ("utf-16", "Prüfung – tCCS ≥ 3 µs"),
+        ("utf-16-le", "A longer line of Western text without a mark: Prüfung"),
+        ("utf-16-be", "A longer line of Western text without a mark: Prüfung"),
+        ("cp1252", "Prüfung – “quoted”, 5 € for a café"),
+        ("shift_jis", "これは日本語の文書です。検査の手順を説明します。" * 5),
+        ("cp1251", "Это русский документ, который описывает порядок проверки изделий. " * 5),
+    ],
+)
+def test_encodings(encoding: str, text: str) -> None:
+    assert read(text.encode(encoding), "a.txt").markdown == text
+
+
+def test_binary_in_disguise_is_refused() -> None:
+    assert "binary" in refusal(bytes(range(256)) * 40, "a.txt").reason
+    assert "image" in refusal(b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a.md").reason
+    assert "PDF" in refusal(pdf_of(["text"]), "a.txt").reason
+
+
+@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+def test_empty_files_are_named_so(suffix: str) -> None:
+    assert refusal(b"", f"a{suffix}").reason == "empty"
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html", "a.rst", "a.csv"])
+def test_blank_files_are_empty(name: str) -> None:
+    assert "empty" in refusal(b" \n\n \n", name).reason
+
+
+def test_oversized_file_names_limit_and_setting() -> None:
+    error = refusal(b"x" * 2_000_000, "a.txt", ReadLimits(max_bytes=1_000_000))
+    assert "1 MB" in error.reason
+    assert "ARGOT_MAX_FILE_MB" in error.remedy
+
+
+def test_too_much_text_names_the_setting() -> None:
+    assert "ARGOT_MAX_TEXT_CHARS" in refusal(b"x" * 2000, "a.txt", ReadLimits(max_text_chars=1000)).remedy
+
+
+def test_limits_come_from_the_settings() -> None:
+    limits = ReadLimits.from_settings(Settings(max_file_mb=0.5, parse_seconds=3, parse_memory_mb=300))
+    assert (limits.max_bytes, limits.seconds, limits.memory_mb) == (500_000, 3, 300)
+
+
+def test_unknown_formats_are_sniffed_then_refused() -> None:
+    assert read(pdf_of(["Sniffed text of a page"]), "download").media_type == "application/pdf"
+    assert read(b"<!DOCTYPE html><p>Hi</p>", "page").markdown == "Hi\n"
+    assert read(docx_bytes(), "letter.bin").media_type == SUFFIXES[".docx"]
+    assert ".xyz" in refusal(b"whatever", "a.xyz").reason
+
+
+# -- HTML -----------------------------------------------------------------------------------------------------------
+
+PAGE = """<!DOCTYPE html><html><head><title>Site | Page</title><style>b{}</style><script>evil()</script></head><body>
+<nav>Home About</nav><h1>Valve guide</h1><p>Open the
+valve <b>slowly</b>, as_in_this *case*.</p><ul><li>one<ul><li>inner</li></ul></li><li>two</li></ul>
+<table><caption>Limits</caption><thead><tr><th rowspan=2>Part</th><th colspan=2>Bar</th></tr>
+<tr><th>min</th><th>max</th></tr></thead><tr><td>A|B</td><td rowspan=2>1</td><td>2</td></tr>
+<tr><td>C</td><td><ul><li>x</li><li>y</li></ul></td></tr></table>
+<p style="display: none">hidden</p><p>10<sup>-6</sup>, see <a href="#there">there</a> and
+<a href="https://e.org/a_b">the site</a></p><dl><dt>PUC</dt><dd>Peripheral Under Cell</dd></dl>
+<pre><code class="language-c">int a;
+
+  int b;</code></pre><footer>Imprint</footer></body></html>"""
+
+
+def test_html_keeps_structure_and_drops_chrome() -> None:
+    parsed = read(PAGE, "page.html")
+    assert parsed.title == "Valve guide"
+    for expected in (
+        "# Valve guide\n\nOpen the valve **slowly**, as_in_this *case*.",
+        "- one\n  - inner\n- two",
+        "**Limits**\n\n| Part | Bar min | Bar max |\n| --- | --- | --- |\n| A\\|B | 1 | 2 |\n| C | 1 | x; y |",
+        "10^-6, see there and [the site](https://e.org/a_b)",
+        "**PUC**: Peripheral Under Cell",
+        "```c\nint a;\n\n  int b;\n```",
+    ):
+        assert expected in parsed.markdown
+    for dropped in ("evil", "Home About", "hidden", "Imprint", "b{}"):
+        assert dropped not in parsed.markdown
+
+
+def test_html_declared_encoding_is_honoured() -> None:
+    page = '<html><head><meta charset="iso-8859-2"></head><body><p>Łódź</p></body></html>'.encode("iso-8859-2")
+    assert read(page, "a.html").markdown == "Łódź\n"
+
+
+def test_html_entities_are_not_expanded() -> None:
+    bomb = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/hostname"><!ENTITY y "BOOM">]><p>a &x; &y; b</p>'
+    assert "BOOM" not in read(bomb, "a.html").markdown
+
+
+def test_deeply_nested_html_ends_in_an_answer() -> None:
+    deep = "<div>" * 20_000 + "text" + "</div>" * 20_000
+    try:
+        assert "text" in read(deep, "a.html").markdown
+    except UnreadableDocument as error:
+        assert "nested" in error.reason or "empty" in error.reason
+
+
+def test_huge_spans_do_not_blow_up() -> None:
+    page = "<table>" + "<tr><td colspan=99999 rowspan=99999>a</td><td>b</td></tr>" * 20 + "</table>"
+    assert len(read(page, "a.html").markdown) < 1_000_000
+
+
+# -- reStructuredText -----------------------------------------------------------------------------------------------
+
+SPHINX = """.. _guide:
+
+Boot guide
+==========
+
+.. contents::
+
+See :ref:`guide`, :ref:`the flow <flow>`, :term:`PUC`, :py:func:`~os.path.join`, |TF-A| and ``tCCS_x``.
+
+.. glossary::
+   :sorted:
+
+   PUC
+      Peripheral Under Cell, the logic
+      below the array.
+
+   CoT
+   COT
+      Chain of Trust
+
+.. toctree::
+   :maxdepth: 1
+
+   Design notes <design/index>
+   plat/arm
+
+.. uml:: flow.puml
+
+.. uml::
+
+   a -> b : hello
+
+.. code-block:: c
+   :emphasize-lines: 1
+
+   int x_1;
+
+.. custom-box:: Careful *here*
+   :weird-option: yes
+
+   Body of the box.
+
+.. py:function:: start(device)
+
+   Starts the device.
+
+.. versionadded:: 2.1
+   The fast path.
+
+.. _flow:
+
+Flow
+----
+
+.. csv-table:: Codes
+   :header: "Name", "Value"
+
+   ``OK``,0
+   FAIL,-1
+
++-----+-----+
+| a   | b   |
++=====+=====+
+| 1   | 2   |
++-----+-----+
+
+.. csv-table:: From elsewhere
+   :file: data.csv
+
+.. include:: /etc/hostname
+
+.. raw:: html
+
+   <b>raw</b>
+
+.. note:: Mind the gap.
+
+``FLAG_A`` : This applies the workaround to the core,
+   needed for r0p0.
+
+.. image:: a.png
+   :alt: The state machine
+"""
+
+
+def test_sphinx_constructs_keep_their_text() -> None:
+    parsed = read(SPHINX, "guide.rst")
+    assert parsed.title == "Boot guide"
+    for expected in (
+        "# Boot guide",
+        "See Boot guide, the flow, PUC, `os.path.join`, TF-A and `tCCS_x`.",
+        "**PUC**: Peripheral Under Cell, the logic below the array.",
+        "**CoT, COT**: Chain of Trust",
+        "- Design notes\n- plat/arm",
+        "a -> b : hello",
+        "```c\nint x_1;\n```",
+        "Careful *here*",
+        "Body of the box.",
+        "`start(device)`",
+        "Starts the device.",
+        "Added in version 2.1",
+        "## Flow",
+        "| Name | Value |\n| --- | --- |\n| `OK` | 0 |\n| FAIL | -1 |",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |",
+        "From elsewhere",
+        "**Note:**\n\nMind the gap.",
+        "**`FLAG_A`**: This applies the workaround to the core, needed for r0p0.",
+        "The state machine",
+    ):
+        assert expected in parsed.markdown
+    assert "system-message" not in parsed.markdown
+    assert "Unknown" not in parsed.markdown
+    assert any("/etc/hostname" in warning for warning in parsed.warnings)
+
+
+def test_rst_reads_no_other_file(tmp_path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("canary-7f3a")
+    tried = [f".. include:: {secret}", f".. csv-table::\n   :file: {secret}", f".. raw:: html\n   :file: {secret}"]
+    source = "\n\n".join(["Title\n=====", *tried, "End."])
+    assert "canary" not in read(source, "a.rst").markdown
+
+
+def test_broken_rst_keeps_its_text() -> None:
+    source = "Title\n==\n\n*unclosed and `also\n\n.. image::\n\n+--+--+\n| torn table |\n+--\n\nText_ |x| end.\n"
+    markdown = read(source, "a.rst").markdown
+    for word in ("Title", "unclosed", "also", "torn table", "end."):
+        assert word in markdown
+
+
+def test_rst_is_quiet(capfd) -> None:
+    read("Title\n==\n\n:nope:`x` |y| `z <\n\n.. nope::\n", "a.rst")
+    assert capfd.readouterr() == ("", "")
+
+
+# -- PDF ------------------------------------------------------------------------------------------------------------
+
+PROSE = (
+    "The recovery team restores services in the order of their tiers, and reports",
+    "every hour to the duty manager, who keeps the log and calls the carrier if a re-",
+    "placement is needed.",
+)
+
+
+def pdf_of(pages: list[str] | list[list[str]], **options) -> bytes:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, **options)
+    for number, page in enumerate(pages, start=1):
+        canvas.setFont("Helvetica", 8)
+        canvas.drawString(60, 810, f"Keldra handbook - page {number}")
+        y = 760
+        for line in [page] if isinstance(page, str) else page:
+            big = line.startswith("#")
+            canvas.setFont("Helvetica-Bold" if big else "Helvetica", 18 if big else 10)
+            canvas.drawString(60, y, line.lstrip("# "))
+            y -= 40 if big else 12
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def test_pdf_headings_paragraphs_hyphens_and_running_lines() -> None:
+    data = pdf_of([["# First heading", *PROSE], ["# Second heading", "Other text on page two."], ["Third page text."]])
+    parsed = read(data, "a.pdf")
+    assert "# First heading\n\nThe recovery team restores" in parsed.markdown
+    assert "and reports every hour" in parsed.markdown
+    assert "if a replacement is needed." in parsed.markdown
+    assert "Keldra handbook" not in parsed.markdown
+    assert parsed.title == "First heading"
+    assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "page"), (2, "page"), (3, "page")]
+    assert parsed.markdown[parsed.pages[1].start :].startswith("# Second heading")
+
+
+def test_pdf_boxes_are_where_the_text_stands() -> None:
+    parsed = read(pdf_of([["# First heading", *PROSE], ["Page two text is here."]]), "a.pdf")
+    place = parsed.markdown.index("The recovery team")
+    box = next(mark.box for mark in parsed.boxes if mark.start <= place < mark.end)
+    top = A4[1] - 720 - 10  # the line is drawn with its base 720 points above the bottom
+    assert box.page == 1
+    assert 58 < box.x0 < 63
+    assert box.y0 == pytest.approx(top, abs=4)
+    assert 20 < box.y1 - box.y0 < 45
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=0)
+    assert [passage.page for passage in passages] == [1, 2]
+    assert passages[1].boxes[0].page == 2
+
+
+def test_pdf_paragraph_goes_on_overleaf() -> None:
+    parsed = read(pdf_of([["A sentence that begins on this page and"], ["ends on the next one."]]), "a.pdf")
+    assert "begins on this page and ends on the next one." in parsed.markdown
+    assert {mark.box.page for mark in parsed.boxes} == {1, 2}
+    assert [mark.number for mark in parsed.pages] == [1, 2]
+
+
+ROWS = [
+    ["Part", "Limit (bar)", "Note"],
+    ["Valve A", "12.5", "tested"],
+    ["Valve B", "14.0", "tested"],
+    ["Seal", "9", "old"],
+]
+
+
+def test_pdf_ruled_table() -> None:
+    buffer = io.BytesIO()
+    table = Table(ROWS, style=TableStyle([("GRID", (0, 0), (-1, -1), 1, "black")]))
+    SimpleDocTemplate(buffer).build([table])
+    expected = "| Part | Limit (bar) | Note |\n| --- | --- | --- |\n| Valve A | 12.5 | tested |"
+    assert expected in read(buffer.getvalue(), "a.pdf").markdown
+
+
+def test_pdf_aligned_table_without_rules() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer)
+    for row, cells in enumerate(
+        [["(in millions)", "2018", "2017"], ["Sales", "$ 90,229", "$ 83,740"], ["Costs", "(72)", "(68)"]]
+    ):
+        for column, text in enumerate(cells):
+            canvas.drawString(60 + 150 * column, 700 - 16 * row, text)
+    canvas.save()
+    expected = (
+        "| (in millions) | 2018 | 2017 |\n| --- | --- | --- |\n| Sales | $ 90,229 | $ 83,740 |\n| Costs | (72) | (68) |"
+    )
+    assert expected in read(buffer.getvalue(), "a.pdf").markdown
+
+
+def test_encrypted_pdf() -> None:
+    data = pdf_of(["secret"], encrypt=pdfencrypt.StandardEncryption("password"))
+    assert refusal(data, "a.pdf").reason == "encrypted"
+
+
+def test_pdf_without_text_looks_scanned() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer)
+    canvas.rect(50, 50, 200, 200)
+    canvas.save()
+    error = refusal(buffer.getvalue(), "a.pdf")
+    assert "scanned" in error.reason
+    assert "OCR" in error.remedy
+
+
+def test_truncated_and_false_pdf() -> None:
+    assert "damaged" in refusal(b"%PDF-1.4 nonsense", "a.pdf").reason
+    assert "damaged" in refusal(b"<html>not a pdf</html>", "a.pdf").reason
+
+
+# -- Office ---------------------------------------------------------------------------------------------------------
+
+
+def docx_bytes() -> bytes:
+    document = docx.Document()
+    document.add_heading("Leave handbook", 0)
+    document.add_heading("Days", 1)
+    document.add_paragraph("Everyone has 30 days.")
+    document.add_paragraph("ask early", style="List Bullet")
+    document.add_paragraph("ask in writing", style="List Bullet")
+    table = document.add_table(rows=2, cols=2)
+    for index, text in enumerate(["Years", "Days", "5", "32"]):
+        table.cell(index // 2, index % 2).text = text
+    buffer = io.BytesIO()
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def test_docx() -> None:
+    parsed = read(docx_bytes(), "leave.docx")
+    assert parsed.title == "Leave handbook"
+    assert "# Days\n\nEveryone has 30 days.\n\n- ask early\n- ask in writing\n" in parsed.markdown
+    assert "| Years | Days |\n| --- | --- |\n| 5 | 32 |" in parsed.markdown
+
+
+def pptx_bytes() -> bytes:
+    deck = pptx.Presentation()
+    first = deck.slides.add_slide(deck.slide_layouts[1])
+    first.shapes.title.text = "Process control"
+    frame = first.placeholders[1].text_frame
+    frame.text = "Charts"
+    inner = frame.add_paragraph()
+    inner.text, inner.level = "one per tool", 1
+    first.notes_slide.notes_text_frame.text = "Say why."
+    second = deck.slides.add_slide(deck.slide_layouts[5])
+    second.shapes.title.text = "Limits"
+    table = second.shapes.add_table(2, 2, Inches(1), Inches(2), Inches(4), Inches(1)).table
+    for index, text in enumerate(["Tool", "Sigma", "Etch", "1.33"]):
+        table.cell(index // 2, index % 2).text = text
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    return buffer.getvalue()
+
+
+def test_pptx() -> None:
+    parsed = read(pptx_bytes(), "control.pptx")
+    assert parsed.title == "Process control"
+    assert "# Process control\n\n- Charts\n  - one per tool\n\n**Notes:** Say why." in parsed.markdown
+    assert "# Limits\n\n| Tool | Sigma |\n| --- | --- |\n| Etch | 1.33 |" in parsed.markdown
+    assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "slide"), (2, "slide")]
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=0)
+    assert [passage.header for passage in passages] == [
+        "Process control (slide 1)",
+        "Process control > Limits (slide 2)",
+    ]
+
+
+def xlsx_bytes() -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Timing"
+    sheet.append(["Timing of all parts"])
+    sheet.append(["Name", "ns", "share"])
+    for number in range(60):
+        sheet.append([f"t{number}", number + 0.5, number / 100])
+        sheet.cell(sheet.max_row, 3).number_format = "0%"
+    book.create_sheet("Empty")
+    book.create_sheet("Other").append(["a", "b"])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def test_xlsx_repeats_its_header() -> None:
+    parsed = read(xlsx_bytes(), "timing.xlsx")
+    assert parsed.markdown.startswith("# Timing\n\nTiming of all parts\n\n| Name | ns | share |\n| --- | --- | --- |\n")
+    assert parsed.markdown.count("| Name | ns | share |") == 3
+    assert "| t59 | 59.5 | 59% |" in parsed.markdown
+    assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "sheet"), (3, "sheet")]
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=400, neighbour_chars=0)
+    assert all("| Name | ns | share |" in passage.with_header for passage in passages if passage.page == 1)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_csv_dialects(delimiter: str) -> None:
+    lines = [["Term", "Meaning, short"], ["PUC", 'say "hi"'], ["tCCS", "two\nlines"]]
+    text = "\r\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in lines)
+    expected = '| Term | Meaning, short |\n| --- | --- |\n| PUC | say "hi" |\n| tCCS | two lines |'
+    assert read(text.encode("utf-8-sig"), "a.csv").markdown == expected
+    assert read(text.encode("utf-16"), "a.csv").markdown == expected
+
+
+def test_long_csv_names_its_columns_in_every_passage() -> None:
+    text = "part,pressure\n" + "".join(f"valve {n},{n} bar | max\n" for n in range(500))
+    parsed = read(text, "limits.csv")
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=500, neighbour_chars=0)
+    assert len(passages) > 20
+    assert all("| part | pressure |" in passage.with_header for passage in passages)
+    assert "| valve 499 | 499 bar \\| max |" in parsed.markdown
+
+
+def test_single_column_csv() -> None:
+    assert read("name\nalpha\nbeta\n", "a.csv").markdown == "| name |\n| --- |\n| alpha |\n| beta |"
+
+
+# -- files made to break things -------------------------------------------------------------------------------------
+
+OFFICE = {".docx": docx_bytes, ".pptx": pptx_bytes, ".xlsx": xlsx_bytes}
+
+
+def rezip(data: bytes, change) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, change(member, old.read(member)))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("suffix", OFFICE)
+def test_truncated_office_file(suffix: str) -> None:
+    data = OFFICE[suffix]()
+    assert "damaged" in refusal(data[: len(data) // 2], f"a{suffix}").reason
+
+
+@pytest.mark.parametrize("suffix", OFFICE)
+def test_office_file_with_scrambled_content(suffix: str) -> None:
+    assert refusal(rezip(OFFICE[suffix](), lambda name, data: b"<broken"), f"a{suffix}").reason
+
+
+@pytest.mark.parametrize("suffix", OFFICE)
+def test_zip_bomb(suffix: str) -> None:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"0" * 30_000_000)
+    error = refusal(bomb.getvalue(), f"a{suffix}", ReadLimits(max_bytes=1_000_000))
+    assert "unpacks to more than 10 MB" in error.reason
+    assert "ARGOT_MAX_FILE_MB" in error.remedy
+
+
+def test_zip_that_lies_about_its_sizes() -> None:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"0" * 30_000_000)
+    data = bomb.getvalue().replace(struct.pack("<I", 30_000_000), struct.pack("<I", 1000))
+    assert refusal(data, "a.docx", ReadLimits(max_bytes=1_000_000)).reason
+
+
+@pytest.mark.parametrize("suffix", OFFICE)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_external_entities_are_refused(suffix: str, encoding: str, tmp_path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("canary-7f3a")
+
+    def poison(name: str, data: bytes) -> bytes:
+        if not name.endswith(("document.xml", "slide1.xml", "sheet1.xml")):
+            return data
+        text = re.sub(r"<\?xml.*?\?>", "", data.decode())
+        declared = f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE x [<!ENTITY c SYSTEM "{secret.as_uri()}">]>'
+        return (declared + text.replace("30 days", "&c;")).encode(encoding)
+
+    assert "unsafe" in refusal(rezip(OFFICE[suffix](), poison), f"a{suffix}").reason
+
+
+def test_old_or_encrypted_office_file() -> None:
+    assert "encrypted" in refusal(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.docx").reason
+
+
+def test_one_huge_line() -> None:
+    parsed = read("word" * 250_000, "a.txt")
+    assert len(parsed.markdown) == 1_000_000
+
+
+def test_nothing_unstorable_comes_out() -> None:
+    assert "\x00" not in read("<p>a&#0;b</p>", "a.html").markdown
+    assert not re.search("[\ud800-\udfff]", read("<p>a&#xD800;b</p>", "a.html").markdown)
+
+
+# -- the child process ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [*OFFICE, ".pdf", ".md"])
+def test_isolated_reading_gives_the_same(suffix: str) -> None:
+    makers = {**OFFICE, ".pdf": lambda: pdf_of([["# Heading", *PROSE]]), ".md": lambda: b"# Heading\n\nText.\n"}
+    data = makers[suffix]()
+    assert read_document_isolated(data, f"a{suffix}", LIMITS) == read_document(data, f"a{suffix}", LIMITS)
+
+
+def test_isolated_refusals_travel_back() -> None:
+    with pytest.raises(UnreadableDocument, match=r"a\.pdf: encrypted"):
+        read_document_isolated(pdf_of(["x"], encrypt=pdfencrypt.StandardEncryption("p")), "a.pdf", LIMITS)
+
+
+def test_isolated_reading_stops_in_time_and_goes_on_with_the_next() -> None:
+    slow = b"<div><p>text" * 300_000
+    with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_SECONDS"):
+        read_document_isolated(slow, "slow.html", ReadLimits(seconds=0.3))
+    assert read_document_isolated(b"<p>next</p>", "next.html", LIMITS).markdown == "next\n"
+
+
+def test_isolated_reading_bounds_memory_and_goes_on_with_the_next() -> None:
+    big = b"<p>some text</p>" * 1_500_000
+    with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_MEMORY_MB"):
+        read_document_isolated(big, "big.html", ReadLimits(memory_mb=64))
+    assert read_document_isolated(b"<p>next</p>", "next.html", LIMITS).markdown == "next\n"
+
+
+def test_isolated_reading_from_several_threads() -> None:
+    results: dict[int, str] = {}
+
+    def run(number: int) -> None:
+        results[number] = read_document_isolated(f"<p>text {number}</p>".encode(), "a.html", LIMITS).markdown
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {number: f"text {number}\n" for number in range(8)}

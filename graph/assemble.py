@@ -72,10 +72,10 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     """
     reading = _read(cast(TurnPart, turn), run)
     choices = _choices(reading, run) if waiting else []
-    status = cast(Status, turn["status"] or ("needs_choice" if waiting or _was_asked(turn) else "abstained"))
+    status = _status(reading.turn, waiting)
     passages = _passages(reading)
     sentences = _sentences(reading)
-    misses = _misses(reading, run, waiting=status == "needs_choice")
+    misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
     return AskResult(
         question=turn["question"],
         stand_alone_question=turn["stand_alone_question"],
@@ -111,6 +111,18 @@ def _read(turn: TurnPart, run: RunContext) -> _Reading:
     return _Reading(turn, passages, senses, read_terms(turn, run))
 
 
+def _status(turn: TurnPart, waiting: bool) -> Status:
+    """A turn without a status of its own waits for a choice, was left at one, or was cut off.
+
+    Where a term is unknown and nothing is spelt like it, there is nothing to choose: that is a query miss.
+    """
+    if turn["status"]:
+        return turn["status"]
+    if not waiting and not _was_asked(turn):
+        return "abstained"
+    return "needs_choice" if turn["open_terms"] or turn["unknown"][0]["suggestions"] else "query_miss"
+
+
 def _was_asked(turn: Mapping[str, Any]) -> bool:
     return bool(turn["open_terms"] or turn["unknown"])
 
@@ -129,7 +141,7 @@ def _answer(
         case "answered":
             return _text(reading)
         case "query_miss":
-            return query_miss_answer(misses)
+            return query_miss_answer(misses, waiting=bool(choices))
         case "needs_choice":
             return _asking_back(reading.turn, choices)
         case "abstained":

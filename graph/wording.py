@@ -12,6 +12,9 @@ from argot.types import Context, ReadTerm, Sense
 LONGEST_REPLACEMENT = 10
 """Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
 
+CLEAR_CONTEXT = 0.5
+"""Score (0 to 1) from which the question's context is sure enough to remark that a term has no sense there."""
+
 
 def augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
     """The paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
@@ -37,8 +40,11 @@ def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
     return text
 
 
-def query_miss_answer(misses: Sequence[MissedTerm]) -> str:
-    """The paper's response template for what the dictionary lacks (Golden-Retriever 3.6)."""
+def query_miss_answer(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:
+    """The paper's response template for what the dictionary lacks (Golden-Retriever 3.6).
+
+    `waiting`: the asker may still have the question answered without it.
+    """
     one = len(misses) == 1
     names = _and([f"“{miss.term}”" for miss in misses])
     lines = [
@@ -48,6 +54,8 @@ def query_miss_answer(misses: Sequence[MissedTerm]) -> str:
     contacts = sorted({miss.contact for miss in misses if miss.contact})
     whom = f"contact {_and(contacts)}" if contacts else "contact the manager of this knowledge base"
     lines.append(f"If {'it is' if one else 'they are'} right, {whom} to have {'it' if one else 'them'} added.")
+    if waiting:
+        lines.append("Or say “answer anyway”, and I answer from the documents as well as I can.")
     return " ".join(lines)
 
 
@@ -92,7 +100,7 @@ def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) 
     mention, sense = term.mention, term.sense
     meaning = sense.expansion or sense.term
     notes = [f"“{mention.surface}” was read as “{sense.term}”."] if mention.match == "misspelt" else []
-    context = next((name for name, _ in turn["contexts"]), "")
+    context = next((name for name, score in turn["contexts"] if score >= CLEAR_CONTEXT), "")
     theirs = {other.context for other in senses.values() if other.term == sense.term}
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:

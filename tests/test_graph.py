@@ -120,7 +120,9 @@ async def test_stages_are_told_as_they_start_and_end_and_the_answer_comes_in_pie
 
 
 async def test_sentences_that_nothing_supports_are_marked(tiny_kb: Any) -> None:
-    run = replace(tiny_kb.run_context(), writer=Writer("A Word Line connects the control gates of one page. [1] Pigs fly."))
+    run = replace(
+        tiny_kb.run_context(), writer=Writer("A Word Line connects the control gates of one page. [1] Pigs fly.")
+    )
     result = await ask_once(run, "What does a WL connect?")
     assert [(sentence.text, sentence.supported) for sentence in result.sentences] == [
         ("A Word Line connects the control gates of one page.", True),
@@ -231,6 +233,20 @@ async def test_an_asker_who_ignores_the_choice_gets_the_new_question_answered(ti
         await result_of(answer_choice(graph, run, "t", "1"))
 
 
+@pytest.mark.parametrize("question", ["What is a PUC?", "Tell me about PUC", "who do I contact about the PUC, please?"])
+async def test_a_question_that_says_nothing_but_its_term_is_asked_back(tiny_kb: Any, question: str) -> None:
+    run = tiny_kb.run_context()
+    assert (await ask_once(run, question)).status == "needs_choice"
+    at_home = await ask_once(replace(run, asker_context="Legal"), question)
+    assert [jargon.context for jargon in at_home.jargon] == ["Legal"]
+
+
+async def test_a_question_that_tells_is_not_asked_back(tiny_kb: Any) -> None:
+    result = await ask_once(tiny_kb.run_context(), "How many days before must a tariff be filed with the PUC?")
+    assert [jargon.context for jargon in result.jargon] == ["Legal"]
+    assert "30 days" in result.answer
+
+
 async def test_a_choice_typed_as_a_question_is_taken_as_the_choice(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
     await result_of(ask(graph, run, "What does the PUC do?", "t"))
@@ -317,6 +333,9 @@ async def test_another_spelling_may_itself_be_ambiguous(tiny_kb: Any) -> None:
 async def test_answer_anyway_goes_on_with_the_term_as_it_stands(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(), build_graph(InMemorySaver())
     asked = await result_of(ask(graph, run, "How long does trimming a QXZT drive take?", "t"))
+    assert asked.status == "query_miss"
+    assert [choice.answer for choice in asked.choices] == ["anyway"]
+    assert "answer anyway" in asked.answer
     assert [miss.term for miss in asked.misses] == ["QXZT"]
     result = await result_of(answer_choice(graph, run, "t", "answer anyway"))
     assert result.status in {"answered", "abstained"}
@@ -348,13 +367,14 @@ async def test_an_ambiguous_an_unknown_and_a_known_term_in_one_question(tiny_kb:
 
 async def test_a_turn_asks_back_at_most_three_times(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(), build_graph(InMemorySaver())
-    result = await result_of(ask(graph, run, "Compare QXZA, QXZB, QXZD, QXZF and QXZG.", "t"))
+    result = await result_of(ask(graph, run, "Compare PUCX, WLX, TFLX, MPLX and PUCZ.", "t"))
     asked = 0
     while result.status == "needs_choice":
         asked += 1
         result = await result_of(answer_choice(graph, run, "t", "anyway"))
     assert asked == 3
     assert len(result.misses) == 5
+    assert set(missed(tiny_kb)) == {"PUCX", "WLX", "TFLX", "MPLX", "PUCZ"}
 
 
 # -- threads ----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from argot.graph.context import RunContext
 from argot.graph.records import EXPLAINED, context_scores, term_of, to_mention
 from argot.graph.stage import Step
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
+from argot.graph.telling import says_nothing_else
 from argot.tools.jargon import known_to_documents
 from argot.tools.senses import SenseChooser, SenseRanking
 from argot.types import Mention, Sense
@@ -94,8 +95,15 @@ def _choose(
             findings.read(place, term, state["picked"][term], "your choice")
         elif term not in state["let_be"]:
             undecided.append(mention)
+    guessing = _has_to_guess(state, run, list(mentions.values()))
     for ranking in _rankings(state, run, undecided, senses):
-        _judge(places[ranking.mention.start], ranking, run, findings)
+        _judge(places[ranking.mention.start], ranking, guessing, run, findings)
+
+
+def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
+    """Nothing tells senses apart: not the rest of the question, not another term, not where the asker is at home."""
+    alone = len({term_of(mention) for mention in mentions}) == 1 and not run.asker_context
+    return alone and says_nothing_else(state["stand_alone_question"], mentions)
 
 
 def _rankings(
@@ -113,12 +121,13 @@ def _rankings(
     )
 
 
-def _judge(place: int, ranking: SenseRanking, run: RunContext, findings: _Findings) -> None:
+def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
     """One sense stands out, or the term is open. An open term is read as its best sense until the asker chooses."""
     term = term_of(ranking.mention)
-    settled = len(ranking.ranked) == 1 or ranking.margin >= run.profile.sense_margin
-    best = ranking.ranked[0][0]
-    findings.read(place, term, best.id, ranking.decided_by, ranking.margin, settled=settled)
+    weighed = 0.0 < ranking.margin < 1.0
+    margin = 0.0 if guessing and weighed else ranking.margin
+    settled = len(ranking.ranked) == 1 or margin >= run.profile.sense_margin
+    findings.read(place, term, ranking.ranked[0][0].id, ranking.decided_by, margin, settled=settled)
     if not settled and all(item["term"] != term for item in findings.open_terms):
         offered = [sense.id for sense, _ in ranking.ranked[:OFFERED_SENSES]]
         findings.open_terms.append(OpenTerm(mention=place, term=term, senses=offered))
@@ -127,6 +136,7 @@ def _judge(place: int, ranking: SenseRanking, run: RunContext, findings: _Findin
 def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:
     """Drops the questions that will not be put: the profile asks none, enough were asked, or the turn ends anyway."""
     findings.readings.sort(key=lambda reading: reading["mention"])
+    findings.unknown.sort(key=lambda miss: not miss["suggestions"])
     left = max(0, MOST_QUESTIONS_BACK - state["asked_back"])
     ends_here = run.profile.misses == "strict" and bool(findings.unknown)
     findings.open_terms = findings.open_terms[:left] if run.profile.choose_sense and not ends_here else []

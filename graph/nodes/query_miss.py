@@ -15,7 +15,8 @@ async def query_miss(state: State, run: RunContext) -> Step:
     """What becomes of terms nobody defined (Golden-Retriever 3.6). All of them land in the manager's queue first.
 
     - `strict`: the paper's query miss. The turn ends with its template: check the spelling, or ask the manager.
-    - `ask`: asks, for terms that the documents do not know either, whether another spelling was meant.
+    - `ask`: for terms that the documents do not know either. Asks term by term whether another spelling was meant;
+      where nothing is spelt alike it is the paper's query miss, but one the asker may wave through ("answer anyway").
     - `lenient`: goes on with the term as it stands, and the result says that it is not known.
 
     With no terms defined at all, `ask` goes on like `lenient`: a knowledge base without a glossary must answer from
@@ -36,7 +37,8 @@ async def query_miss(state: State, run: RunContext) -> Step:
     meant = answer.removeprefix(TERM)
     if answer.startswith(TERM) and meant in first["suggestions"]:
         return Step({**asked, **_respelt(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
-    return Step({**asked, **_let_be(state, [first])}, f"“{first['term']}” left as it stands")
+    left = [first] if first["suggestions"] else state["unknown"]
+    return Step({**asked, **_let_be(state, left)}, f"left as it stands: {', '.join(miss['term'] for miss in left)}")
 
 
 def _may_ask(state: State, run: RunContext) -> bool:

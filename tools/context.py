@@ -96,13 +96,13 @@ def score_contexts(
 
     What is missing to 1 is the chance that the question belongs to no context in particular.
     """
-    text = question[:_LOOK_AT_MOST]
     names = list(dict.fromkeys(context.name for context in contexts))
+    text = without_terms(question, mentions)[:_LOOK_AT_MOST]
     stems = content_stems(text)
-    if not names or not stems:
+    if not names or not (stems or mentions):
         return []
-    seen = _seen_in_passages(text, names, signatures, store, principal) if store and principal else {}
-    described = _described(text, contexts, embedder) if embedder else {}
+    seen = _seen_in_passages(text, names, signatures, store, principal) if stems and store and principal else {}
+    described = _described(text, contexts, embedder) if stems and embedder else {}
     shared = signatures.words_shared(stems, names)
     sole = signatures.sole_contexts(mentions)
     logits = {
@@ -113,6 +113,15 @@ def score_contexts(
         for name in names
     }
     return _normalised(logits)
+
+
+def without_terms(question: str, mentions: Sequence[Mention]) -> str:
+    """The question without the glossary's terms, whose spelling says nothing of their meaning here."""
+    text = question
+    for mention in sorted(mentions, key=lambda m: -m.start):
+        if mention.term:
+            text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
 
 
 def _normalised(logits: Mapping[str, float]) -> list[ContextScore]:

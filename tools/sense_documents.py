@@ -50,11 +50,11 @@ def _cache(store: CorpusStore) -> _Kept:
     return _kept.setdefault(store, _Kept())
 
 
-def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> frozenset[str]:
-    """Ids of the passages this principal may read that hold the expansion or a longer alias."""
+def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
+    """Ids of the passages this principal may read that hold the expansion or a longer alias; densest first."""
     aliases = [alias for alias in sense.aliases if len(alias) >= _SHORTEST_ALIAS][:_MOST_ALIASES]
     key = (store.version, principal.sees_all, principal.tokens, sense.expansion, *aliases)
-    found: frozenset[str] | None = _cache(store).get(key)
+    found: tuple[str, ...] | None = _cache(store).get(key)
     if found is None:
         phrases = [sense.expansion, *aliases]
         found = frozenset(
@@ -94,7 +94,7 @@ class Nearness:
         ranks = [{found: rank for rank, (found, _) in enumerate(ranked)} for ranked in (semantic, keyword)]
         self._near = {found: sum(_closeness(r.get(found, _FAR)) for r in ranks) for found in {*ranks[0], *ranks[1]}}
 
-    def of_passages(self, ids: frozenset[str]) -> list[float]:
+    def of_passages(self, ids: Sequence[str]) -> list[float]:
         """The nearness of each passage, in [0, 2]: 2 is first both by meaning and by words."""
         far = 2 * _closeness(_FAR) if self._rest else 0.0
         return [self._near.get(passage_id, far) for passage_id in ids]

@@ -22,6 +22,10 @@ from argot.types import ContextScore, Mention, Principal, Sense
 _LOOK_AT_MOST = 4_000  # characters of a question
 _MOST_SENSES = 24  # of one term; those after them are ranked last, unweighed
 _DISCOURSE_ROUNDS = 2
+_COMMON = 0.1
+_MASS_PASSAGES = 200
+_SPREAD_PASSAGES = 60
+_WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by both
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +34,11 @@ class SenseEvidence:
 
     Attributes:
         near: the passage that holds the expansion and is nearest the rest of the question; [0, 2], by ranks.
-        mass: the sum of the same over all passages with the expansion.
-        spread: logarithm of their number plus one; its weight is negative, so that common phrases gain nothing.
+        mass: the sum of the same over the first 200 passages with the expansion.
+        spread: logarithm of their number plus one, to 60; its weight is negative, so that common phrases gain nothing.
         keyword: best keyword score of the question with the expansion in place of the term, over the term's best.
-        likeness: cosine of the rest of the question with expansion and description.
+        likeness: cosine of the rest of the question with expansion and description; only where the documents have
+            little to say about any of the term's senses, for beside them it misled more than it helped.
         stated: share of the expansion's words that the rest of the question uses; [0, 1].
         context: score of the sense's context for this question; [0, 1].
         preferred: 1 where it is the context the asker is at home in.
@@ -52,10 +57,10 @@ class SenseEvidence:
 
 
 WEIGHTS = SenseEvidence(
-    near=4.0,
-    mass=0.3,
-    spread=-1.0,
-    keyword=3.0,
+    near=3.8,
+    mass=0.08,
+    spread=-0.59,
+    keyword=4.2,
     likeness=5.0,
     stated=1.0,
     context=2.0,
@@ -154,10 +159,12 @@ class SenseChooser:
             weighable = senses[:_MOST_SENSES]
             queries = [rewritten(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable]
             keyword = nearness.keyword_shares(queries)
-            found[term] = [
-                self._evidence_for(sense, nearness, share, stems, scores, preferred)
-                for sense, share in zip(weighable, keyword, strict=True)
-            ]
+            found[term] = _documents_first(
+                [
+                    self._evidence_for(sense, nearness, share, stems, scores, preferred)
+                    for sense, share in zip(weighable, keyword, strict=True)
+                ]
+            )
         return found
 
     def _evidence_for(  # noqa: PLR0917
@@ -169,18 +176,32 @@ class SenseChooser:
         scores: Mapping[str, float],
         preferred: str | None,
     ) -> SenseEvidence:
-        weights = nearness.of_passages(sense_documents(self._corpus.store, self._principal, sense))
+        documents = sense_documents(self._corpus.store, self._principal, sense)
+        weights = nearness.of_passages(documents)
         words = set(content_stems(sense.expansion))
+        if not stems:  # "What is GR?": no witness, the asker must say; the commoner meaning comes first
+            return SenseEvidence(
+                mass=_COMMON * math.log1p(len(documents)),
+                context=scores.get(sense.context, 0.0),
+                preferred=float(sense.context == preferred),
+            )
         return SenseEvidence(
             near=max(weights, default=0.0),
-            mass=sum(weights),
-            spread=math.log1p(len(weights)),
+            mass=sum(weights[:_MASS_PASSAGES]),
+            spread=math.log1p(min(len(weights), _SPREAD_PASSAGES)),
             keyword=keyword,
             likeness=nearness.of_meaning(sense),
             stated=len(words & stems) / len(words) if words else 0.0,
             context=scores.get(sense.context, 0.0),
             preferred=float(sense.context == preferred),
         )
+
+
+def _documents_first(evidence: list[SenseEvidence]) -> list[SenseEvidence]:
+    """Without likeness where the documents support any of the senses well."""
+    if max(one.near for one in evidence) < _WELL_SUPPORTED:
+        return evidence
+    return [replace(one, likeness=0.0) for one in evidence]
 
 
 def rewritten(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:

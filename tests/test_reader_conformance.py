@@ -1,0 +1,160 @@
+"""What every `QuestionReader` must hold to, whatever understands the question behind it.
+
+Another implementation joins by adding its factory to `READERS`; a factory gets the small knowledge base.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from argot.protocols import QuestionReader
+from argot.tools.extractive_reader import ExtractiveReader
+from argot.types import Context, Principal, Triple, Turn
+
+ANN = Principal("ann")
+MEGABYTE = "PUC (x) 40MUBO, why? " * 50_000
+CONTEXTS = [
+    Context(1, "NAND", "Memory cells, layout and word lines of NAND flash chips"),
+    Context(2, "Legal", "Tariffs, filings and regulation of utilities"),
+    Context(3, "archive"),
+]
+TRIPLES = [
+    Triple("t1", "Media panel", "trim", "drive", "p1"),
+    Triple("t2", "tariff handbook", "file", "tariff", "p2"),
+    Triple("t3", "crop tool", "edit", "video", "p3"),
+]
+HISTORY = [Turn("What is the die area of PUC?", "25 percent less.")]
+QUESTIONS = [
+    "What is PUC?",
+    "How do I trim a drive in the MPL?",
+    "10ns NIRE/QMB at 40MUBO for PUCs and the word line?",
+    "SLA (stereolithography) of the PUC 🙂 – „WL“ é tCCS?",
+    "and for the tariff?",
+    "why?",
+    "",
+    "   ",
+    "🙂🙃",
+    "\u200b\ufeffPUC\u0301",
+    "'; DROP TABLE senses; -- PUC NEAR( OR *",
+    "PUC\n\n\tWL\r\nPUC",
+]
+
+
+def extractive(kb: Any) -> QuestionReader:
+    def senses() -> Any:
+        return kb.glossary.senses(ANN, status="approved")
+
+    return ExtractiveReader(kb.glossary.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder, senses)
+
+
+def extractive_alone(kb: Any) -> QuestionReader:
+    return ExtractiveReader(kb.glossary.matcher(ANN), None, ANN, None)
+
+
+READERS: list[Callable[[Any], QuestionReader]] = [extractive, extractive_alone]
+
+
+@pytest.fixture(params=READERS, ids=lambda make: make.__name__)
+def reader(request: pytest.FixtureRequest, tiny_kb: Any) -> QuestionReader:
+    made: QuestionReader = request.param(tiny_kb)
+    return made
+
+
+def test_it_is_a_question_reader(reader: QuestionReader) -> None:
+    assert isinstance(reader, QuestionReader)
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
+async def test_mentions_lie_in_the_question_in_order_without_overlaps(reader: QuestionReader, question: str) -> None:
+    end = 0
+    for mention in await reader.identify_jargon(question):
+        assert question[mention.start : mention.end] == mention.surface
+        assert mention.surface.strip()
+        assert mention.start >= end
+        end = mention.end
+
+
+async def test_known_and_unknown_terms_are_found(reader: QuestionReader) -> None:
+    mentions = await reader.identify_jargon("How does the PUC reach the QMB?")
+    assert [(m.surface, m.term) for m in mentions] == [("PUC", "PUC"), ("QMB", None)]
+
+
+async def test_an_ordinary_question_has_no_jargon(reader: QuestionReader) -> None:
+    assert await reader.identify_jargon("How long does it take to print a PDF over USB?") == []
+
+
+async def test_a_meaning_given_in_the_question_is_kept(reader: QuestionReader) -> None:
+    (mention,) = await reader.identify_jargon("What does SLA (stereolithography) cost?")
+    assert mention.explained == "stereolithography"
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
+async def test_contexts_are_of_those_given_and_scored(reader: QuestionReader, question: str) -> None:
+    scores = await reader.identify_context(question, CONTEXTS)
+    names = [score.context for score in scores]
+    assert set(names) <= {context.name for context in CONTEXTS}
+    assert len(names) == len(set(names))
+    assert all(0 < score.score <= 1 for score in scores)
+    assert sum(score.score for score in scores) <= 1 + 1e-6
+    assert [score.score for score in scores] == sorted((score.score for score in scores), reverse=True)
+
+
+async def test_no_context_of_none(reader: QuestionReader) -> None:
+    assert await reader.identify_context("What is PUC?", []) == []
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
+async def test_relevant_triples_are_some_of_those_given(reader: QuestionReader, question: str) -> None:
+    relevant = await reader.relevant_triples(question, TRIPLES)
+    assert all(triple in TRIPLES for triple in relevant)
+    assert len(relevant) == len(set(relevant))
+    assert await reader.relevant_triples(question, []) == []
+
+
+async def test_the_triple_that_bears_on_the_question_is_kept_and_others_are_not(reader: QuestionReader) -> None:
+    assert await reader.relevant_triples("How do I trim my drive?", TRIPLES) == [TRIPLES[0]]
+    assert await reader.relevant_triples("How is the moon made?", TRIPLES) == []
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
+async def test_an_enhanced_query_is_short_and_without_triples_the_question(
+    reader: QuestionReader, question: str
+) -> None:
+    assert await reader.enhance_query(question, []) == question
+    enhanced = await reader.enhance_query(question, TRIPLES)
+    assert len(enhanced) <= 2 * len(question) + 20
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
+async def test_without_history_a_question_stands_as_it_is(reader: QuestionReader, question: str) -> None:
+    assert await reader.stand_alone(question, []) == question
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
+async def test_with_history_there_is_always_a_question(reader: QuestionReader, question: str) -> None:
+    stand_alone = await reader.stand_alone(question, HISTORY)
+    assert bool(stand_alone.strip()) or not question.strip()
+
+
+async def test_a_complete_question_is_left_untouched(reader: QuestionReader) -> None:
+    question = "How many days before it takes effect must a tariff be filed?"
+    assert await reader.stand_alone(question, HISTORY) == question
+
+
+async def test_a_follow_up_takes_over_the_topic(reader: QuestionReader) -> None:
+    assert "PUC" in await reader.stand_alone("What about its voltage?", HISTORY)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q[:20] or "empty")
+async def test_the_same_question_is_read_the_same_way(reader: QuestionReader, question: str) -> None:
+    async def everything() -> list[Any]:
+        return [
+            await reader.stand_alone(question, HISTORY),
+            await reader.identify_jargon(question),
+            await reader.identify_context(question, CONTEXTS),
+            await reader.relevant_triples(question, TRIPLES),
+            await reader.enhance_query(question, TRIPLES),
+        ]
+
+    assert await everything() == await everything()

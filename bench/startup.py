@@ -1,0 +1,136 @@
+"""How long a command and a question take, and where the time goes. Figures of one machine; nothing here is a test.
+
+    python bench/startup.py [--home DIR] [--runs 5] [--questions 40]
+
+Without --home the sample knowledge base is built in a temporary folder. Cold: a process of its own, from start to end
+(the files are in the system's cache, as on a machine in use). Warm: in one process, after one question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.service.people import local_principal
+from argot.service.samples import build
+from argot.settings import load_settings
+
+QUESTION = "What is the height limit for poles?"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--home", type=Path, help="a knowledge base (its threads grow by the questions asked)")
+    parser.add_argument("--runs", type=int, default=5, help="cold runs of each command")
+    parser.add_argument("--questions", type=int, default=40, help="warm questions")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        home = arguments.home or Path(scratch) / "kb"
+        if not arguments.home:
+            began = time.perf_counter()
+            print(
+                f"sample knowledge base: {build(home, load_settings(home=home))}, {time.perf_counter() - began:.1f} s"
+            )
+        print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors\n")
+        cold(home, arguments.runs)
+        where_a_cold_question_goes(home)
+        asyncio.run(warm(home, arguments.questions))
+
+
+def cold(home: Path, runs: int) -> None:
+    for words in (["--help"], ["glossary", "list"], ["list"], ["ask", QUESTION]):
+        seconds = [_run([*words, *([] if words == ["--help"] else ["--home", str(home)])]) for _ in range(runs)]
+        print(f"cold argot {words[0]:<9} median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s")
+
+
+def _run(words: Sequence[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "argot.ui.cli", *words], check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+STEPS = """
+import sys, time
+began = last = time.perf_counter()
+steps = []
+def step(name):
+    global last
+    now = time.perf_counter()
+    steps.append((name, now - last))
+    last = now
+import argot.ui.cli; step("import the command line")
+from pathlib import Path
+from argot.settings import load_settings
+settings = load_settings(home=Path(sys.argv[1])); step("import and read settings")
+from argot.service import cases
+from argot.service.client import connect
+client = connect(settings.home, settings); step("open: lock, check of the stores")
+import chromadb; step("import chromadb")
+import onnxruntime, tokenizers; step("import onnxruntime, tokenizers")
+client.kb.corpus; step("open corpus, vectors, embedder")
+client.kb.glossary; step("open glossary")
+import langgraph.graph, langgraph.checkpoint.sqlite.aio; step("import langgraph")
+import argot.graph.run, argot.graph.context; step("import the journey")
+result = client.call("ask", question=sys.argv[2]); step("the first question")
+client.__exit__(None, None, None); step("close")
+import json
+print(json.dumps(steps))
+"""
+
+
+def where_a_cold_question_goes(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STEPS, str(home), QUESTION], check=True, capture_output=True, text=True
+    )
+    steps = json.loads(done.stdout.splitlines()[-1])
+    print(f"\nwhere a cold question goes ({sum(seconds for _, seconds in steps):.2f} s after Python's own start)")
+    for name, seconds in steps:
+        print(f"  {name:<36} {seconds * 1000:6.0f} ms")
+
+
+async def warm(home: Path, count: int) -> None:
+    questions = _sample_questions(count)
+    took: list[float] = []
+    stages: dict[str, list[float]] = defaultdict(list)
+    async with KnowledgeBase.open(home, load_settings(home=home)) as kb:
+        await cases.result(kb, local_principal(), "ask", question=QUESTION)
+        for question in questions:
+            began = time.perf_counter()
+            result: dict[str, Any] = await cases.result(kb, local_principal(), "ask", question=question)
+            took.append(time.perf_counter() - began)
+            for stage, seconds in result["timings"].items():
+                stages[stage].append(seconds)
+    took.sort()
+    print(f"\nwarm: {len(took)} questions, p50 {_percentile(took, 50):.0f} ms, p95 {_percentile(took, 95):.0f} ms")
+    for stage, seconds in sorted(stages.items(), key=lambda item: -sum(item[1])):
+        print(f"  {stage:<20} mean {statistics.mean(seconds) * 1000:6.1f} ms over {len(seconds)}")
+    rest = sum(took) - sum(map(sum, stages.values()))
+    print(f"  {'checkpoints and rest':<20} mean {rest / len(took) * 1000:6.1f} ms")
+
+
+def _sample_questions(count: int) -> list[str]:
+    lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
+    entries = [json.loads(line) for line in lines]
+    return [entry["question"] for entry in entries if entry["split"] == "validation"][:count]
+
+
+def _percentile(values: Sequence[float], percent: int) -> float:
+    return values[min(len(values) - 1, len(values) * percent // 100)] * 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -56,10 +56,8 @@ def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> t
     key = (store.version, principal.sees_all, principal.tokens, sense.expansion, *aliases)
     found: tuple[str, ...] | None = _cache(store).get(key)
     if found is None:
-        phrases = [sense.expansion, *aliases]
-        found = frozenset(
-            passage_id for phrase in phrases for passage_id in store.passages_with(principal, phrase, _MOST_PASSAGES)
-        )
+        lists = [store.passages_with(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
+        found = tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
         _cache(store).put(key, found)
     return found
 

@@ -1,0 +1,194 @@
+"""The reader without a language model: follow-ups, contexts, triples and enhanced queries."""
+
+from typing import Any
+
+import pytest
+
+from argot.tools.context import ContextSignatures, score_contexts
+from argot.tools.extractive_reader import ExtractiveReader, enhanced
+from argot.tools.jargon import identify, known_to_documents
+from argot.tools.stand_alone import stand_alone
+from argot.types import Context, Mention, Principal, Sense, Triple, Turn
+
+ANN = Principal("ann")
+
+
+def resolved(question: str, *before: str) -> str:
+    return stand_alone(question, [Turn(one, "an answer") for one in before], lambda text: identify(text, []))
+
+
+# -- follow-ups -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "expected"),
+    [
+        ("What is the endurance of the x4?", "and for the x8?", "What is the endurance of the x8?"),
+        ("What is the endurance of the PUC?", "what about its capacity?", "what about PUC's capacity?"),
+        ("What does SLA mean in manufacturing?", "And in legal?", "What does SLA mean in legal?"),
+        ("What does PUC mean?", "and CUA?", "What does CUA mean?"),
+        ("What does PUC mean?", "What about QMB?", "What does QMB mean?"),
+        ("Is the PUC under the array?", "why?", "Is the PUC under the array? Why?"),
+        ("What is tR?", "What does this mean?", "What does tR mean?"),
+        ("Where is the wafer lot stored?", "How do I find it?", "How do I find the wafer lot?"),
+        ("Who signs the DTA?", "for suppliers?", "Who signs the DTA for suppliers?"),
+        ("How hot may the oven get?", "at 85 percent humidity?", "How hot may the oven get at 85 percent humidity?"),
+        (
+            "How do I replace the battery?",
+            "How long does it take?",
+            "How do I replace the battery? How long does it take?",
+        ),
+        (
+            "What is the relationship between KPU and QMB?",
+            "What is its unit?",
+            "What is the relationship between KPU and QMB? What is its unit?",
+        ),
+    ],
+)
+def test_follow_ups(before: str, question: str, expected: str) -> None:
+    assert resolved(question, before) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many days of leave do contractors get?",
+        "What is the word line of the NX-4410B?",
+        "If a lot is lost, who finds it?",
+        "Does the controller know when its buffer is full?",
+        "Why does the PUC limit the height of everything below it?",
+        "Is it possible to ship wafers in open boxes by air?",
+        "What is that noise in the probe station called?",
+        "Which tests does a die pass before they pack the lot?",
+        "For which products does the warranty hold?",
+        "Thanks!",
+    ],
+)
+def test_complete_questions_are_left_alone(question: str) -> None:
+    assert resolved(question, "What is the endurance of the x4?") == question
+
+
+def test_a_chain_of_follow_ups_keeps_its_topic() -> None:
+    assert resolved("why?", "What does PUC mean?", "and CUA?") == "What does CUA mean? Why?"
+
+
+def test_nothing_is_taken_from_answers() -> None:
+    history = [Turn("Who signs the DTA?", "The XQZ signs.")]
+    assert "XQZ" not in stand_alone("and why?", history, lambda text: identify(text, []))
+
+
+# -- terms ------------------------------------------------------------------------------------------------------------
+
+
+async def test_known_misspelt_and_unknown_terms_together(tiny_kb: Any) -> None:
+    reader = ExtractiveReader(tiny_kb.glossary.matcher(ANN), tiny_kb.corpus.store, ANN, tiny_kb.corpus.embedder)
+    found = await reader.identify_jargon("Does the PUC drive the WLs of a QMB?")
+    assert [(m.surface, m.term, m.match) for m in found] == [
+        ("PUC", "PUC", "exact"),
+        ("WLs", "WL", "variant"),
+        ("QMB", None, "shape"),
+    ]
+
+
+def test_terms_the_documents_use(tiny_kb: Any) -> None:
+    assert known_to_documents(tiny_kb.corpus.store, ANN, "FTLX")
+    assert not known_to_documents(tiny_kb.corpus.store, ANN, "QMBX")
+    insider = Principal("ida", frozenset({"vault"}))
+    assert known_to_documents(tiny_kb.corpus.store, insider, "Liaison")
+    assert not known_to_documents(tiny_kb.corpus.store, ANN, "Liaison")
+
+
+# -- contexts ---------------------------------------------------------------------------------------------------------
+
+NAMELESS = [Context(1, "alpha"), Context(2, "beta")]
+SENSES = [
+    Sense(1, "PUC", "alpha", "Peripheral Under Cell"),
+    Sense(2, "WL", "alpha", "Word Line"),
+    Sense(3, "PUC", "beta", "Public Utilities Commission"),
+    Sense(4, "TFL", "beta", "tariff filing"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How much die area does PUC save?", "alpha"),
+        ("How many days before a tariff takes effect must the PUC be told?", "beta"),
+    ],
+)
+def test_passages_tell_contexts_whose_names_say_nothing(tiny_kb: Any, question: str, expected: str) -> None:
+    mentions = tiny_kb.glossary.matcher(ANN).find(question)
+    scores = score_contexts(
+        question, mentions, NAMELESS, ContextSignatures(SENSES), store=tiny_kb.corpus.store, principal=ANN
+    )
+    assert scores[0].context == expected
+
+
+def test_a_term_of_only_one_context_tells() -> None:
+    mention = Mention("WL", 8, 10, term="WL")
+    scores = score_contexts("What is WL?", [mention], NAMELESS, ContextSignatures(SENSES))
+    assert scores[0].context == "alpha"
+
+
+def test_descriptions_tell(tiny_kb: Any) -> None:
+    contexts = tiny_kb.glossary.contexts(ANN)
+    embedder = tiny_kb.corpus.embedder
+    question = "Who regulates what we may charge for electric power?"
+    scores = score_contexts(question, [], contexts, ContextSignatures(()), embedder=embedder)
+    assert scores[0].context == "Legal"
+
+
+@pytest.mark.parametrize("question", ["", "🙂", "What is PUC?", "How are you today?"])
+def test_no_context_where_nothing_tells(question: str) -> None:
+    mentions = [Mention("PUC", 8, 11, term="PUC")] if "PUC" in question else []
+    assert score_contexts(question, mentions, NAMELESS, ContextSignatures(SENSES)) == []
+
+
+async def test_a_changed_glossary_gives_new_signatures(tiny_kb: Any) -> None:
+    def senses() -> Any:
+        return tiny_kb.glossary.senses(ANN, status="approved")
+
+    def reader() -> ExtractiveReader:
+        return ExtractiveReader(tiny_kb.glossary.matcher(ANN), None, ANN, None, senses)
+
+    contexts = [*tiny_kb.glossary.contexts(ANN), tiny_kb.glossary.add_context("Zoo")]
+    assert await reader().identify_context("Where do the zebras of ZQ sleep?", contexts) == []
+    tiny_kb.glossary.add_sense("ZQ", "Zoo", "zebra quorum")
+    assert (await reader().identify_context("Where do the zebras of ZQ sleep?", contexts))[0].context == "Zoo"
+
+
+# -- triples ----------------------------------------------------------------------------------------------------------
+
+TRIM = Triple("t1", "Media panel", "trim", "drive", "p1")
+FORMAT = Triple("t2", "Media panel", "format", "drive", "p1")
+VIDEO = Triple("t3", "triple line menu", "edit", "video", "p2")
+IMAGE = Triple("t4", "triple line menu", "edit", "image", "p2")
+
+
+def reader_of(kb: Any) -> ExtractiveReader:
+    return ExtractiveReader(kb.glossary.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder)
+
+
+async def test_a_shared_word_alone_is_not_relevance(tiny_kb: Any) -> None:
+    relevant = await reader_of(tiny_kb).relevant_triples("How do I edit an image?", [VIDEO, IMAGE])
+    assert relevant[0] == IMAGE
+    assert VIDEO not in relevant
+
+
+async def test_the_nearest_triple_comes_first(tiny_kb: Any) -> None:
+    relevant = await reader_of(tiny_kb).relevant_triples("How can I trim the drive?", [FORMAT, TRIM])
+    assert relevant[0] == TRIM
+
+
+def test_the_words_a_question_lacks_are_added() -> None:
+    assert enhanced("my pictures need changing a bit", [IMAGE]) == "my pictures need changing a bit. edit image."
+
+
+def test_a_well_formed_question_is_left_alone() -> None:
+    assert enhanced("How do I trim a drive?", [TRIM]) == "How do I trim a drive?"
+
+
+def test_an_enhanced_query_never_doubles() -> None:
+    question = "make it smaller"
+    many = [Triple(f"t{n}", f"panel number {n}", f"reduce{n}", f"document size {n}", "p") for n in range(9)]
+    assert len(enhanced(question, many)) <= 2 * len(question)

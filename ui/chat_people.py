@@ -1,0 +1,51 @@
+"""Who sits at the window. Today: the person at this machine. A later sign-in needs another `signed_in` and no more."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+from contextvars import ContextVar
+from pathlib import Path
+
+from argot.errors import NotAllowed
+from argot.service.owner import KnowledgeBase
+from argot.service.people import LOCAL_NAME
+from argot.types import Principal
+
+SECRET = "secret"  # noqa: S105  the name of a file
+
+asker: ContextVar[str | None] = ContextVar("asker", default=None)
+"""The identifier in the signed cookie of the request or connection at hand. Set by the guard before anything else."""
+
+
+async def current_principal(kb: KnowledgeBase) -> Principal:
+    """On whose behalf the window acts now.
+
+    Raises:
+        NotAllowed: nobody is signed in.
+        NotFound: the person is no longer known.
+    """
+    name = asker.get()
+    if name is None:
+        raise NotAllowed("You are not signed in. Reload the page.")
+    return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
+
+
+def local_display_name() -> str:
+    """What the person at this machine is called by it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a process without an entry in the password file
+        return LOCAL_NAME
+
+
+def signing_secret(folder: Path) -> str:
+    """The key that cookies of this knowledge base are signed with: made once, readable by its owner alone."""
+    path = folder / SECRET
+    if not path.exists():
+        scratch = folder / f".{SECRET}"
+        scratch.unlink(missing_ok=True)
+        scratch.touch(mode=0o600)
+        scratch.write_text(secrets.token_urlsafe(48), encoding="ascii")
+        scratch.replace(path)
+    return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,217 @@
+"""Chainlit, tamed: where it keeps its files, what it may reach, how it looks. The rest of the window never asks twice.
+
+Chainlit reads its settings from files and the environment while it is imported, and writes what is missing. So a
+folder of ours is laid out first, inside the knowledge base, and the environment is set; only then it is imported.
+It is archived (2.12.0 is its last release), which is why everything it must not do is switched off from here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import MissingExtra
+from argot.service.owner import KnowledgeBase
+from argot.ui.chat_people import SECRET, signing_secret
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+FOLDER = "chat"
+NAME = "Argot"
+TAGLINE = "Answers from your organisation's own documents, in its own language."
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""A larger message ends the connection. One of a megabyte still gets an answer in words."""
+
+_FOREIGN_VARIABLES = re.compile(r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)")
+_NO_TELEMETRY = {
+    "OTEL_SDK_DISABLED": "true",
+    "TRACELOOP_TELEMETRY": "false",
+    "ANONYMIZED_TELEMETRY": "False",
+    "SCARF_NO_ANALYTICS": "true",
+    "DO_NOT_TRACK": "1",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+}
+_WORDS = {
+    "chat.input.placeholder": "Ask about your documents …",
+    "chat.messages.status.using": "",
+    "chat.messages.status.used": "",
+    "chat.watermark": "Every sentence is checked against your documents. Press a number to read the passage.",
+    "threadHistory.sidebar.title": "Past conversations",
+    "threadHistory.sidebar.empty": "No conversations yet",
+    "threadHistory.thread.menu.delete": "Delete",
+    "navigation.header.readme": "Help",
+    "chat.messages.feedback.dialog.title": "What was it about this answer?",
+    "alerts.info": "Info",
+}
+
+
+def cookie_name(port: int) -> str:
+    """One for each port: a browser shares cookies between all ports of a machine."""
+    return f"argot_{port}"
+
+
+def load(kb: KnowledgeBase, origins: list[str], port: int) -> FastAPI:
+    """Chainlit's application, set up for this knowledge base. Once in a process.
+
+    Raises:
+        MissingExtra: chainlit is not installed.
+    """
+    package = importlib.util.find_spec("chainlit")
+    if package is None or not package.origin:
+        raise MissingExtra("The chat window", "chat")
+    folder = lay_out(kb.home / FOLDER, Path(package.origin).parent, origins)
+    os.environ.update(_NO_TELEMETRY)
+    with _without_foreign_variables():
+        os.environ.update(
+            CHAINLIT_APP_ROOT=str(folder),
+            CHAINLIT_ENV_FILE=os.devnull,
+            CHAINLIT_AUTH_SECRET=signing_secret(folder),
+            CHAINLIT_AUTH_COOKIE_NAME=cookie_name(port),
+            CHAINLIT_COOKIE_SAMESITE="strict",
+        )
+        from chainlit import server
+        from chainlit.config import config
+
+    config.ui.default_theme = "system"
+    server.sio.eio.max_http_buffer_size = MAX_MESSAGE_BYTES
+    from argot.ui.chat import ChatWindow
+
+    ChatWindow(kb).register(config)
+    app: FastAPI = server.app
+    return app
+
+
+def page() -> str:
+    """The one HTML page, as Chainlit will send it."""
+    from chainlit import server
+
+    html: str = server.get_html_template("")
+    return html
+
+
+def identify(token: str) -> str | None:
+    """Who a cookie's signed token is for; None if it is not ours, or too old."""
+    import jwt
+    from chainlit.auth import decode_jwt
+
+    try:
+        return str(decode_jwt(token).identifier)
+    except (jwt.InvalidTokenError, TypeError, KeyError):
+        return None
+
+
+# -- the folder ---------------------------------------------------------------------------------------------------
+
+
+def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
+    """Write what Chainlit would otherwise make up: settings, words, help, looks, and its page without CDNs."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.name == SECRET:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    _write(folder / ".chainlit" / "config.toml", settings_toml(origins, _version(package)))
+    words = json.loads((package / "translations" / "en-US.json").read_text(encoding="utf-8"))
+    for path, text in _WORDS.items():
+        _put(words, path, text)
+    _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
+    with resources.as_file(resources.files("argot.ui") / "assets") as assets:
+        shutil.copytree(assets, folder / "public")
+        (folder / "public" / "help.md").replace(folder / "chainlit_en-US.md")
+    dist = package / "frontend" / "dist"
+    _write(folder / "build" / "index.html", own_page((dist / "index.html").read_text(encoding="utf-8")))
+    (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)
+    return folder
+
+
+def own_page(html: str) -> str:
+    """Chainlit's page without what it asks of other servers, and with our own name in its head."""
+    html = re.sub(r"\s*<link\b[^>]*https?://[^>]*>", "", html)
+    head = (
+        f"<title>{NAME}</title>",
+        '<link rel="icon" href="/favicon" />',
+        f'<meta name="description" content="{TAGLINE}" />',
+        '<meta property="og:root_path" content="" />',
+    )
+    return html.replace("<!-- TAG INJECTION PLACEHOLDER -->", "\n    ".join(head))
+
+
+def settings_toml(origins: list[str], version: str) -> str:
+    """Chainlit's settings. JSON's strings, lists and booleans are TOML's."""
+    sections: dict[str, dict[str, Any]] = {
+        "project": {
+            "allow_origins": origins,
+            "transports": ["websocket"],
+            "session_timeout": 3600,
+            "user_session_timeout": 1_296_000,
+            "user_env": [],
+            "cache": False,
+        },
+        "features": {
+            "unsafe_allow_html": False,
+            "latex": False,
+            "user_message_markdown": False,
+            "edit_message": False,
+            "auto_tag_thread": False,
+            "allow_thread_sharing": False,
+            "favorites": False,
+        },
+        "features.spontaneous_file_upload": {"enabled": False},
+        "features.audio": {"enabled": False},
+        "features.mcp": {"enabled": False},
+        "UI": {
+            "name": NAME,
+            "description": TAGLINE,
+            "language": "en-US",
+            "cot": "full",
+            "confirm_new_chat": False,
+            "custom_css": "/public/argot.css",
+            "custom_js": "/public/argot.js",
+            "custom_build": "build",
+        },
+        "meta": {"generated_by": version},
+    }
+    return "\n".join(
+        f"[{section}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+        for section, values in sections.items()
+    )
+
+
+def _version(package: Path) -> str:
+    found = re.search(r'"(\d[^"]*)"', (package / "version.py").read_text(encoding="utf-8"))
+    return found[1] if found else "2.12.0"
+
+
+def _put(words: dict[str, Any], path: str, text: str) -> None:
+    *groups, name = path.split(".")
+    for group in groups:
+        words = words[group]
+    words[name] = text
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _without_foreign_variables() -> Iterator[None]:
+    """Chainlit opens databases and joins Slack, Teams and Discord for variables meant for others: hide them from it."""
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if _FOREIGN_VARIABLES.match(name)}
+    try:
+        yield
+    finally:
+        os.environ.update({name: value for name, value in hidden.items() if not name.startswith("CHAINLIT_")})

@@ -1,0 +1,98 @@
+"""What a citation opens: the passage, and for a PDF its original. Read through the access check at each click."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, Response
+
+from argot.errors import ArgotError, NotFound
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.ui.chat_people import current_principal
+from argot.ui.chat_text import plain
+from argot.ui.chat_view import PASSAGES, passage_panel
+
+NOT_STORED = {"Cache-Control": "no-store"}
+INERT = {**NOT_STORED, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+"""For bytes of strangers: opened by themselves they may do nothing."""
+MAX_SPANS = 50
+
+
+_ADDRESS = re.compile(re.escape(PASSAGES) + r"/([\w-]{1,64})(/original)?(?:\?[\w=&-]{0,2000})?(?:#page=(\d{1,6}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a mark opens: a passage, or the original of its document at a page."""
+
+    passage_id: str
+    address: str
+    original: bool
+    page: int | None
+
+
+def source_of(address: object) -> Source | None:
+    """The source at an address of ours; None for anything else a page might send."""
+    found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if found is None:
+        return None
+    return Source(found[1], found[0].partition("#")[0], bool(found[2]), int(found[3]) if found[3] else None)
+
+
+def sources(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=PASSAGES)
+
+    @router.get("/{passage_id}")
+    async def passage(request: Request, passage_id: str) -> Response:
+        try:
+            found = await _passage(kb, passage_id)
+            text = passage_panel(found, _spans(request.query_params.getlist("span")))
+        except ArgotError as error:
+            text = plain(error)
+        return PlainTextResponse(text, headers=INERT)
+
+    @router.get("/{passage_id}/original")
+    async def original(passage_id: str) -> Response:
+        try:
+            found = await _passage(kb, passage_id)
+            source = await _call(kb, "read_original", document=found["document_id"])
+            if source["media_type"] != "application/pdf":
+                raise NotFound("Only the originals of PDF documents can be shown.")
+        except ArgotError as error:
+            return PlainTextResponse(str(error), status_code=404, headers=INERT)
+        name = quote(str(source["document"]["name"]), safe="")
+        headers = {**INERT, "Content-Disposition": f"inline; filename*=UTF-8''{name}"}
+        return Response(base64.b64decode(source["base64"]), media_type="application/pdf", headers=headers)
+
+    return router
+
+
+async def _passage(kb: KnowledgeBase, passage_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = await _call(kb, "read_passage", passage_id=passage_id)
+    return found
+
+
+async def _call(kb: KnowledgeBase, name: str, **parameters: Any) -> Any:
+    return await cases.result(kb, await current_principal(kb), name, **parameters)
+
+
+def _spans(texts: list[str]) -> list[tuple[int, int]]:
+    """The span (12, 80) of "12-80"; what does not read so is left out: it only colours the text."""
+    spans = []
+    for text in texts[:MAX_SPANS]:
+        first, _, last = text.partition("-")
+        if (
+            first.isascii()
+            and last.isascii()
+            and first.isdigit()
+            and last.isdigit()
+            and max(len(first), len(last)) < 12
+        ):
+            spans.append((int(first), int(last)))
+    return spans

@@ -1,0 +1,142 @@
+"""Text of documents, glossary and file names, made safe for a window that renders Markdown.
+
+Such text is data: it may keep its lists, tables and code, but no link of it can be followed, no image is loaded,
+no HTML and no directive is read out of it, and nothing in it can pass for one of our own citation marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
+"""Control, bidirectional and private characters; U+200B would be drawn as the blinking cursor of a streamed answer."""
+_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:&$^=])")
+_ADDRESS = re.compile(r"(?i)\b(https?:|ftp:)(?=//)|\b(www)(?=\.)")
+
+_FENCE = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|.*\Z)"
+_SPAN = r"(?<![`\\])(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)"
+_CODE = re.compile(f"{_FENCE}|{_SPAN}", re.MULTILINE | re.DOTALL)
+_IMAGE = re.compile(r"!\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_LINK = re.compile(r"(?<![\\!])\[([^\[\]\n]+)\]\(<?([^)\s>]*)>?[^)\n]*\)")
+_ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
+_BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|]+)")
+_ACTIVE = re.compile(r"\\[^\n]|[\[\]<]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::|~~", re.MULTILINE)
+
+_ENTITIES = {"<": "&lt;", "&": "&amp;", "~~": "\\~\\~"}
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[ \t]+)*")
+
+
+def plain(text: object) -> str:
+    """One line of literal text: names, headings, terms, messages. Every mark of Markdown is escaped."""
+    line = " ".join(_HIDDEN.sub("", str(text).replace("\n", " ")).split())
+    # The renderer looks for addresses in the finished text too: a word joiner breaks them for it, not for the eye.
+    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub(lambda match: f"{match[0]}\u2060", line))
+
+
+def literal(text: str) -> str:
+    """Text that is shown as it is, not as Markdown (labels, titles): one line, without hidden characters."""
+    return " ".join(_HIDDEN.sub("", text.replace("\n", " ")).split())
+
+
+def quoted(markdown: str) -> str:
+    """Markdown of a document with its structure, and nothing in it that acts."""
+    return _quoted(_HIDDEN.sub("", markdown))
+
+
+def highlighted(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
+    """A passage with its cited pieces in bold, and those pieces that bold type would break (tables, code).
+
+    Args:
+        markdown: the passage.
+        spans: [start, end) in characters of it.
+    """
+    # Hidden characters give way to a blank of the same length, so that offsets stay true.
+    text = _HIDDEN.sub(" ", markdown)
+    pieces: list[tuple[int, int]] = []
+    left: list[str] = []
+    for start, end in _merged(spans, len(text)):
+        inside = text[start:end]
+        if any(character in inside for character in "`|*_~<[\\"):
+            left.append(literal(inside))
+        else:
+            pieces += _lines(text, start, end)
+    for start, end in sorted(pieces, reverse=True):
+        text = f"{text[:start]}{_OPEN}{text[start:end]}{_CLOSE}{text[end:]}"
+    return _quoted(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
+
+
+def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(length, end)) for start, end in spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif start < end:
+            merged.append((start, end))
+    return merged
+
+
+def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The parts of a span on each line, without blanks around them and without a list's or heading's mark."""
+    parts = []
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        first, last = start + line.start(), start + line.end()
+        if first == 0 or text[first - 1] == "\n":
+            head = _LINE_HEAD.match(text, first, last)
+            first = head.end() if head else first
+        inner = text[first:last]
+        first += len(inner) - len(inner.lstrip())
+        last -= len(inner) - len(inner.rstrip())
+        if first < last:
+            parts.append((first, last))
+    return parts
+
+
+def _quoted(text: str) -> str:
+    return _outside_code(text, lambda part: _outside_code(_without_links(part), _escaped))
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    parts: list[str] = []
+    end = 0
+    for match in _CODE.finditer(text):
+        parts += (change(text[end : match.start()]), match[0])
+        end = match.end()
+    return "".join((*parts, change(text[end:])))
+
+
+def _without_links(text: str) -> str:
+    text = _IMAGE.sub(lambda match: f"{match[1]} (image)".strip(), text)
+    text = _LINK.sub(_link_as_text, text)
+    text = _ANGLE.sub(r"\1", text)
+    return _BARE.sub(_as_code, text)
+
+
+def _link_as_text(match: re.Match[str]) -> str:
+    words, address = match[1], match[2]
+    outward = address.casefold().startswith(("http:", "https:", "ftp:", "www."))
+    return f"{words} ({address})" if outward and address != words else words
+
+
+def _as_code(match: re.Match[str]) -> str:
+    address = match[1].rstrip(".,;:!?\"')]}*_")
+    return f"`{address}`{match[1][len(address) :]}"
+
+
+def _escaped(text: str) -> str:
+    """What could still act, escaped: brackets, tags, entities, and the colons of directives (":name", ":::")."""
+
+    def escape(match: re.Match[str]) -> str:
+        found = match[0]
+        if found.startswith("\\"):
+            return found
+        if found in _ENTITIES:
+            return _ENTITIES[found]
+        return found.replace(":", "\\:") if ":" in found else f"\\{found}"
+
+    return _ACTIVE.sub(escape, text)
+
+
+def listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

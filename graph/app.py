@@ -15,7 +15,7 @@ WORKBENCH = Principal("workbench", sees_all=True)
 
 
 @cache
-def _surroundings() -> RunContext:
+def surroundings() -> RunContext:
     from argot.corpus.ingest import Corpus
     from argot.jargon_db.glossary import Glossary
     from argot.profile import profile_named
@@ -27,4 +27,4 @@ def _surroundings() -> RunContext:
     return extractive_context(corpus, glossary, WORKBENCH, profile_named(settings.profile), settings)
 
 
-graph = build_graph(source=_surroundings)
+graph = build_graph(source=surroundings)

@@ -117,8 +117,8 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
             waiting = "__interrupt__" in chunk
             values = {**values, **chunk}
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
-    await keep_latest(graph.checkpointer, thread)
     yield AskEvent("result", "result", sum(result.timings.values()), result)
+    await keep_latest(graph.checkpointer, thread)
 
 
 async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:

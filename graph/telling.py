@@ -33,4 +33,11 @@ def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
         text = f"{text[: mention.start]} {text[mention.end :]}"
-    return all(word in STOP_WORDS or word in _WORDS_OF_ASKING or len(word) == 1 for word, _, _ in words(text))
+    return not any(_tells(word, text[start:end], text) for word, start, end in words(text))
+
+
+def _tells(word: str, written: str, text: str) -> bool:
+    """A name in capitals tells, even where it looks like a small word ("IT"), unless everything is in capitals."""
+    if len(written) > 1 and written.isupper() and not text.isupper():
+        return True
+    return len(word) > 1 and word not in STOP_WORDS and word not in _WORDS_OF_ASKING

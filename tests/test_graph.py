@@ -1,6 +1,9 @@
 """A question's journey over real stores: every branch, both interrupts, resuming, crashing, and what may be seen."""
 
 import asyncio
+import importlib
+import json
+import shutil
 import signal
 import sqlite3
 import sys
@@ -507,6 +510,26 @@ async def test_a_killed_turn_gives_way_to_another_question(tiny_kb: Any) -> None
     result = await result_of(ask(graph, tiny_kb.run_context(), "How long does trimming a drive take?", "t"))
     assert result.question == "How long does trimming a drive take?"
     assert "40 seconds" in result.answer
+
+
+# -- LangGraph's tooling ----------------------------------------------------------------------------------------------
+
+
+async def test_the_graph_of_the_tooling_opens_its_stores_when_it_is_first_asked(
+    tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = json.loads((Path(__file__).parent.parent / "langgraph.json").read_text("utf-8"))["graphs"]["argot"]
+    module, attribute = name.split(":")
+    monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))
+    app = importlib.import_module(module)
+    assert not (tmp_path / "kb").exists()
+    shutil.copytree(tiny_home, tmp_path / "kb")
+    state = await getattr(app, attribute).ainvoke({"asked": "How long does trimming a drive take?"})
+    surroundings = app.surroundings()
+    surroundings.glossary.close()
+    surroundings.corpus.close()
+    app.surroundings.cache_clear()
+    assert state["status"] == "answered"
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,26 @@
+"""Whether a question says anything beside its terms."""
+
+import pytest
+
+from argot.graph.telling import says_nothing_else
+from argot.types import Mention
+
+
+def _says_nothing(question: str, term: str) -> bool:
+    start = question.index(term)
+    return says_nothing_else(question, [Mention(term, start, start + len(term), term)])
+
+
+@pytest.mark.parametrize(
+    "question", ["What is a DCC?", "DCC", "WHAT DOES DCC MEAN", "hi, could you explain the DCC please"]
+)
+def test_words_of_asking_tell_nothing(question: str) -> None:
+    assert _says_nothing(question, "DCC")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How often does IT do the DCC?", "What does the DCC cost?", "DCC voltage", "DCC NX-4410B", "DCC in 2024"],
+)
+def test_anything_else_tells_something(question: str) -> None:
+    assert not _says_nothing(question, "DCC")

@@ -166,7 +166,7 @@ def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Ite
     groups: list[list[Atom]] = []
     group: list[Atom] = []
     for block in section.blocks:
-        for atom in atoms_of(markdown, block, max_chars):
+        for atom in atoms_of(markdown, block, _room(group, block, max_chars)):
             if group and _must_break(group, atom, pages, max_chars):
                 kept = _leading(group, atom, max_chars)
                 if len(kept) < len(group):
@@ -183,6 +183,13 @@ def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Ite
             groups[-2:] = [groups[-2][:-1], [moved, *group]]
     for each in groups:
         yield _Unit(each[0].start, each[-1].end, section.path, each[0].columns)
+
+
+def _room(group: list[Atom], block: Block, max_chars: int) -> int:
+    """How large the pieces of a block may be: smaller after a heading, so that the first one fits in under it."""
+    if not group or not all(atom.glued for atom in group):
+        return max_chars
+    return max(max_chars - (block.start - group[0].start), max_chars // 2)
 
 
 def _must_break(group: list[Atom], atom: Atom, pages: _Pages, max_chars: int) -> bool:

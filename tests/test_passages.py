@@ -233,3 +233,10 @@ def test_ids_are_deterministic_and_depend_on_all_parts() -> None:
     made = (document_id("u"), revision_id("d", "h"), passage_id("r", 0, 1))
     assert [name[0] for name in made] == ["d", "r", "p"]
     assert all(len(name) == 17 and int(name[1:], 16) >= 0 for name in made)
+
+
+def test_heading_stays_with_a_paragraph_as_long_as_a_passage() -> None:
+    paragraph = SENTENCES[:399].rstrip()
+    passages = cut(f"# Book\n\n{SENTENCES[:300]}\n\n## A heading of some length\n\n{paragraph}\n")
+    holding = next(passage for passage in passages if "## A heading" in passage.text)
+    assert "Sentence number 0" in holding.text

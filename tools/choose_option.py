@@ -17,6 +17,7 @@ _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
 _FALSE = frozenset({"false", "no", "incorrect", "wrong", "n", "f"})
 _ALL = re.compile(r"^(?:all|both)(?: of (?:these|them|the above)| the above| options)?$|^all$", re.IGNORECASE)
 _NOT = re.compile(r"\bNOT\b|\bexcept\b|\bdoes(?:n't| not)\b|\bis(?:n't| not)\b|\bnever\b")
+_EXPLAINED = re.compile(r"^- (?P<term>[^:]+): (?P<full>[^(.]+?)(?= \(|\.|$)")
 _NEAR = 2
 """Units a question and its answer may lie apart within one passage."""
 
@@ -27,12 +28,13 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
     """The index of the option the passages speak for; None when they say nothing of any of them.
 
     Args:
-        question: with its jargon explained.
+        question: on its first line, with lines "- TERM: expansion" below it where jargon was explained.
         options: two or more.
         passages: Markdown, best first.
     """
     if not options:
         return None
+    question = _in_full(question)
     if yes_no := _as_yes_no(options):
         return yes_no[0] if _is_said(question, passages) else yes_no[1]
     scores = [_spoken_for(question, option, options, passages) for option in options]
@@ -46,6 +48,16 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
         return min(range(len(options)), key=lambda i: scores[i])
     best = max(range(len(options)), key=lambda i: scores[i])
     return best if scores[best] > 0 else None
+
+
+def _in_full(question: str) -> str:
+    """The question alone, each explained term replaced by its expansion; the rest of an explanation is not asked."""
+    first, *explained = question.split("\n")
+    for line in explained:
+        if match := _EXPLAINED.match(line):
+            parts = re.split(rf"(?<!\w){re.escape(match['term'])}(?!\w)", first)
+            first = match["full"].join(parts)
+    return first
 
 
 def _as_yes_no(options: Sequence[str]) -> tuple[int, int] | None:

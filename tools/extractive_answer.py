@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.protocols import AnswerRequest, Embedder
-from argot.tools.quoting import Unit, needed_with, quoted, units_of
+from argot.tools.quoting import Unit, heads_of, is_header, needed_with, quoted, units_of
 from argot.tools.support import statement_stems
 from argot.tools.wanted import Wanted, has_shape, wanted_by
 from argot.types import Hit, ReadTerm
@@ -27,12 +27,12 @@ LEAST_COVERED = 0.30
 
 _HEADING_CREDIT = 0.7
 _BEFORE_CREDIT = 0.5
-_SHAPE_BONUS = 0.18
-_MEANING_WEIGHT = 0.35
-_PLACE_WEIGHT = 0.25
-_CLOSE_TO_BEST = 0.93
-_WORTH_ADDING = 0.60
-_NEW_SHARE = 0.15
+_SHAPE_BONUS = 0.14
+_MEANING_WEIGHT = 0.40
+_PLACE_WEIGHT = 0.30
+_CLOSE_TO_BEST = 0.96
+_WORTH_ADDING = 0.80
+_NEW_SHARE = 0.20
 _SAME = 0.6
 
 
@@ -123,25 +123,26 @@ def _expanded(question: str, terms: Sequence[ReadTerm]) -> str:
 
 
 def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
-    held = [
-        (place, unit, question.held_by(unit.plain))
-        for place, hit in enumerate(hits)
-        for unit in units_of(hit.passage.text)
-    ]
-    rarity = _rarity(question.stems, [stems for _, _, stems in held])
+    held = [[question.held_by(unit.plain) for unit in units_of(hit.passage.text)] for hit in hits]
+    rarity = _rarity(question.stems, [stems for of_hit in held for stems in of_hit])
     best_hit = max((hit.score for hit in hits), default=0.0) or 1.0
     candidates = []
-    for index, (place, unit, stems) in enumerate(held):
-        if unit.kind == "heading" or not stems:
-            continue
-        before = held[index - 1][2] if index and held[index - 1][0] == place else frozenset()
-        credit = _credit(stems, question.held_by(hits[place].passage.header), before)
-        covered = _covered(rarity, credit)
-        own = _covered(rarity, dict.fromkeys(stems, 1.0))
-        shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
-        rank = _PLACE_WEIGHT * hits[place].score / best_hit
-        candidates.append(_Candidate(place, unit, credit, 0.6 * covered + 0.4 * own + shape + rank))
+    for place, hit in enumerate(hits):
+        units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
+        for unit in units:
+            own = held[place][unit.number]
+            if not own or unit.kind == "heading" or is_header(unit, units):
+                continue
+            above = heads_of(unit, units)
+            credit = _credit(own, headings.union(*(held[place][n] for n in above)), _before(unit, held[place]))
+            score = 0.6 * _covered(rarity, credit) + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
+            shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
+            candidates.append(_Candidate(place, unit, credit, score + shape + _PLACE_WEIGHT * hit.score / best_hit))
     return [one for one in candidates if _covered(rarity, one.held) >= LEAST_COVERED]
+
+
+def _before(unit: Unit, held: Sequence[frozenset[str]]) -> frozenset[str]:
+    return held[unit.number - 1] if unit.number else frozenset()
 
 
 def _rarity(stems: frozenset[str], held: Sequence[frozenset[str]]) -> dict[str, float]:

@@ -46,6 +46,20 @@ def units_of(text: str) -> tuple[Unit, ...]:
     )
 
 
+def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
+    """The first row of a table that has more of them."""
+    following = unit.number + 1
+    more = following < len(units) and units[following].kind == "row"
+    return unit.kind == "row" and more and _first_of_run(unit, units) == unit.number
+
+
+def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """What stands above the unit and says what it is about: a table's header, or the line that introduces a list."""
+    if unit.kind not in ("row", "item"):
+        return []
+    return [number for number in needed_with(unit, units) if number != unit.number]
+
+
 def needed_with(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) -> list[int]:
     """The numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
 

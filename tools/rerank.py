@@ -153,28 +153,26 @@ def rerank(query: str, hits: Sequence[Hit], scorer: Scorer, profile: Profile) ->
     return sorted(scored, key=lambda hit: -hit.score)
 
 
+_LEXICAL_EVIDENCE = 0.35
 BEST = 3
 """Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
 
 
 def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer | None = None) -> float:
-    """How much of what the question asks about the best passages hold, in [0, 1]. Below a threshold: abstain.
+    """How well the best passages bear on the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
-    The share of the question's content words, weighted by their rarity among all hits, that stand close together in
-    one of the best passages or its headings. A word that no hit holds weighs most of all, since a question about
-    something else always brings some. A scorer that was trained may judge instead: one that is no
-    `LexicalSemanticScorer` is asked for its score of the best passages, and the higher of the two counts.
+    `hits` come re-ranked. One part is the best hit's score, which has the search's and the scorer's judgement in it.
+    The other is the share of the question's content words, weighted by their rarity among all hits, that stand close
+    together in one of the best passages or its headings: a word that no hit holds weighs most of all, since a
+    question about something else always brings some.
     """
     wanted = query_stems(query)
     if not wanted or not hits:
         return 0.0
-    texts = [hit.passage.with_header for hit in hits]
-    read = [_read(text) for text in texts]
+    read = [_read(hit.passage.with_header) for hit in hits]
     rarity = _rarity(wanted, read)
     lexical = max(_held_together(rarity, text) for text in read[:BEST])
-    if scorer is None or isinstance(scorer, LexicalSemanticScorer):
-        return lexical
-    return max(lexical, *scorer.score(query, texts[:BEST]))
+    return _LEXICAL_EVIDENCE * lexical + (1 - _LEXICAL_EVIDENCE) * hits[0].score
 
 
 def _held_together(rarity: dict[str, float], text: _Read) -> float:

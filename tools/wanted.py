@@ -26,10 +26,11 @@ _QUESTIONS: tuple[tuple[Wanted, str], ...] = (
     ),
     (
         "quantity",
-        r"\b(?:what|which|give|largest|smallest|highest|lowest|maximum|minimum|max|min|limit|range)\b.*\b(?:limit|size"
+        r"\b(?:limit|size"
         r"|temperature|voltage|current|time|period|range|rate|number|percent(?:age)?|share|speed|width|height|length"
         r"|distance|depth|weight|power|frequency|delay|latency|capacity|count|age|price|cost|value|threshold|level"
-        r"|margin|amount|budget|duration|dose|pressure|resistance|tolerance|ratio|target|maximum|minimum|bonus)s?\b",
+        r"|margin|amount|budget|duration|dose|pressure|resistance|tolerance|ratio|target|maximum|minimum|max|min|largest"
+        r"|smallest|highest|lowest|deadline|radius|step|window|quota|voltage|temps?)s?\b",
     ),
     (
         "definition",
@@ -81,6 +82,6 @@ def wanted_by(question: str) -> Wanted:
 
 def has_shape(wanted: Wanted, sentence: str) -> bool:
     """Whether the sentence (plain text) looks like an answer of this kind."""
-    if wanted == "quantity" and quantities(sentence):
-        return True
+    if wanted in ("quantity", "definition") and quantities(sentence):
+        return True  # "What is the X?" asks for its value as often as for its meaning
     return wanted in _SHAPES and _SHAPES[wanted].search(sentence) is not None

@@ -16,6 +16,7 @@ _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_INDENT = 45.0
 _MAX_HEADING = 160
 
 Kind = Literal["heading", "paragraph", "item", "table"]
@@ -57,7 +58,8 @@ class Fonts:
     body: float
     larger: tuple[float, ...]
 
-    def is_heading(self, line: Line) -> bool:
+    def is_heading(self, line: Line, left: float, right: float) -> bool:
+        """By size; or bold, short, and at the left edge or in the middle of the page, where no column is named."""
         text = line.text
         if not 2 <= len(text) <= _MAX_HEADING or not re.search(r"[^\W\d_]{2}", text) or _BULLET.match(text):
             return False
@@ -70,6 +72,7 @@ class Fonts:
             and len(text) <= 100
             and text[-1] not in ".,;"
             and not text[0].islower()
+            and (line.x0 - left < _INDENT or abs(line.x0 + line.x1 - left - right) < _INDENT)
         )
 
     def level(self, size: float) -> int:
@@ -79,6 +82,7 @@ class Fonts:
 def pieces_of(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[RuledTable], words: Words) -> list[Piece]:
     """The blocks of one page in reading order."""
     step = line_step(lines)
+    edges = (min((line.x0 for line in lines), default=0.0), max((line.x1 for line in lines), default=0.0))
     found: list[Piece] = []
     shown: set[int] = set()
     index = 0
@@ -97,7 +101,7 @@ def pieces_of(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[RuledT
             index = stop
             continue
         previous = lines[index - 1] if index else None
-        _add_line(found, line, page, fonts=fonts, step=step, words=words, previous=previous)
+        _add_line(found, line, page, fonts=fonts, step=step, words=words, previous=previous, edges=edges)
         index += 1
     return found
 
@@ -126,9 +130,17 @@ class Words:
 
 
 def _add_line(
-    found: list[Piece], line: Line, page: int, *, fonts: Fonts, step: float, words: Words, previous: Line | None
+    found: list[Piece],
+    line: Line,
+    page: int,
+    *,
+    fonts: Fonts,
+    step: float,
+    words: Words,
+    previous: Line | None,
+    edges: tuple[float, float],
 ) -> None:
-    heading = fonts.is_heading(line)
+    heading = fonts.is_heading(line, *edges)
     last = found[-1] if found else None
     if last is not None and previous is not None and _continues(last, previous, line, step, heading=heading):
         last.text = words.join(last.text, line.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,9 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.owner import KnowledgeBase
-from argot.service.registry import Event, Text, case
+from argot.service.registry import Event, Reader, Text, case
 from argot.service.shapes import jsonable, passage
-from argot.service.worker import stream
+from argot.service.worker import HandOver, stream, told
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ async def add(
     principal: Principal,
     *,
     paths: Paths,
-    audience: list[Text] | None = None,
+    audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
     base_uri: Text | None = None,
 ) -> AsyncIterator[Event]:
@@ -56,12 +57,13 @@ async def add(
                 tags=None if tags is None else tuple(tags),
             )
         )
-        async for event in ingest:
-            if event.kind in counts:
-                counts[event.kind] += 1
-            if event.kind in ("failed", "skipped", "duplicate"):
-                problems.append({"kind": event.kind, "name": event.name, "detail": event.detail})
-            yield ingest_event(event)
+        async with aclosing(ingest) as events:
+            async for event in events:
+                if event.kind in counts:
+                    counts[event.kind] += 1
+                if event.kind in ("failed", "skipped", "duplicate"):
+                    problems.append({"kind": event.kind, "name": event.name, "detail": event.detail})
+                yield ingest_event(event)
     yield {"kind": "result", "data": {**counts, "problems": problems}}
 
 
@@ -122,36 +124,14 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
     corpus = await kb.load(mending=True)
     async with kb.writing:
-        async for done, total in _reindexing(corpus):
-            yield {"kind": "progress", "done": done, "total": total}
+
+        def work(tell: HandOver[tuple[int, int]]) -> None:
+            corpus.reindex(lambda done, total: tell((done, total)))
+
+        async with aclosing(told(work)) as progress:
+            async for done, total in progress:
+                yield {"kind": "progress", "done": done, "total": total}
     yield {"kind": "result", "data": {"passages": corpus.store.passage_count(principal)}}
-
-
-async def _reindexing(corpus: Any) -> AsyncIterator[tuple[int, int]]:
-    """`Corpus.reindex` tells its progress to a function; here it becomes a stream."""
-    import queue
-    import threading
-
-    told: queue.SimpleQueue[tuple[int, int] | BaseException | None] = queue.SimpleQueue()
-
-    def work() -> None:
-        try:
-            corpus.reindex(lambda done, total: told.put((done, total)))
-            told.put(None)
-        except BaseException as error:  # handed over to the reader below
-            told.put(error)
-
-    def items() -> Any:
-        thread = threading.Thread(target=work, name="argot-reindex")
-        thread.start()
-        while (item := told.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-        thread.join()
-
-    async for item in stream(items):
-        yield item
 
 
 def ingest_event(event: IngestEvent) -> Event:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from argot.service.owner import KnowledgeBase
-from argot.service.registry import Text, case
+from argot.service.registry import Reader, Text, case
 from argot.service.shapes import jsonable
 from argot.types import Principal, SenseStatus
 
@@ -56,7 +56,7 @@ async def glossary_add(
     description: Words = "",
     notes: Words = "",
     aliases: list[Word] | None = None,
-    audience: list[Text] | None = None,
+    audience: list[Reader] | None = None,
 ) -> dict[str, Any]:
     """Define what a term means in a context; the same again changes the sense that is there."""
     sense = await kb.blocking(
@@ -88,7 +88,7 @@ async def context_add(
     name: Word,
     description: Words = "",
     contact: Words = "",
-    audience: list[Text] | None = None,
+    audience: list[Reader] | None = None,
 ) -> dict[str, Any]:
     """Make a context, or change what is known of one."""
     readers = frozenset(audience) if audience is not None else None

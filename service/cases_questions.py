@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import NotFound
@@ -10,6 +11,7 @@ from argot.profile import profile_named
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Text, case
 from argot.service.shapes import jsonable
+from argot.service.threads import Threads
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -38,12 +40,14 @@ async def ask(
     checked_question(question, kb.settings.max_question_chars)
     run = await run_context(kb, principal, context, profile)
     threads = await kb.threads()
-    found = await (threads.own(principal.name, thread) if thread else threads.start(principal.name, question))
+    if thread is None:
+        thread = (await threads.start(principal.name, question)).id
     graph = await kb.graph()
-    async with kb.turn_of(found.id):
-        async for event in ask_graph(graph, run, question, found.id):
-            yield plain_event(event)
-        await threads.touch(found.id)
+    async with kb.turn_of(thread):
+        await threads.own(principal.name, thread)
+        async with aclosing(_plain(ask_graph(graph, run, question, thread), threads, thread)) as events:
+            async for event in events:
+                yield event
 
 
 @case("asker")
@@ -58,16 +62,15 @@ async def answer(
 ) -> AsyncIterator[Event]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
     threads = await kb.threads()
-    await threads.own(principal.name, thread)
     run = await run_context(kb, principal, context, profile)
     from argot.graph.run import answer_choice
 
     graph = await kb.graph()
     async with kb.turn_of(thread):
         await threads.own(principal.name, thread)
-        async for event in answer_choice(graph, run, thread, choice):
-            yield plain_event(event)
-        await threads.touch(thread)
+        async with aclosing(_plain(answer_choice(graph, run, thread, choice), threads, thread)) as events:
+            async for event in events:
+                yield event
 
 
 async def run_context(kb: KnowledgeBase, principal: Principal, context: str | None, profile: str | None) -> RunContext:
@@ -90,6 +93,10 @@ async def run_context(kb: KnowledgeBase, principal: Principal, context: str | No
     return extractive_context(corpus, glossary, principal, chosen, kb.settings, context)
 
 
-def plain_event(event: AskEvent) -> Event:
-    data: Any = jsonable(event.data)
-    return {"kind": event.kind, "name": event.name, "seconds": event.seconds, "data": data}
+async def _plain(events: AsyncIterator[AskEvent], threads: Threads, thread: str) -> AsyncGenerator[Event, None]:
+    """The events as JSON. When the result is handed out, it is on the disk."""
+    async for event in events:
+        if event.kind == "result":
+            await threads.touch(thread)
+        data: Any = jsonable(event.data)
+        yield {"kind": event.kind, "name": event.name, "seconds": event.seconds, "data": data}

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
 from argot.service import home as layout
@@ -57,7 +58,7 @@ class KnowledgeBase:
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @classmethod
     def open(

@@ -62,9 +62,9 @@ class People:
         Raises:
             InvalidInput: the name or a group cannot be one.
         """
-        _require_name("user", name)
+        require_name("user", name)
         for group in groups:
-            _require_name("group", group)
+            require_name("group", group)
         if name == LOCAL_NAME:
             raise InvalidInput(f"'{LOCAL_NAME}' is the person at this machine. Choose another user name.")
         with self._guard, damage_named(self.path), self._connection as connection:
@@ -111,7 +111,12 @@ class People:
         return Principal(name, frozenset(self.user(name).groups))
 
 
-def _require_name(kind: str, name: str) -> None:
+def require_name(kind: str, name: str) -> None:
+    """Refuse what cannot be the name of a user or group.
+
+    Raises:
+        InvalidInput
+    """
     if not _NAME.fullmatch(name) or name.startswith("@") or name != name.strip():
         raise InvalidInput(
             f"{name!r} cannot be the name of a {kind}. Use 1 to 64 letters, digits, '.', '-', '_', '@' or inner spaces,"

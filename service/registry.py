@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 
 from argot.errors import InvalidInput, NotAllowed
-from argot.service.people import MANAGERS
+from argot.service.people import MANAGERS, require_name
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -36,6 +36,15 @@ def _unicode(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_unicode)]
 """A string that can be stored: no lone surrogates, which undecodable command-line bytes and JSON may hold."""
+
+
+def _reader(token: str) -> str:
+    require_name("group", token.removeprefix("@"))
+    return token
+
+
+Reader = Annotated[Text, AfterValidator(_reader)]
+"""A group, or `@name` for one person. Checked, for a document for "hr,legal" would be invisible to both."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,60 +4,78 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
+from contextlib import aclosing
 from typing import TypeVar
 
 T = TypeVar("T")
+HandOver = Callable[[T], None]
 
 
-async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncIterator[T]:
+class Stopped(BaseException):
+    """Raised inside work that nobody waits for any more. No error: like a keyboard interrupt, it passes through."""
+
+
+async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGenerator[T, None]:
     """The items `work()` yields, made in a thread of its own.
 
     When the reader goes away (cancelled, closed), the work stops at its next item, and only then does this return:
-    whoever holds a lock around it holds it until nothing is written any more.
+    whoever holds a lock around it holds it until nothing is written any more. Read it within `contextlib.aclosing`.
     """
+
+    def body(hand_over: HandOver[T]) -> None:
+        items = work()
+        if isinstance(items, AsyncIterable):
+            asyncio.run(_read_async(items, hand_over))
+        else:
+            _read(items, hand_over)
+
+    async with aclosing(told(body)) as items:
+        async for item in items:
+            yield item
+
+
+async def told(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
+    """What `work` tells through the function it is given, run in a thread of its own. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[T | None] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
     stopped = threading.Event()
 
-    def hand_over(item: T | None) -> None:
-        loop.call_soon_threadsafe(queue.put_nowait, item)
+    def hand_over(item: T) -> None:
+        if stopped.is_set():
+            raise Stopped
+        loop.call_soon_threadsafe(queue.put_nowait, (item,))
 
     def in_thread() -> None:
         try:
-            _consume(work(), hand_over, stopped)
+            work(hand_over)
+        except Stopped:
+            pass
         finally:
-            hand_over(None)
+            loop.call_soon_threadsafe(queue.put_nowait, None)
 
     running = loop.run_in_executor(None, in_thread)
     try:
         while (item := await queue.get()) is not None:
-            yield item
+            yield item[0]
     finally:
         stopped.set()
         await asyncio.shield(running)
 
 
-def _consume(
-    items: Iterable[T] | AsyncIterable[T], hand_over: Callable[[T | None], None], stopped: threading.Event
-) -> None:
-    if isinstance(items, AsyncIterable):
-        asyncio.run(_consume_async(items, hand_over, stopped))
-        return
-    for item in items:
-        hand_over(item)
-        if stopped.is_set():
-            break
-    if hasattr(items, "close"):
-        items.close()
+def _read(items: Iterable[T], hand_over: HandOver[T]) -> None:
+    try:
+        for item in items:
+            hand_over(item)
+    finally:
+        if hasattr(items, "close"):
+            items.close()
 
 
-async def _consume_async(
-    items: AsyncIterable[T], hand_over: Callable[[T | None], None], stopped: threading.Event
-) -> None:
-    async for item in items:
-        hand_over(item)
-        if stopped.is_set():
-            break
-    if hasattr(items, "aclose"):
-        await items.aclose()
+async def _read_async(items: AsyncIterable[T], hand_over: HandOver[T]) -> None:
+    try:
+        async for item in items:
+            hand_over(item)
+    finally:
+        if hasattr(items, "aclose"):
+            await items.aclose()

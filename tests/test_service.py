@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -27,7 +28,7 @@ from argot.service.local_socket import serving
 from argot.service.lock import read_owner
 from argot.service.owner import KnowledgeBase
 from argot.service.wire import decode, encode, error_event, error_of
-from argot.service.worker import stream
+from argot.service.worker import stream, told
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -96,6 +97,109 @@ async def test_a_sense_with_an_audience_is_invisible_to_others(kb: KnowledgeBase
     assert "secret" not in await cases.result(kb, ASKER, "glossary_export")
 
 
+@pytest.mark.parametrize("audience", [["hr,legal"], [""], ["@"], ["@@ann"], [" hr"]])
+async def test_readers_that_nobody_can_be_are_refused(kb: KnowledgeBase, audience: list[str]) -> None:
+    with pytest.raises(InvalidInput, match="cannot be the name of a group"):
+        await cases.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", audience=audience)
+    assert await cases.result(kb, ADMIN, "glossary_list") == []
+
+
+# -- questions and documents side by side ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def tiny(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "tiny")
+    async with KnowledgeBase.open(home, SETTINGS) as opened:
+        yield opened
+
+
+def folder_of_documents(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"note-{number}.md").write_text(
+            f"# Note {number}\n\nThe valve of pump {number} opens at {number} bar.\n"
+        )
+    return folder
+
+
+async def test_questions_are_answered_while_documents_go_in(tiny: KnowledgeBase, tmp_path: Path) -> None:
+    folder = folder_of_documents(tmp_path / "in", 150)
+    adding = asyncio.create_task(cases.result(tiny, ADMIN, "add", paths=[str(folder)]))
+    answered = 0
+    while not adding.done():
+        result = await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+        answered += "500 dollars" in result["answer"]
+        await asyncio.sleep(0)
+    assert (await adding)["added"] == 150
+    assert answered > 1
+
+
+async def test_an_add_that_is_stopped_leaves_a_sound_base_and_can_be_repeated(
+    tiny: KnowledgeBase, tmp_path: Path
+) -> None:
+    folder = folder_of_documents(tmp_path / "in", 150)
+    events = cases.run(tiny, ADMIN, "add", {"paths": [str(folder)]})
+    async for event in events:
+        if event["kind"] == "added":
+            break
+    await events.aclose()
+    assert not tiny.writing.locked()
+    assert await cases.result(tiny, ADMIN, "check") == []
+    there = len(await cases.result(tiny, ADMIN, "list_documents"))
+
+    again = await cases.result(tiny, ADMIN, "add", paths=[str(folder)])
+
+    assert 0 < again["unchanged"] < 150
+    assert again["added"] + again["unchanged"] == 150
+    assert there == 4 + again["unchanged"]
+    assert await cases.result(tiny, ADMIN, "check") == []
+
+
+async def test_a_reindex_that_is_stopped_leaves_the_old_index(tiny: KnowledgeBase) -> None:
+    events = cases.run(tiny, ADMIN, "reindex", {})
+    await anext(events)
+    await events.aclose()
+    result = await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+    assert "500 dollars" in result["answer"]
+    assert await cases.result(tiny, ADMIN, "check") == []
+
+
+async def test_turns_of_one_thread_follow_each_other(tiny: KnowledgeBase) -> None:
+    first = await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+    questions = ["When must a tariff be filed?", "How long does trimming a drive take?", "What is the read voltage?"]
+    await asyncio.gather(
+        *(cases.result(tiny, ADMIN, "ask", question=question, thread=first["thread"]) for question in questions)
+    )
+    thread = await cases.result(tiny, ADMIN, "thread_read", thread=first["thread"])
+    assert sorted(turn["question"] for turn in thread["turns"][1:]) == sorted(questions)
+
+
+async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: KnowledgeBase) -> None:
+    insider = Principal("vic", frozenset({"vault"}))
+    asked = await cases.result(tiny, insider, "ask", question="How often is the vault combination rotated?")
+    assert "14 days" in asked["answer"]
+
+    outside = await cases.result(tiny, Principal("vic"), "thread_read", thread=asked["thread"])
+
+    assert "14 days" not in json.dumps(outside)
+    passage = asked["passages"][0]["passage_id"]
+    assert "14 days" in (await cases.result(tiny, insider, "read_passage", passage_id=passage))["text"]
+    for name, parameters in (
+        ("read_passage", {"passage_id": passage}),
+        ("show", {"document": "vault-handbook.md"}),
+        ("read_source", {"document": "vault-handbook.md"}),
+        ("read_original", {"document": "vault-handbook.md"}),
+    ):
+        with pytest.raises(NotFound):
+            await cases.result(tiny, Principal("vic"), name, **parameters)
+
+
+async def test_an_empty_thread_name_is_no_new_thread(tiny: KnowledgeBase) -> None:
+    with pytest.raises(NotFound):
+        await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?", thread="")
+
+
 # -- long work ------------------------------------------------------------------------------------------------------
 
 
@@ -139,6 +243,23 @@ async def test_asynchronous_work_is_read_alike() -> None:
             yield number
 
     assert [item async for item in stream(work)] == [0, 1, 2]
+
+
+async def test_work_that_tells_its_progress_is_stopped_at_its_next_word() -> None:
+    stopped = threading.Event()
+
+    def work(tell: Any) -> None:
+        try:
+            for number in range(1_000_000):
+                tell(number)
+        except BaseException:
+            stopped.set()
+            raise
+
+    progress = told(work)
+    assert await anext(progress) == 0
+    await progress.aclose()
+    assert stopped.is_set()
 
 
 # -- the wire -------------------------------------------------------------------------------------------------------

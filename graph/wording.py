@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 
 from argot.graph.state import TurnPart
 from argot.results import FoundPassage, MissedTerm
@@ -120,7 +119,10 @@ def _numbered(head: str, labels: Sequence[str]) -> str:
 
 def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
     """One entry a sense, in order of appearance."""
-    return [next(group) for _, group in groupby(terms, key=lambda term: (term.sense.id, term.sense.expansion))]
+    first: dict[tuple[int, str], ReadTerm] = {}
+    for term in terms:
+        first.setdefault((term.sense.id, term.sense.expansion), term)
+    return list(first.values())
 
 
 def _definition(term: ReadTerm) -> str:

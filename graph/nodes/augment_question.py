@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 from argot.graph.context import RunContext
 from argot.graph.records import read_terms
 from argot.graph.stage import Step
@@ -16,13 +18,14 @@ async def augment_question(state: State, run: RunContext) -> Step:
     word; the asker's own wording stays beside it, with a small weight, only while a sense is a guess.
     """
     question = state["stand_alone_question"]
-    terms = read_terms(state, run)
+    terms = await asyncio.to_thread(read_terms, state, run)
+    context = await asyncio.to_thread(_context, state, terms, run)
     query = expanded_query(question, terms)
     queries = [(query, 1.0)]
     unsettled = not all(reading["settled"] for reading in state["readings"])
     if unsettled and query != question and run.profile.weight_original:
         queries.append((question, run.profile.weight_original))
-    update = {"augmented_question": augmented(question, terms, _context(state, terms, run)), "search_queries": queries}
+    update = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
     return Step(update, found or "nothing to explain")
 

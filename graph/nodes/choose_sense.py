@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.types import interrupt
 
 from argot.graph.choices import SENSE
 from argot.graph.context import RunContext
+from argot.graph.nodes.query_miss import record_misses
 from argot.graph.stage import Step
 from argot.graph.state import State
 
@@ -21,7 +24,7 @@ async def choose_sense(state: State, run: RunContext) -> Step:
     update = {"open_terms": later, "asked_back": state["asked_back"] + 1}
     offered = {f"{SENSE}{sense}": sense for sense in term["senses"]}
     if answer not in offered:
-        run.glossary.record_miss(term["term"], run.principal.name, state["question"], run.thread)
+        await asyncio.to_thread(record_misses, [term["term"]], state, run)
         let_be = [*state["let_be"], term["term"]]
         return Step({**update, "readings": others, "let_be": let_be}, f"“{term['term']}” in none of its senses")
     sense = offered[answer]

@@ -16,8 +16,9 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     next node makes checked sentences of it and clears it.
     """
     hits = await asyncio.to_thread(hits_of, state["hits"][: run.profile.passages_for_answer], run)
+    terms = await asyncio.to_thread(read_terms, state, run)
     question = state["stand_alone_question"]
-    request = AnswerRequest(question, state["augmented_question"] or question, read_terms(state, run), hits)
+    request = AnswerRequest(question, state["augmented_question"] or question, terms, hits)
     pieces = []
     async for piece in run.writer.write(request):
         pieces.append(piece)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 from argot.graph.context import RunContext
 from argot.graph.stage import Step
 from argot.graph.state import State
@@ -7,7 +9,7 @@ from argot.graph.state import State
 
 async def identify_context(state: State, run: RunContext) -> Step:
     """The contexts the question may belong to, of those the asker may know (Golden-Retriever 3.3)."""
-    contexts = run.glossary.contexts(run.principal)
+    contexts = await asyncio.to_thread(run.glossary.contexts, run.principal)
     if not contexts:
         return Step({}, "no contexts are defined")
     scores = await run.reader.identify_context(state["stand_alone_question"], contexts)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langgraph.types import interrupt
@@ -23,13 +25,12 @@ async def query_miss(state: State, run: RunContext) -> Step:
     its documents and not stumble over each capital. `strict` is kept as it is, for whoever sets it wants exactly that.
     Recording is idempotent, for an interrupted node runs twice.
     """
-    for miss in state["unknown"]:
-        run.glossary.record_miss(miss["term"], run.principal.name, state["question"], run.thread)
+    await asyncio.to_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
     names = ", ".join(miss["term"] for miss in state["unknown"])
     if run.profile.misses == "strict":
         ended = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}
         return Step(ended, f"not in the glossary: {names}")
-    if not _may_ask(state, run):
+    if not await asyncio.to_thread(_may_ask, state, run):
         return Step(_let_be(state, state["unknown"]), f"not known, left as it stands: {names}")
     first = state["unknown"][0]
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
@@ -39,6 +40,12 @@ async def query_miss(state: State, run: RunContext) -> Step:
         return Step({**asked, **_respelt(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
     left = [first] if first["suggestions"] else state["unknown"]
     return Step({**asked, **_let_be(state, left)}, f"left as it stands: {', '.join(miss['term'] for miss in left)}")
+
+
+def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
+    """Puts terms into the manager's queue. Recording the same question of the same thread again changes nothing."""
+    for term in terms:
+        run.glossary.record_miss(term, run.principal.name, state["question"], run.thread)
 
 
 def _may_ask(state: State, run: RunContext) -> bool:

@@ -15,11 +15,11 @@ _MARKUP = re.compile(
     r"|(?P<emphasis>(?<![\w*])[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?![\w*]))"
     r"|(?P<heading>^[ \t]{0,3}#{1,6}[ \t]+)"
     r"|(?P<closing>[ \t]#+[ \t]*$)"
-    r"|(?P<escape>\\(?=[\\`*_{}\[\]()#+\-.!|<>~]))"
+    r"|(?P<escape>\\(?P<escaped>[\\`*_{}\[\]()#+\-.!|<>~]))"
     r"|(?P<space>\s+)",
     re.MULTILINE,
 )
-_KEPT = {"image": "alt", "link": "label", "auto": "url", "code": "inner"}
+_KEPT = {"image": "alt", "link": "label", "auto": "url", "code": "inner", "escape": "escaped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def plain(source: str) -> Plain:
     for match in _MARKUP.finditer(source):
         keep(position, match.start())
         position = match.end()
-        kind = match.lastgroup if match.lastgroup in _KEPT else _outer_group(match)
+        kind = _kind(match)
         if kind in _KEPT:
             keep(*match.span(_KEPT[kind]))
         elif kind == "space" and characters and characters[-1] != " ":
@@ -61,8 +61,5 @@ def plain(source: str) -> Plain:
     return Plain("".join(characters), tuple(offsets))
 
 
-def _outer_group(match: re.Match[str]) -> str:
-    for kind in ("image", "link", "auto", "code", "space"):
-        if match.group(kind) is not None:
-            return kind
-    return "mark"
+def _kind(match: re.Match[str]) -> str:
+    return next((kind for kind in (*_KEPT, "space") if match.group(kind) is not None), "mark")

@@ -26,6 +26,9 @@ _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 
 _STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
 _PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
+_AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\d [A-Z]\.))\s+(?=[A-Z])")
+"""Behind "5 ms." and the like, which pysbd takes for titles and initials."""
+
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _LONGEST_PIECE = 1_000
 _LONGEST_ITEM = 300
@@ -172,7 +175,8 @@ def _cut(piece: str) -> list[str]:
         return [piece[a:b].strip() for a, b in pairwise(cuts)]
     if len(_LIST_LIKE.findall(piece)) > _MOST_LIST_MARKS:  # pysbd reads them as lists, in cubic time
         return [part for part in re.split(r"(?<=[.!?])\s+", piece) if part]
-    return [sentence.strip() for sentence in _segmenter().segment(piece) if sentence.strip()]
+    cut = [part for sentence in _segmenter().segment(piece) for part in _AFTER_UNIT.split(sentence)]
+    return [sentence.strip() for sentence in cut if sentence.strip()]
 
 
 @cache

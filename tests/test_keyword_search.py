@@ -1,0 +1,193 @@
+"""Keyword search: what it must find, what it must not, and that any text is a safe query."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from argot.corpus import keyword, writing
+from argot.corpus.identity import content_hash, document_id, passage_id, revision_id
+from argot.corpus.store import CorpusStore
+from argot.corpus.words import identifiers, match_expression
+from argot.corpus.writing import NewRevision
+from argot.types import Audience, Document, Passage, Principal
+
+EVE = Principal("eve")
+INSIDER = Principal("ida", frozenset({"inside"}))
+
+TEXTS = {
+    "controller": "The NX-4410B controller holds 16 GB. Its timing tCCS is 400 ns.",
+    "boards": "The NX boards of 4410 customers were recalled.",
+    "paths": "Open /dev/nvme0n1 with ARGOT_HOME set to the home folder. Version 10.2.3 is needed; 10.2.30 is not out.",
+    "plus": "The firmware is written in C++ and tested with pytest.",
+    "letter": "Section C describes vitamin C and a musical C.",
+    "sharp": "The installer is written in C#.",
+    "map": "The L2P table maps logical to physical pages.",
+    "accents": "Le café de l’hôtel est fermé.",
+    "wide": "The ＮＡＮＤ array has 128 layers, and the zero\u200bwidth note hides here.",
+    "running": "He was running several indexed queries against the databases.",
+    "stop": "To be or not to be, that is what it is about.",
+}
+
+
+def store_text(store: CorpusStore, name: str, text: str, audience: Audience = frozenset(), title: str = "") -> str:
+    document = document_id(name)
+    revision = revision_id(document, content_hash(text.encode()))
+    passage = Passage(passage_id(revision, 0, len(text)), document, revision, 0, 0, len(text), text, title)
+    row = Document(
+        document, name, title or name, "text/plain", revision, content_hash(text.encode()), "", audience=audience
+    )
+    with store.database.writing() as connection:
+        writing.put(connection, NewRevision(row, text, [passage]))
+    return passage.id
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CorpusStore]:
+    opened = CorpusStore.open(tmp_path / "corpus.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[CorpusStore, dict[str, str]]]:
+    opened = CorpusStore.open(tmp_path_factory.mktemp("words") / "corpus.db")
+    names = {store_text(opened, name, text): name for name, text in TEXTS.items()}
+    yield opened, names
+    opened.close()
+
+
+def found(filled: tuple[CorpusStore, dict[str, str]], query: str) -> list[str]:
+    store, names = filled
+    return [names[id_] for id_, _ in store.keyword_search(EVE, query, 50)]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("NX-4410B", "controller"),
+        ("what is nx-4410b?", "controller"),
+        ("tCCS", "controller"),
+        ("/dev/nvme0n1", "paths"),
+        ("nvme0n1", "paths"),
+        ("ARGOT_HOME", "paths"),
+        ("(10.2.3)", "paths"),
+        ("C++", "plus"),
+        ("C#", "sharp"),
+        ("How does L2P work?", "map"),
+        ("cafe", "accents"),
+        ("cafe\u0301", "accents"),
+        ("NAND layers", "wide"),
+        ("ｌａｙｅｒｓ", "wide"),
+        ("zerowidth", "wide"),
+        ("index query", "running"),
+        ("to be or not to be", "stop"),
+    ],
+)
+def test_the_right_passage_comes_first(filled: tuple[CorpusStore, dict[str, str]], query: str, first: str) -> None:
+    assert found(filled, query)[0] == first
+
+
+def test_symbols_are_part_of_a_name(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+    assert found(filled, "C++") == ["plus"]
+    assert found(filled, "C#") == ["sharp"]
+    assert found(filled, "vitamin C")[0] == "letter"
+
+
+def test_parts_of_a_name_are_found_through_the_body(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+    assert "controller" in found(filled, "4410B")
+    assert found(filled, "nvme0n1") == ["paths"]
+
+
+def test_a_question_of_stop_words_and_one_word_is_that_word(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+    assert found(filled, "What is the table of this?") == ["map"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Use NX-4410B, tCCS and (C++).", ["NX-4410B", "tCCS", "C++"]),
+        ("Mount /dev/nvme0n1: done.", ["/dev/nvme0n1"]),
+        ("A low-power mode, e.g. in the Word editor.", ["e.g"]),
+        ("`std::vector` in C#; see 10.2.3.", ["std::vector", "C#", "10.2.3"]),
+        ("Set **ARGOT_HOME** or _emphasis_ in 2024.", ["ARGOT_HOME"]),
+        ("Nothing here, nor 漢字 there 😀", []),
+    ],
+)
+def test_identifiers_are_what_only_its_exact_form_names(text: str, names: list[str]) -> None:
+    assert list(identifiers(text)) == names
+
+
+@pytest.mark.parametrize("query", ["", "   ", "😀😀", '"', "'", "\x00", "()*^:{}", "-", "\ud800"])
+def test_a_query_without_words_finds_nothing(filled: tuple[CorpusStore, dict[str, str]], query: str) -> None:
+    assert found(filled, query) == []
+
+
+def test_a_query_of_one_megabyte_is_bounded(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+    assert "map" in found(filled, "table " + "word-salad C++ " * 70_000)
+    assert found(filled, "+" * 1_000_000) == []
+    expression = match_expression(" ".join(f"word{n}" for n in range(100_000)))
+    assert expression is not None
+    assert expression.count(" OR ") < 128
+
+
+@hypothesis_settings(max_examples=200, deadline=None)
+@given(query=st.text(max_size=60) | st.text(alphabet="\"'*^(){}:+-#C AND OR NOT NEAR\x00\u0301", max_size=30))
+def test_any_text_is_a_safe_query(filled: tuple[CorpusStore, dict[str, str]], query: str) -> None:
+    store, _ = filled
+    assert all(score > 0 for _, score in store.keyword_search(EVE, query, 5))
+    assert store.phrase_count(EVE, query) == len(store.passages_with(EVE, query, 50))
+
+
+def test_a_phrase_counts_passages_that_hold_it(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+    store, names = filled
+    assert store.phrase_count(EVE, "logical to physical page") == 1
+    assert store.phrase_count(EVE, "physical to logical") == 0
+    assert store.phrase_count(EVE, "C++") == 1
+    assert [names[id_] for id_ in store.passages_with(EVE, "indexed query", 5)] == ["running"]
+    assert store.term_document_frequency(EVE, "writing") == 0
+    assert store.term_document_frequency(EVE, "written") == 2
+    assert store.passage_count(EVE) == len(TEXTS)
+
+
+def test_a_title_counts_more_than_a_mention(store: CorpusStore) -> None:
+    store_text(store, "a", "A short remark about warranty among many other things.", title="Miscellany")
+    titled = store_text(store, "b", "Two years from the date of delivery, for all the things.", title="Warranty")
+    assert store.keyword_search(EVE, "warranty", 2)[0][0] == titled
+
+
+def test_unreadable_documents_cannot_crowd_out_results(store: CorpusStore) -> None:
+    for n in range(60):
+        store_text(store, f"secret{n}", f"zebra zebra zebra {n}", frozenset({"inside"}))
+    mine = store_text(store, "mine", "A zebra stood among the horses, far away from everything else on that long day.")
+    assert [id_ for id_, _ in store.keyword_search(EVE, "zebra", 1)] == [mine]
+    assert store.phrase_count(EVE, "zebra") == 1
+    assert store.passages_with(EVE, "zebra", 5) == [mine]
+    assert store.passage_count(EVE) == 1
+    assert len(store.keyword_search(INSIDER, "zebra", 100)) == 61
+    assert store.phrase_count(INSIDER, "zebra") == 61
+
+
+def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
+    store_text(store, "a", "alpha C++ here")
+    store_text(store, "b", "beta")
+    store_text(store, "a", "gamma instead")
+    assert store.keyword_search(EVE, "alpha C++", 5) == []
+    assert len(store.keyword_search(EVE, "gamma", 5)) == 1
+    with store.database.writing() as connection:
+        writing.remove(connection, document_id("b"))
+        assert keyword.faults(connection) == []
+    assert store.keyword_search(EVE, "beta", 5) == []
+
+
+def test_a_damaged_index_is_noticed_and_rebuilt(store: CorpusStore) -> None:
+    store_text(store, "a", "alpha")
+    with store.database.writing() as connection:
+        connection.execute("UPDATE passages SET text = 'omega'")
+        assert keyword.faults(connection) == ["passage_words"]
+        keyword.rebuild(connection)
+        assert keyword.faults(connection) == []
+    assert len(store.keyword_search(EVE, "omega", 5)) == 1

@@ -17,11 +17,10 @@ from typing import Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-BlockKind = Literal["heading", "paragraph", "list", "table", "code", "front"]
+BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
 _SLICE_CHARS = 200_000
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:[^\n]*\n){0,60}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
@@ -57,11 +56,7 @@ class Atom:
 def blocks_of(markdown: str) -> list[Block]:
     """All blocks in order; together they hold every character that is not blank, each once."""
     blocks: list[Block] = []
-    front = _FRONT_MATTER.match(markdown)
-    start = front.end() if front else 0
-    if front:
-        blocks.append(Block(0, start, "front"))
-    for begin, end in _slices(markdown, start):
+    for begin, end in _slices(markdown):
         blocks.extend(_slice_blocks(markdown, begin, end))
     return blocks
 
@@ -121,12 +116,12 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table").disable(["reference"])
 
 
-def _slices(markdown: str, start: int) -> Iterator[tuple[int, int]]:
+def _slices(markdown: str) -> Iterator[tuple[int, int]]:
     """Long texts are parsed piece by piece, so that time and memory stay linear; cut at a blank line outside code."""
-    if len(markdown) - start <= 2 * _SLICE_CHARS:
-        yield start, len(markdown)
+    if len(markdown) <= 2 * _SLICE_CHARS:
+        yield 0, len(markdown)
         return
-    begin, fence, offset = start, "", start
+    begin, fence, offset = 0, "", 0
     while offset < len(markdown):
         stop = markdown.find("\n", offset) + 1 or len(markdown)
         fence = _fence_after(fence, _FENCE.match(markdown, offset, min(stop, offset + 200)))

@@ -134,12 +134,6 @@ def test_code_block_stays_whole_when_it_fits() -> None:
     assert any(code in passage.text for passage in passages)
 
 
-def test_front_matter_is_no_heading() -> None:
-    passages = cut("---\ntitle: X\nowner: Y\n---\n\n# Real\n\nText.\n")
-    assert [passage.heading_path for passage in passages] == [("Real",)] or passages[0].heading_path == ()
-    assert all("owner" not in part for passage in passages for part in passage.heading_path)
-
-
 def test_headings_in_code_are_no_headings() -> None:
     passages = cut("# Real\n\n```sh\n# comment\nls\n```\n")
     assert [passage.heading_path for passage in passages] == [("Real",)]

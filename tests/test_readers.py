@@ -50,6 +50,12 @@ def test_markdown_is_kept_word_for_word() -> None:
 def test_front_matter_gives_title_and_date() -> None:
     parsed = read("---\ntitle: 'Real title'\ndate: 2024-05-06\n---\n\n# Heading\n", "a.md")
     assert (parsed.title, parsed.date) == ("Real title", "2024-05-06")
+    assert parsed.markdown.strip() == "# Heading"
+
+
+def test_text_between_two_rules_is_no_front_matter() -> None:
+    source = "---\nThis is said between rules.\n---\n\nMore.\n"
+    assert read(source, "a.md").markdown == source
 
 
 def test_title_falls_back_to_the_file_name() -> None:

@@ -32,15 +32,18 @@ _SAMPLE_BYTES = 50_000
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 
 
 def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Title: of the front matter, else the first heading, else the file name. Date: of the front matter."""
+    """Title: of the front matter, else the first heading, else the file name. Date: of the front matter.
+
+    The front matter speaks about the document and is no part of what is searched and quoted.
+    """
     from argot.corpus.blocks import plain
 
-    markdown = decode(data, name)
-    front = _front_matter(markdown)
+    front, markdown = _without_front_matter(decode(data, name))
     heading = _first_heading(markdown)
     title = front.get("title") or (plain(heading) if heading else "") or stem(name)
     return ParsedDocument(title, markdown, "text/markdown", date=_date(front.get("date", "")))
@@ -115,20 +118,24 @@ def _guess(data: bytes) -> str:
 
 
 def _first_heading(markdown: str) -> str:
-    head = _FRONT_MATTER.sub("", markdown[:20_000], count=1) if markdown.startswith("---") else markdown[:20_000]
-    match = _HEADING.search(head)
+    match = _HEADING.search(markdown[:20_000])
     return (match[1] or match[2]).strip() if match else ""
 
 
-def _front_matter(markdown: str) -> dict[str, str]:
-    """The plain `name: value` lines of a YAML front matter; nothing of it is run or resolved."""
+def _without_front_matter(markdown: str) -> tuple[dict[str, str], str]:
+    """The plain `name: value` pairs of a YAML front matter, and the text after it; nothing is run or resolved.
+
+    Two rules with text between them are no front matter: each line of it is a pair, an item, indented or a comment.
+    """
     match = _FRONT_MATTER.match(markdown)
+    if match is None or not all(_YAML_LINE.match(line) for line in match[1].splitlines()):
+        return {}, markdown
     pairs: dict[str, str] = {}
-    for line in match[1].splitlines() if match else ():
+    for line in match[1].splitlines():
         key, colon, value = line.partition(":")
         if colon and key.strip().isidentifier():
             pairs.setdefault(key.strip().lower(), value.strip().strip("'\""))
-    return pairs
+    return pairs, markdown[match.end() :]
 
 
 def _date(value: str) -> str | None:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from argot.corpus.ingest import Corpus
+from argot.tools.context import subject_stems
 from argot.tools.sense_documents import Nearness, sense_documents
 from argot.tools.words import content_stems
 from argot.types import ContextScore, Mention, Principal, Sense
@@ -150,7 +151,7 @@ class SenseChooser:
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
         blank = dict.fromkeys(undecided, " ")
         rest = rewritten(question, mentions, {**meanings, **blank})
-        stems = set(content_stems(rest))
+        stems = set(subject_stems(rest))
         nearness = Nearness(self._corpus, self._principal, rest if stems else "")
         nearness.prepare([sense for senses in undecided.values() for sense in senses[:_MOST_SENSES]])
         scores = {score.context: score.score for score in contexts}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -299,6 +301,24 @@ def test_what_is_asked_back_is_shown_with_the_commands_that_answer_it(argot: Arg
     assert argot(*lines[0].split()[1:]).code == 1  # nothing is waiting any more
 
 
+def test_at_a_terminal_the_choice_is_asked_right_away(tiny: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "argot.ui.cli", "ask", "What is a PUC?", "--home", str(tiny)]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown, replied = "", False
+    with contextlib.suppress(OSError):  # the end of a terminal is an error on Linux
+        while data := os.read(ours, 4096):
+            shown += data.decode(errors="replace")
+            if "or in words" in shown and not replied:
+                os.write(ours, b"the legal one\n")
+                replied = True
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert replied
+    assert "PUC = Public Utilities Commission (Legal)" in shown.split("the legal one")[-1]
+
+
 def test_a_thread_is_shown_renamed_and_deleted(argot: Argot, tiny: Path) -> None:
     thread = json.loads(argot("ask", "What does a late tariff filing cost?", "--json").out)["thread"]
     argot("ask", "When must a tariff be filed?", "--thread", thread)
@@ -358,6 +378,55 @@ def test_a_thread_of_another_user_does_not_exist(argot: Argot, tiny: Path) -> No
             assert done.err == f"argot: There is no thread '{thread}' of yours. See them with: argot threads list\n"
     assert argot("threads", "list", "--as", "ann").out == ""
     assert "14 days" in argot("threads", "show", thread, "--as", "vic").out
+
+
+# -- beside a running service ---------------------------------------------------------------------------------------
+
+SERVE = """
+import asyncio, sys
+from pathlib import Path
+from argot.service.local_socket import serving
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+async def main():
+    async with KnowledgeBase.open(Path(sys.argv[1]), Settings()) as kb, serving(kb):
+        print("serving", flush=True)
+        await asyncio.sleep(120)
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def service(tiny: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen([sys.executable, "-c", SERVE, str(tiny)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == "serving\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_commands_beside_a_service_go_through_it(
+    argot: Argot, service: subprocess.Popen[str], tiny: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "pump.md").write_text("# Pump\n\nThe valve of the blue pump opens at 7 bar.\n")
+
+    assert argot("add", "docs").out == "1 added\n"
+    assert "7 bar. [1]" in argot("ask", "When does the valve of the blue pump open?").out
+    assert "pump.md" in argot("list").out
+    assert argot("doctor").code == 0
+    assert argot("backup", "b.tar").code == 0
+    assert argot("reindex").code == 0
+    assert argot("glossary", "import", "absent.csv").code == 1
+    assert argot("remove", "docs/pump.md").code == 0
+    assert f"process {service.pid}" in argot("restore", "b.tar", "--force").err
+
+    service.kill()
+    service.wait()
+    assert "pump.md" not in argot("list").out
+    assert argot("restore", "b.tar", "--force").code == 0
+    assert "pump.md" in argot("list").out
 
 
 # -- damage, backup, doctor -----------------------------------------------------------------------------------------

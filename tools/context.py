@@ -40,10 +40,10 @@ _ASKING = frozenset(
     for word in re.findall(
         r"\w+",
         """abbreviation acronym ask brief call called concept contact define definition describe detail explain
-        explanation expression find form full go guide help info information know knowledge learn letter letters look mean
-        meaning means name need note overview page person please question read refer rule rules say search see show somebody
-        someone something stand stands summary talk tell term terms thing think topic understand want wiki word words
-        work write""",
+        explanation expression find form full go guide help info information know knowledge learn
+        letter letters look mean meaning means name need note overview page person please question
+        read refer rule rules say search see show somebody someone something stand stands summary
+        talk tell term terms thing think topic understand want wiki word words work write""",
     )
     for stem in content_stems(word)
 )

@@ -13,12 +13,14 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argot.corpus.export import MODEL_FILE, TOKENIZER_FILE
 from argot.errors import InvalidSettings
@@ -34,6 +36,7 @@ WINDOW_OVERLAP = 0.15
 BATCH_TEXTS = 32
 BATCH_TOKENS = 8192  # about 32 full windows of 256 tokens: bounds the memory of models with long windows
 FALLBACK_TOKENS = 512
+REMEMBERED_QUERIES = 10_000  # 15 MB at 384 dimensions
 
 Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
@@ -70,6 +73,8 @@ class OnnxEmbedder:
         self._session = _session(folder, threads)
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer, self._whole = _tokenizers(folder, card.max_tokens)
+        self._remembered: dict[str, NDArray[np.float32]] = {}
+        self._remembering = threading.Lock()
 
     @property
     def fingerprint(self) -> str:
@@ -98,7 +103,19 @@ class OnnxEmbedder:
         return self._embed([self._card.passage_prefix + text for text in texts], progress)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        return self._embed([self._card.query_prefix + text for text in texts], None)
+        """As `embed_passages`, but remembers: one question is embedded by several stages of its journey, and the
+        sentences it is compared with come back with the next question.
+        """
+        with self._remembering:
+            found = {text: self._remembered[text] for text in texts if text in self._remembered}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        fresh = self._embed([self._card.query_prefix + text for text in missing], None)
+        found.update(zip(missing, fresh, strict=True))
+        with self._remembering:
+            self._remembered.update((text, found[text]) for text in missing)
+            while len(self._remembered) > REMEMBERED_QUERIES:
+                del self._remembered[next(iter(self._remembered))]
+        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
 
     def _embed(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)

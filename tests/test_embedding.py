@@ -186,3 +186,11 @@ def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     (broken / "modules.json").write_text('[{"path": "", "type": "sentence_transformers.models.Transformer"}]')
     with pytest.raises(InvalidSettings, match="cannot be prepared"):
         embedder_for(Settings(embedding_model=str(broken), cache=tmp_path))
+
+
+def test_a_query_asked_again_has_the_same_vector_in_any_company(embedder: OnnxEmbedder) -> None:
+    alone = embedder.embed_queries(["charge pump"])
+    again = embedder.embed_queries(["word line", "charge pump", "word line"])
+    assert np.array_equal(again[1], alone[0])
+    assert np.array_equal(again[0], again[2])
+    assert embedder.embed_queries([]).shape == (0, embedder.dimensions)

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+_TARGET = r"(?:\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[A-Za-z_][^\]\n]{0,100}\])"
 _MARKUP = re.compile(
-    r"(?P<image>!\[(?P<alt>[^\]\n]{0,300})\]\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,300}\")?\))"
-    r"|(?P<link>\[(?P<label>[^\]\n]{1,300})\](?:\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[^\]\n]{0,100}\]))"
+    rf"(?P<open>!?\[(?=[^\]\n]{{0,300}}\]{_TARGET}))"
+    rf"|(?P<close>\]{_TARGET})"
     r"|(?P<auto><(?P<url>https?://[^>\s]{1,2000})>)"
     r"|(?P<code>(?<!`)(?P<tick>`{1,3})(?P<inner>[^`\n]{1,500})(?P=tick)(?!`))"
     r"|(?P<strong>\*\*|__(?=\w)|(?<=\w)__(?!\w))"
@@ -19,7 +20,7 @@ _MARKUP = re.compile(
     r"|(?P<space>\s+)",
     re.MULTILINE,
 )
-_KEPT = {"image": "alt", "link": "label", "auto": "url", "code": "inner", "escape": "escaped"}
+_KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 
 
 @dataclass(frozen=True, slots=True)

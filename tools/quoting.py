@@ -21,6 +21,7 @@ _LEANS = re.compile(
     r"|a second|another|the second|each of them|neither|either|if not|if so)\b",
     re.IGNORECASE,
 )
+_MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
 MOST_STEPS = 12
 
 
@@ -142,7 +143,8 @@ def _as_markdown(unit: Unit) -> str:
         case "row":
             return unit.text.strip()
         case "item":
-            return re.sub(r"\s*\n\s*", " ", unit.text.strip())
+            marker = _MARKER.match(unit.text)
+            return f"{marker.group()}{plain(unit.text[marker.end() :]).text}" if marker else unit.plain
         case _:
             return unit.plain
 

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from argot.protocols import AnswerRequest
+from argot.tools.choose_option import choose_option
+from argot.tools.cite import match_references
+from argot.tools.extractive_answer import ExtractiveWriter
+from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.sentences import split_sentences
+from argot.tools.wanted import wanted_by
+from argot.types import Document, Hit, Passage
+
+DOCUMENT = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")
+COLUMN = (
+    "After a change of column address the host must wait. This wait is the change column setup time. On NX-4410B the "
+    "change column setup time is at least 300 ns. Hosts that reuse the old value read stale bytes."
+)
+TERMINATION = (
+    "Fast modes need on-die termination. Four strengths can be selected by feature address 0x22:\n\n"
+    "- 50 ohm, for one die per channel;\n- 75 ohm, for two dies per channel;\n- 100 ohm, for four dies."
+)
+NETWORKS = "| Network | For | Internet |\n|---|---|---|\n| Guest | visitors | direct |\n| Factory | tools | none |"
+TRIM = "To trim a drive:\n\n1. Open the [**Media** panel](panel.html#x).\n2. Press Trim.\n3. Wait for 40 seconds."
+CANTEEN = "The canteen opens at noon. It is closed on Friday."
+ALL = [COLUMN, TERMINATION, NETWORKS, TRIM, CANTEEN]
+
+
+def hits(texts: Sequence[str], heading: str = "Guide") -> list[Hit]:
+    return [
+        Hit(Passage(f"p{n}", "d", "r", n, 0, len(text), text, heading, (heading,)), DOCUMENT, 0.9 - 0.02 * n)
+        for n, text in enumerate(texts)
+    ]
+
+
+async def answer(question: str, texts: Sequence[str] = ALL) -> str:
+    request = AnswerRequest(question, question, (), hits(texts))
+    return "".join([piece async for piece in ExtractiveWriter().write(request)])
+
+
+async def test_the_value_comes_first() -> None:
+    text = await answer("What is the change column setup time of the NX-4410B?")
+    assert text.startswith("On NX-4410B the change column setup time is at least 300 ns.")
+
+
+async def test_a_row_comes_under_its_header() -> None:
+    assert await answer("Which internet does the guest network have?") == (
+        "| Network | For | Internet |\n| --- | --- | --- |\n| Guest | visitors | direct |"
+    )
+
+
+async def test_a_list_item_comes_with_the_line_that_introduces_it() -> None:
+    assert await answer("Which termination strength is for two dies per channel?") == (
+        "Four strengths can be selected by feature address 0x22:\n\n- 75 ohm, for two dies per channel;"
+    )
+
+
+async def test_a_how_to_is_answered_by_all_its_steps_without_link_syntax() -> None:
+    assert await answer("How do I trim a drive?") == (
+        "To trim a drive:\n\n1. Open the Media panel.\n2. Press Trim.\n3. Wait for 40 seconds."
+    )
+
+
+async def test_a_sentence_that_leans_on_the_one_before_brings_it_along() -> None:
+    assert await answer("When is the canteen closed?", [CANTEEN]) == CANTEEN
+
+
+async def test_the_same_is_not_said_twice() -> None:
+    text = await answer("When does the canteen open?", [CANTEEN, CANTEEN])
+    assert text.count("The canteen opens at noon.") == 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the change column setup time of the NX-4410B?",
+        "Which internet does the guest network have?",
+        "Which termination strength is for two dies per channel?",
+        "How do I trim a drive?",
+        "When does the canteen open?",
+    ],
+)
+async def test_every_quoted_sentence_is_cited_with_its_own_passage(question: str) -> None:
+    text = await answer(question)
+    sentences = [text[start:end] for start, end in split_sentences(text)]
+    found = match_references(sentences, [h.passage for h in hits(ALL)], LexicalSemanticScorer(), threshold=0.5)
+    assert sum(segment.last - segment.first + 1 for segment in found) == len(sentences) > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("How do I trim a drive?", "steps"),
+        ("how many sockets are on a board", "quantity"),
+        ("SPOR time budget on Heron?", "quantity"),
+        ("When is the alarm tested?", "time"),
+        ("Who may sign?", "person"),
+        ("Why is it slow?", "reason"),
+        ("What is a word line?", "definition"),
+        ("Does it work?", "anything"),
+    ],
+)
+def test_what_a_question_wants(question: str, wanted: str) -> None:
+    assert wanted_by(question) == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "right"),
+    [
+        ("What is the change column setup time on NX-4410B?", ["100 ns", "200 ns", "300 ns"], 2),
+        ("Which strength for two dies per channel?", ["50 ohm", "75 ohm", "100 ohm"], 1),
+        ("The canteen is closed on Friday.", ["true", "false"], 0),
+        ("The canteen is not closed on Friday.", ["true", "false"], 1),
+        ("CT opens at noon.\nTerms:\n- CT: canteen (People). Where lunch is not free", ["no", "yes"], 1),
+        ("Which networks are there?", ["Guest", "Factory", "all of these"], 2),
+        ("zebra", ["horse", "cow"], None),
+    ],
+)
+def test_options_are_chosen_by_what_the_passages_say(question: str, options: list[str], right: int | None) -> None:
+    assert choose_option(question, options, ALL) == right

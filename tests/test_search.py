@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from argot.profile import Profile
+from argot.tools.search import Fused, RankedList, WeightedQuery, fuse, hybrid_search, search_triples, standing
+from argot.types import Principal
+
+ANN = Principal("ann")
+INSIDER = Principal("ines", groups=frozenset({"vault"}))
+VAULT = [WeightedQuery("vault combination Vault Liaison Team")]
+
+
+def names(hits: list[Any]) -> list[str]:
+    return [hit.document.name for hit in hits]
+
+
+def test_fusion_is_weighted_reciprocal_rank_times_standing() -> None:
+    flat = RankedList("keyword", 1.0, [("a", 2.0), ("b", 2.0)])
+    other = RankedList("semantic", 0.5, [("b", 0.4), ("c", 0.4)])
+    fused = fuse([flat, other], 60)
+    assert fused["a"].score == pytest.approx(1.0 / 1.5)
+    assert fused["b"].score == pytest.approx((61 / 62 + 0.5) / 1.5)
+    assert fused["c"].score == pytest.approx(0.5 * 61 / 62 / 1.5)
+    assert fused["b"] == Fused(fused["b"].score, {"keyword": 2, "semantic": 1})
+
+
+def test_a_list_that_knows_outvotes_a_list_that_guesses() -> None:
+    guessing = RankedList("keyword", 1.0, [(f"k{n}", 5.0 - 0.01 * n) for n in range(50)])
+    knowing = RankedList("semantic", 0.9, [("answer", 0.9)] + [(f"s{n}", 0.30 - 0.001 * n) for n in range(49)])
+    fused = fuse([guessing, knowing], 60)
+    assert max(fused, key=lambda id_: fused[id_].score) == "answer"
+
+
+def test_a_short_keyword_list_stands_out_of_all_it_did_not_find() -> None:
+    assert standing(RankedList("keyword", 1.0, [("only", 3.0)], 50, 0.0))["only"] > 1
+    assert standing(RankedList("keyword", 1.0, [("a", 3.0), ("b", 1.0)]))["b"] == 0
+    assert fuse([RankedList("keyword", 1.0, [])], 60) == {}
+
+
+def test_best_rank_counts_when_several_queries_find_a_passage() -> None:
+    lists = [RankedList("keyword", 1.0, [("x", 2.0), ("a", 1.0)]), RankedList("keyword", 0.3, [("a", 2.0), ("x", 1.0)])]
+    assert fuse(lists, 60)["a"].ranks == {"keyword": 1}
+    assert fuse(lists, 60)["x"].score > fuse(lists, 60)["a"].score
+
+
+def test_hybrid_search_finds_by_words_and_by_meaning(tiny_kb: Any) -> None:
+    hits = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("How much does a late filing cost?")], Profile())
+    assert names(hits)[0] == "tariff-filing.md"
+    assert set(hits[0].found_by) >= {"keyword", "semantic"}
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(0 <= hit.score <= 1 for hit in hits)
+    assert len({hit.passage.id for hit in hits}) == len(hits)
+
+
+@pytest.mark.parametrize("off", ["search_keyword", "search_semantic"])
+def test_either_search_can_be_switched_off(tiny_kb: Any, off: str) -> None:
+    hits = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("FTLX worn blocks")], Profile(**{off: False}))
+    assert names(hits)[0] == "drive-tool.md"
+    assert all(off.removeprefix("search_") not in hit.found_by for hit in hits)
+
+
+def test_nobody_finds_what_they_may_not_read(tiny_kb: Any) -> None:
+    assert "vault-handbook.md" not in names(hybrid_search(tiny_kb.corpus, ANN, VAULT, Profile()))
+    assert names(hybrid_search(tiny_kb.corpus, INSIDER, VAULT, Profile()))[0] == "vault-handbook.md"
+
+
+def test_the_store_has_the_last_word(tiny_kb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index that names a passage it should not is not believed."""
+    secret = hybrid_search(tiny_kb.corpus, INSIDER, VAULT, Profile())[0].passage.id
+    monkeypatch.setattr(type(tiny_kb.corpus), "semantic_search", lambda *_: [(secret, 0.99), ("p0", 0.98)])
+    found = hybrid_search(tiny_kb.corpus, ANN, VAULT, Profile())
+    assert secret not in {hit.passage.id for hit in found}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "🙂", '"; DROP TABLE passages; --', "the of and", "a" * 5000, "C++ OR NEAR("]
+)
+def test_any_text_is_a_safe_query(tiny_kb: Any, text: str) -> None:
+    hits = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery(text), WeightedQuery("word line", 0.3)], Profile())
+    assert hits
+
+
+def test_no_query_finds_nothing(tiny_kb: Any) -> None:
+    assert hybrid_search(tiny_kb.corpus, ANN, [], Profile()) == []
+    assert hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("drive", 0.0)], Profile()) == []
+
+
+def test_triples_are_found_and_checked(tiny_kb: Any) -> None:
+    found = search_triples(tiny_kb.corpus, ANN, "how to trim my drive", Profile())
+    assert ("trim", "drive") in {(triple.action, triple.target) for triple in found}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -48,7 +49,7 @@ class ThreadState:
     waiting: bool = False
 
 
-async def ask(graph: ArgotGraph, run: RunContext, question: str, thread: str) -> AsyncIterator[AskEvent]:
+async def ask(graph: ArgotGraph, run: RunContext, question: str, thread: str) -> AsyncGenerator[AskEvent]:
     """Asks a question in a thread.
 
     If the thread waits for a choice and the question reads as one, it is taken as that. Anything else begins a new
@@ -67,11 +68,12 @@ async def ask(graph: ArgotGraph, run: RunContext, question: str, thread: str) ->
         given = None
     else:
         given = {"asked": text}
-    async for event in _run(graph, run.in_thread(thread), given, thread):
-        yield event
+    async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
+        async for event in events:
+            yield event
 
 
-async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer: str) -> AsyncIterator[AskEvent]:
+async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer: str) -> AsyncGenerator[AskEvent]:
     """Answers what the thread waits for: with a choice's `answer`, its number, or words. Else it is a new question.
 
     Raises:
@@ -84,8 +86,9 @@ async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer:
         raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
     choice = await _meant(snapshot, run.in_thread(thread), text)
     given: Any = Command(resume=choice) if choice else {"asked": text}
-    async for event in _run(graph, run.in_thread(thread), given, thread):
-        yield event
+    async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
+        async for event in events:
+            yield event
 
 
 async def thread_state(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
@@ -102,20 +105,21 @@ def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting:
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 
-async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> AsyncIterator[AskEvent]:
+async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> AsyncGenerator[AskEvent]:
     """Runs the graph to its end or to an interrupt. Each step is stored before the next begins (`durability`)."""
     durability: Literal["sync"] | None = "sync" if graph.checkpointer else None
-    stream: AsyncIterator[Any] = graph.astream(
+    stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
         given, _config(thread), context=run, stream_mode=["custom", "values"], durability=durability
     )
     values: dict[str, Any] = {}
     waiting = False
-    async for mode, chunk in stream:
-        if mode == "custom":
-            yield AskEvent(chunk["kind"], chunk["name"], chunk.get("seconds"), chunk["text"])
-        else:
-            waiting = "__interrupt__" in chunk
-            values = {**values, **chunk}
+    async with aclosing(stream):  # an asker who leaves stops the work
+        async for mode, chunk in stream:
+            if mode == "custom":
+                yield AskEvent(chunk["kind"], chunk["name"], chunk.get("seconds"), chunk["text"])
+            else:
+                waiting = "__interrupt__" in chunk
+                values = {**values, **chunk}
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
     yield AskEvent("result", "result", sum(result.timings.values()), result)
     await keep_latest(graph.checkpointer, thread)

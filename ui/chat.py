@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import uuid4
 
 import chainlit as cl
 from chainlit.context import context
@@ -35,7 +36,7 @@ SAMPLE_QUESTIONS = (
     "What's the PUC height limit on the x4 die?",
     "How tall may a pole on our land be according to the PUC?",
     "What do I do when a tilt sticker on a delivery has turned red?",
-    "How long does the EM take?",
+    "What is PLP?",
 )
 """The same abbreviation in two senses, a plain question, and one that has to be asked back."""
 BUTTONS = "buttons"
@@ -220,6 +221,12 @@ def _step(name: str, parent: str) -> cl.Step:
 
 def _actions(buttons: tuple[Button, ...]) -> list[cl.Action]:
     return [
-        cl.Action(name=button.action, payload=button.payload, label=button.label, tooltip=button.tooltip)
+        cl.Action(
+            id=f"choice-{uuid4()}",
+            name=button.action,
+            payload=button.payload,
+            label=button.label,
+            tooltip=button.tooltip,
+        )
         for button in buttons
     ]

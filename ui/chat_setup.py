@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from argot.errors import MissingExtra
 from argot.service.owner import KnowledgeBase
-from argot.ui.chat_people import SECRET, signing_secret
+from argot.service.people import LOCAL_NAME
+from argot.ui.chat_people import SECRET, local_display_name, signing_secret
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -108,6 +109,14 @@ def identify(token: str) -> str | None:
         return str(decode_jwt(token).identifier)
     except (jwt.InvalidTokenError, TypeError, KeyError):
         return None
+
+
+def local_identity() -> str:
+    """The signed identity of the person at this machine."""
+    from chainlit import User
+    from chainlit.auth import create_jwt
+
+    return str(create_jwt(User(identifier=LOCAL_NAME, display_name=local_display_name())))
 
 
 # -- the folder ---------------------------------------------------------------------------------------------------

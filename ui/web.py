@@ -99,6 +99,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int) -> ASGIApp:
         page=chat_setup.page(),
         cookie=chat_setup.cookie_name(port),
         identify=chat_setup.identify,
+        welcome=chat_setup.local_identity,
     )
 
 

@@ -58,10 +58,19 @@ class Guard:
         page: its HTML page; the inline scripts in it, and no others, may run.
         cookie: the name of the cookie that holds the signed identity.
         identify: gives the identifier in such a cookie, or None.
+        welcome: gives a signed identity for whoever opens the page without one; None where people have to sign in.
     """
 
     def __init__(
-        self, app: ASGIApp, *, host: str, port: int, page: str, cookie: str, identify: Callable[[str], str | None]
+        self,
+        app: ASGIApp,
+        *,
+        host: str,
+        port: int,
+        page: str,
+        cookie: str,
+        identify: Callable[[str], str | None],
+        welcome: Callable[[], str] | None = None,
     ) -> None:
         self.app = app
         self.hosts = frozenset(own_hosts(host, port))
@@ -69,6 +78,7 @@ class Guard:
         self.policy = content_policy(page, self.hosts)
         self.cookie = cookie
         self.identify = identify
+        self.welcome = welcome
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -78,9 +88,11 @@ class Guard:
         if refusal := self.refusal(scope, headers):
             await _refuse(refusal, scope, receive, send)
             return
-        token = asker.set(self._asker(headers))
+        name = self._asker(headers)
+        token = asker.set(name)
         try:
-            await self.app(scope, receive, self._with_headers(send) if scope["type"] == "http" else send)
+            answer = self._with_headers(send, newcomer=name is None) if scope["type"] == "http" else send
+            await self.app(scope, receive, answer)
         finally:
             asker.reset(token)
 
@@ -108,13 +120,15 @@ class Guard:
             return None
         return self.identify(cookies[self.cookie].value) if self.cookie in cookies else None
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, send: Send, *, newcomer: bool) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("Content-Security-Policy", self.policy)
                 for name, value in SECURITY_HEADERS.items():
                     headers[name] = value
+                if newcomer and self.welcome and headers.get("content-type", "").startswith("text/html"):
+                    headers.append("Set-Cookie", f"{self.cookie}={self.welcome()}; Path=/; HttpOnly; SameSite=Strict")
             await send(message)
 
         return send_with_headers

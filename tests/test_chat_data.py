@@ -1,0 +1,167 @@
+"""Chainlit's data layer over our threads: every reading goes through the service, on behalf of who is signed in."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import NotAllowed, NotFound
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.ui.chat_people import asker
+
+QUESTION = "What is the WL voltage during a read?"
+
+
+@pytest.fixture(scope="module")
+def chainlit_imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Chainlit writes into its application folder while it is imported: give it one of ours."""
+    kept = dict(os.environ)
+    os.environ["CHAINLIT_APP_ROOT"] = str(tmp_path_factory.mktemp("chainlit"))
+    import chainlit  # noqa: F401
+
+    yield
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+@pytest.fixture
+async def kb(chainlit_imported: None, tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
+        kb.people.add("ann", ("vault",))
+        kb.people.add("bob")
+        yield kb
+
+
+@pytest.fixture
+def layer(kb: KnowledgeBase) -> Any:
+    from argot.ui.chat_data import ThreadsLayer
+
+    return ThreadsLayer(kb)
+
+
+async def _ask(kb: KnowledgeBase, name: str, question: str, thread: str | None = None) -> dict[str, Any]:
+    principal = kb.principal(name)
+    result: dict[str, Any] = await cases.result(kb, principal, "ask", question=question, thread=thread)
+    return result
+
+
+async def _list(layer: Any, **filters: Any) -> list[dict[str, Any]]:
+    from chainlit.types import Pagination, ThreadFilter
+
+    page = await layer.list_threads(Pagination(first=2), ThreadFilter(**filters))
+    threads: list[dict[str, Any]] = page.data
+    return threads
+
+
+async def test_history_is_put_together_from_our_threads(kb: KnowledgeBase, layer: Any) -> None:
+    asker.set("ann")
+    asked = await _ask(kb, "ann", QUESTION)
+    await _ask(kb, "ann", "How much does a late tariff filing cost?", asked["thread"])
+    thread = await layer.get_thread(asked["thread"])
+    assert (thread["name"], thread["userIdentifier"]) == (QUESTION, "ann")
+    assert [step["type"] for step in thread["steps"]] == ["user_message", "run", "assistant_message"] * 2
+    assert thread["steps"][0]["output"] == QUESTION
+    assert "4.5 V" in thread["steps"][2]["output"] and "500 dollars" in thread["steps"][5]["output"]
+    assert thread["steps"][2]["parentId"] == thread["steps"][1]["id"]
+
+
+async def test_threads_are_their_owners_alone(kb: KnowledgeBase, layer: Any) -> None:
+    asked = await _ask(kb, "ann", QUESTION)
+    asker.set("bob")
+    assert await _list(layer) == []
+    assert await layer.get_thread(asked["thread"]) is None
+    assert await layer.get_thread_author(asked["thread"]) == ""
+    for attempt in (
+        layer.delete_thread(asked["thread"]),
+        layer.delete_feedback(f"{asked['thread']}.0"),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    asker.set("ann")
+    assert await layer.get_thread_author(asked["thread"]) == "ann"
+
+
+async def test_nobody_signed_in_sees_nothing(kb: KnowledgeBase, layer: Any) -> None:
+    asked = await _ask(kb, "ann", QUESTION)
+    asker.set(None)
+    with pytest.raises(NotAllowed):
+        await layer.get_thread(asked["thread"])
+
+
+async def test_what_one_may_no_longer_read_is_gone_from_history(kb: KnowledgeBase, layer: Any) -> None:
+    asker.set("ann")
+    asked = await _ask(kb, "ann", "How often is the vault combination rotated?")
+    assert "14 days" in str(await layer.get_thread(asked["thread"]))
+    kb.people._connection.execute("DELETE FROM memberships WHERE user = 'ann'")
+    assert "14 days" not in str(await layer.get_thread(asked["thread"]))
+
+
+async def test_the_list_is_paged_and_searched(kb: KnowledgeBase, layer: Any) -> None:
+    from chainlit.types import Pagination, ThreadFilter
+
+    asker.set("ann")
+    threads = await kb.threads()
+    for number in range(5):
+        await threads.start("ann", f"Question {number}")
+    titles, cursor = [], None
+    while True:
+        page = await layer.list_threads(Pagination(first=2, cursor=cursor), ThreadFilter())
+        titles += [thread["name"] for thread in page.data]
+        if not page.pageInfo.hasNextPage:
+            break
+        cursor = page.pageInfo.endCursor
+    assert sorted(titles) == [f"Question {number}" for number in range(5)]
+    assert [thread["name"] for thread in await _list(layer, search="QUESTION 3")] == ["Question 3"]
+
+
+async def test_rename_and_delete_reach_our_store(kb: KnowledgeBase, layer: Any) -> None:
+    asker.set("ann")
+    asked = await _ask(kb, "ann", QUESTION)
+    await layer.update_thread(asked["thread"], name="Voltages")
+    assert [thread["name"] for thread in await _list(layer)] == ["Voltages"]
+    await layer.update_thread(asked["thread"], metadata={"is_shared": True})
+    assert (await layer.get_thread(asked["thread"]))["metadata"] == {}
+    await layer.delete_thread(asked["thread"])
+    assert await _list(layer) == []
+
+
+async def test_thumbs_reach_our_store_and_come_back(kb: KnowledgeBase, layer: Any) -> None:
+    from chainlit.types import Feedback
+
+    asker.set("ann")
+    asked = await _ask(kb, "ann", QUESTION)
+    layer.remember_run("just given", asked["thread"], 0)
+    given = await layer.upsert_feedback(Feedback(forId="just given", value=0, comment="wrong page"))
+    said = (await cases.result(kb, kb.principal("ann"), "thread_read", thread=asked["thread"]))["feedback"]
+    assert [(one["turn"], one["value"], one["comment"]) for one in said] == [(0, -1, "wrong page")]
+    run = (await layer.get_thread(asked["thread"]))["steps"][1]
+    assert run["feedback"] == {"forId": run["id"], "id": given, "value": 0, "comment": "wrong page"}
+    await layer.upsert_feedback(Feedback(forId=run["id"], value=1))
+    assert (await layer.get_thread(asked["thread"]))["steps"][1]["feedback"]["value"] == 1
+    await layer.delete_feedback(given)
+    assert "feedback" not in (await layer.get_thread(asked["thread"]))["steps"][1]
+    with pytest.raises(NotFound):
+        await layer.upsert_feedback(Feedback(forId="of an older page", value=1))
+
+
+async def test_a_first_message_begins_one_thread_under_our_id(kb: KnowledgeBase) -> None:
+    import asyncio
+
+    from argot.ui.chat_threads import ensure_thread
+
+    class Session:
+        thread_id = "made up by Chainlit"
+
+    asker.set("ann")
+    session = Session()
+    first, second = await asyncio.gather(*(ensure_thread(kb, session, "Why\ud800?") for _ in range(2)))
+    assert first == second == session.thread_id
+    assert [thread.title for thread in await (await kb.threads()).of("ann")] == ["Why??"]
+    asker.set("bob")
+    assert await ensure_thread(kb, session, "Mine") != first

@@ -1,0 +1,155 @@
+"""Text of strangers in a window that renders Markdown, and what an answer looks like."""
+
+import pytest
+
+from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.ui.chat_sources import source_of
+from argot.ui.chat_text import highlighted, literal, plain, quoted
+from argot.ui.chat_view import passage_panel, stage_line, view
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![pixel](http://evil.example/x.png) here", "pixel (image) here"),
+        ("[click](javascript:alert(1))", "click)"),
+        ("[guide](guide.md) and [site](https://a.example/b)", "guide and site (`https://a.example/b`)"),
+        ("see <https://a.example> or www.b.example.", "see `https://a.example` or `www.b.example`."),
+        ("use <device> here", "use &lt;device> here"),
+        ("as in [1] and \\[2\\]", "as in \\[1\\] and \\[2\\]"),
+        ("ratio a:b at 10:30", "ratio a\\:b at 10:30"),
+        (":::danger", "\\:\\:\\:danger"),
+        ("`<b> [1]` stays, [2] not", "`<b> [1]` stays, \\[2\\] not"),
+        ("```\n<b> [1]\n```\n[2]", "```\n<b> [1]\n```\n\\[2\\]"),
+        ("```\nnever closed [1]", "```\nnever closed [1]"),
+        ("&lt;script&gt;", "&amp;lt;script&amp;gt;"),
+        ("| a | b |\n| --- | --- |\n| 1 | **2** |", "| a | b |\n| --- | --- |\n| 1 | **2** |"),
+        ("hidden\u200b\u202e\x00", "hidden"),
+    ],
+)
+def test_quoted_markdown_keeps_its_structure_and_loses_what_acts(text: str, shown: str) -> None:
+    assert quoted(text) == shown
+
+
+def test_plain_text_shows_every_character_as_it_is() -> None:
+    assert plain("a*b_[c](d)<e>\n# f") == "a\\*b\\_\\[c\\]\\(d\\)\\<e\\> \\# f"
+    assert plain("http://a.example") == "http\\:\u2060//a\\.example"  # no address for the renderer's second look
+    assert literal("one\n\u202etwo") == "one two"
+
+
+def test_cited_sentences_are_bold_and_the_rest_is_not() -> None:
+    text = "- One stands here. Two follows.\n- Three."
+    start = text.index("One")
+    assert highlighted(text, [(0, text.index(" Two"))]) == ("- **One stands here.** Two follows.\n- Three.", [])
+    assert highlighted(text, [(start, len(text))]) == ("- **One stands here. Two follows.**\n- **Three.**", [])
+
+
+def test_cited_table_rows_are_quoted_above_instead() -> None:
+    text, above = highlighted("| a | b |\n| - | - |\n| 1 | 2 |", [(20, 29)])
+    assert "**" not in text
+    assert above == ["| 1 | 2 |"]
+
+
+def test_spans_outside_the_passage_colour_nothing() -> None:
+    assert highlighted("short", [(90, 99), (-9, 0)]) == ("short", [])
+
+
+PASSAGE = FoundPassage(
+    n=2, passage_id="p1", document="a_b.pdf", uri="x", page=3, heading="H", text="T", score=1.0, found_by={}
+)
+CITED = Sentence(
+    text="It is so [9].",
+    supported=True,
+    citations=[
+        Citation(n=2, passage_id="p1", document="a_b.pdf", revision="r", page=3, heading="H", span=(4, 9), score=1)
+    ],
+)
+
+
+def _result(**fields: object) -> AskResult:
+    given: dict[str, object] = {
+        "question": "What is ABC?",
+        "stand_alone_question": "What is ABC?",
+        "status": "answered",
+        "thread": "t1",
+        "answer": "",
+    }
+    return AskResult.model_validate({**given, **fields})
+
+
+def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_supports() -> None:
+    free = Sentence(text="That is not.", supported=False)
+    term = Jargon(term="ABC", surface="abc", context="Legal", expansion="A *b* c")
+    shown = view(
+        _result(answer="It is so [9].\n\nThat is not.", sentences=[CITED, free], jargon=[term], passages=[PASSAGE])
+    )
+    first, second, *rest = shown.content.split("\n\n")
+    assert first == "It is so \\[9\\]. [\\[2\\]](/argot/passages/p1?span=4-9)"
+    assert second.startswith("That is not. ⚠")
+    assert "**abc**: A \\*b\\* c · Legal" in rest[0]
+    assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
+
+
+def test_a_cited_row_keeps_its_table() -> None:
+    row = CITED.model_copy(update={"text": "| 1 | 2 |"})
+    head = Sentence(text="| a | b |", supported=True)
+    answer = "| a | b |\n| - | - |\n| 1 | 2 |"
+    shown = view(_result(answer=answer, sentences=[head, row], passages=[PASSAGE]))
+    assert "| - | - |\n| 1 | 2  [\\[2\\]](/argot/passages/p1?span=4-9) |" in shown.content
+
+
+def test_choices_become_buttons() -> None:
+    choices = [
+        Choice(answer="sense:1", term="ABC", context="Legal", expansion="A b c", description="d"),
+        Choice(answer="none", term="ABC"),
+    ]
+    shown = view(_result(status="needs_choice", answer="Which one?\n1. ...", choices=choices))
+    assert [button.payload["choice"] for button in shown.buttons] == ["sense:1", "none"]
+    assert [button.label for button in shown.buttons] == ["1. A b c (Legal)", "2. None of these"]
+    assert "1. **A b c** · Legal: d" in shown.content
+
+
+def test_a_miss_offers_the_question_with_each_suggestion() -> None:
+    misses = [MissedTerm(term="ABC", suggestions=["ABD"], contact="ann")]
+    shown = view(_result(status="query_miss", answer="Not in the glossary: ABC.", misses=misses))
+    assert [button.payload for button in shown.buttons] == [{"question": "What is ABD?"}]
+
+
+def test_abstaining_shows_the_nearest_passages() -> None:
+    shown = view(_result(status="abstained", answer="The documents do not say.\n[2] x", passages=[PASSAGE]))
+    assert shown.content.startswith("The documents do not say\\.")
+    assert "(/argot/passages/p1)" in shown.content
+
+
+def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
+    passage = {
+        "start": 100,
+        "text": "One. Two.",
+        "heading": "A > B",
+        "document": "d.md",
+        "page": None,
+        "page_kind": None,
+    }
+    assert passage_panel(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
+
+
+def test_a_stage_is_one_readable_line() -> None:
+    assert stage_line("retrieve", "30 passages", 0.0123) == "Searching the documents: 30 passages (12 ms)"
+    assert stage_line("retrieve", "", None) == "Searching the documents"
+
+
+@pytest.mark.parametrize(
+    "address", [None, 7, "http://a.example", "/argot/passages/../x", "/argot/passages/p1?x=<b>", "/project/thread/t1"]
+)
+def test_only_addresses_of_passages_open_the_panel(address: object) -> None:
+    assert source_of(address) is None
+
+
+def test_an_address_tells_passage_and_page() -> None:
+    opened = source_of("/argot/passages/p1/original#page=3")
+    assert opened and (opened.passage_id, opened.address, opened.original, opened.page) == (
+        "p1",
+        "/argot/passages/p1/original",
+        True,
+        3,
+    )

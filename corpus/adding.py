@@ -13,6 +13,7 @@ A kill before 3 leaves nothing (the next start empties the queue), a kill after 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ from argot.corpus.sources import Source
 from argot.corpus.stamps import stamped_derived, stamped_triples
 from argot.corpus.storing import relabel, store_revisions
 from argot.corpus.writing import NewRevision
-from argot.errors import ModelUnavailable, UnreadableDocument
+from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver
 from argot.types import EVERYONE, Audience, Document, ParsedDocument
 
@@ -43,6 +44,8 @@ GROUP_DOCUMENTS = 64
 GROUP_SECONDS = 2.0
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,19 @@ class Adding:
         return self._deriver is not None and standing.derived_by != self._deriver.name
 
     def _read(self, candidate: Candidate, loop: _EventLoop) -> NewRevision:
+        """
+        Raises:
+            UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
+        """
+        try:
+            return self._with_derived(self._parsed(candidate), loop)
+        except ArgotError:
+            raise
+        except Exception as error:
+            log.exception("reading %s failed", candidate.source.name)
+            raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
+
+    def _parsed(self, candidate: Candidate) -> NewRevision:
         source, settings = candidate.source, self._corpus.settings
         parsed = read_document_isolated(candidate.data, source.name, self._corpus.limits)
         document = self._document(candidate, parsed)
@@ -214,8 +230,7 @@ class Adding:
         )
         if not passages:
             raise UnreadableDocument(source.name, "no text in it")
-        document = replace(document, passages=len(passages))
-        return self._with_derived(NewRevision(document, parsed.markdown, passages), loop)
+        return NewRevision(replace(document, passages=len(passages)), parsed.markdown, passages)
 
     def _document(self, candidate: Candidate, parsed: ParsedDocument) -> Document:
         id_ = document_id(candidate.source.uri)

@@ -64,4 +64,5 @@ def _source(file: Path, root: Path, base_uri: str | None, skip: str) -> Source:
 def _uri(file: Path, root: Path, base_uri: str | None) -> str:
     if base_uri is None:
         return Path(os.path.normpath(file.absolute())).as_uri()
-    return f"{base_uri.rstrip('/')}/{quote(file.relative_to(root).as_posix(), errors='surrogateescape')}"
+    below = quote(file.relative_to(root).as_posix(), errors="surrogateescape")
+    return f"{base_uri}{'' if base_uri.endswith('/') else '/'}{below}"

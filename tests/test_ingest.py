@@ -1,0 +1,474 @@
+"""Adding documents: what each source becomes, that a kill leaves no halves, and that the index can be rebuilt."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.corpus.embedding import embedder_for
+from argot.corpus.ingest import Corpus, IngestEvent, Source, sources_in
+from argot.errors import DamagedStore, ModelUnavailable
+from argot.settings import Settings
+from argot.types import EVERYONE, DerivedText, Principal, Triple
+
+ROOT = Principal("root", sees_all=True)
+EVE = Principal("eve")
+INSIDE = frozenset({"inside"})
+SETTINGS = Settings(threads=1)
+
+
+class Deriver:
+    """Makes what real derivers make, and can be down."""
+
+    def __init__(self, name: str = "one", down: bool = False) -> None:
+        self.name = name
+        self.down = down
+        self.loops: set[int] = set()
+
+    async def triples(self, passages: Any) -> list[Triple]:
+        if self.down:
+            raise ModelUnavailable("no answer")
+        self.loops.add(id(asyncio.get_running_loop()))
+        return [Triple("x", "menu", "edit", f"image {self.name}", p.id) for p in passages for _ in range(2)]
+
+    async def derived_texts(self, passages: Any) -> list[DerivedText]:
+        self.loops.add(id(asyncio.get_running_loop()))
+        return [
+            DerivedText("x", "summary", f"All about it, says {self.name}.", tuple(p.id for p in passages)),
+            DerivedText("y", "question", "Of another document?", ("p0",)),
+        ]
+
+
+def source(name: str, text: str | bytes) -> Source:
+    data = text.encode() if isinstance(text, str) else text
+    return Source(f"test:///{name}", name, lambda: data, len(data))
+
+
+def add(corpus: Corpus, *sources: Source, **how: Any) -> list[IngestEvent]:
+    events = list(corpus.add(sources, **how))
+    assert (events[0].kind, events[-1].kind) == ("found", "done")
+    assert [event.done for event in events[1:-1]] == list(range(1, len(sources) + 1))
+    return events[1:-1]
+
+
+def kinds(corpus: Corpus, *sources: Source, **how: Any) -> list[str]:
+    return [event.kind for event in add(corpus, *sources, **how)]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = Corpus.open(tmp_path / "kb", SETTINGS)
+    yield opened
+    opened.close()
+
+
+def dump(corpus: Corpus) -> dict[str, Any]:
+    """All there is but times: every row, every vector's id, every original."""
+    connection = corpus.store.database.connection()
+    tables = "audiences documents revisions passages derived derived_passages triples vectors ledger vector_deletions"
+    rows = {}
+    for table in tables.split():
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if row[1] != "added_at"]
+        rows[table] = sorted(connection.execute(f"SELECT {', '.join(columns)} FROM {table}"), key=repr)
+    index = corpus.vectors
+    vectors = {name: index.ids(name) for name in sorted(index.counts())}
+    return {"rows": rows, "vectors": vectors, "originals": list(corpus.store.blobs)}
+
+
+# -- what a source becomes ------------------------------------------------------------------------------------------
+
+
+def test_added_unchanged_updated(corpus: Corpus) -> None:
+    assert kinds(corpus, source("a.md", "# A\n\none\n"), source("b.md", "# B\n\ntwo\n")) == ["added", "added"]
+    before = dump(corpus)
+    version = corpus.store.version
+    assert kinds(corpus, source("a.md", "# A\n\none\n"), source("b.md", "# B\n\ntwo\n")) == ["unchanged"] * 2
+    assert dump(corpus) == before
+    assert corpus.store.version == version
+    assert kinds(corpus, source("a.md", "# A\n\nchanged\n")) == ["updated"]
+    assert corpus.store.version > version
+
+
+def test_the_same_bytes_under_another_name_add_nothing(corpus: Corpus) -> None:
+    events = add(corpus, source("a.md", "# A\n\none\n"), source("copy.md", "# A\n\none\n"))
+    assert [event.kind for event in events] == ["added", "duplicate"]
+    assert events[1].document is not None
+    assert events[1].document.name == "a.md"
+    assert "a.md" in events[1].detail
+    assert [document.name for document in corpus.store.documents(ROOT)] == ["a.md"]
+
+
+def test_the_same_bytes_for_other_readers_are_a_document_of_their_own(corpus: Corpus) -> None:
+    add(corpus, source("a.md", "# A\n\none\n"))
+    assert kinds(corpus, source("inside.md", "# A\n\none\n"), audience=INSIDE) == ["added"]
+    assert len(corpus.store.documents(ROOT)) == 2
+    assert len(corpus.store.documents(EVE)) == 1
+
+
+def test_a_file_twice_in_one_run_is_added_once(corpus: Corpus) -> None:
+    assert kinds(corpus, source("a.md", "# A\n\none\n"), source("a.md", "# A\n\none\n")) == ["added", "unchanged"]
+    assert kinds(corpus, source("a.md", "# A\n\ntwo\n"), source("a.md", "# A\n\nthree\n")) == ["updated", "updated"]
+    assert corpus.store.phrase_count(ROOT, "three") == 1
+
+
+def test_changed_readers_move_everything_without_reading_again(corpus: Corpus) -> None:
+    text = source("a.md", "# A\n\nzebra words\n")
+    add(corpus, text, deriver=Deriver())
+    assert kinds(corpus, text, audience=INSIDE, tags=["x", "x"]) == ["updated"]
+    (document,) = corpus.store.documents(ROOT)
+    assert (document.audience, document.tags) == (INSIDE, ("x",))
+    vector = corpus.embedder.embed_queries(["zebra words"])[0]
+    for kind in ("passage", "derived", "triple"):
+        assert corpus.semantic_search(EVE, kind, vector, 5) == []
+        assert len(corpus.semantic_search(ROOT, kind, vector, 5)) == 1
+    assert corpus.store.keyword_search(EVE, "zebra", 5) == []
+    assert corpus.check() == []
+    reopened = dump(corpus)
+    corpus.close()
+    again = Corpus.open(corpus.home, SETTINGS)
+    assert dump(again) == reopened
+    again.close()
+
+
+def test_labels_that_are_not_given_stay(corpus: Corpus) -> None:
+    add(corpus, source("a.md", "# A\n\none\n"), audience=INSIDE, tags=["t"])
+    assert kinds(corpus, source("a.md", "# A\n\none\n")) == ["unchanged"]
+    assert kinds(corpus, source("a.md", "# A\n\ntwo\n")) == ["updated"]
+    (document,) = corpus.store.documents(ROOT)
+    assert (document.audience, document.tags) == (INSIDE, ("t",))
+    assert kinds(corpus, source("a.md", "# A\n\ntwo\n"), audience=EVERYONE) == ["updated"]
+    assert len(corpus.store.documents(EVE)) == 1
+
+
+def test_one_bad_file_does_not_stop_the_others(corpus: Corpus) -> None:
+    def missing() -> bytes:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    events = add(
+        corpus,
+        source("empty.md", ""),
+        Source("test:///gone.md", "gone.md", missing),
+        source("fake.pdf", b"%PDF-1.4 nonsense"),
+        Source("test:///huge.md", "huge.md", missing, size=10**12),
+        Source("test:///odd.xyz", "odd.xyz", missing, skip="unknown kind of file"),
+        source("good.md", "# Good\n\nwords\n"),
+    )
+    assert [event.kind for event in events] == ["failed"] * 4 + ["skipped", "added"]
+    assert [event.name for event in events[:4]] == ["empty.md", "gone.md", "fake.pdf", "huge.md"]
+    assert all(event.detail for event in events)
+    assert "ARGOT_MAX_FILE_MB" in events[3].detail
+    assert len(list(corpus.store.blobs)) == 1
+
+
+def test_files_in_folders(tmp_path: Path) -> None:
+    for name in ("b.md", "a.txt", ".hidden.md", "sub/c.MD", "sub/.git/d.md", "tool.exe", "sub/z.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    found = list(sources_in([tmp_path]))
+    assert [one.name for one in found] == ["a.txt", "b.md", "tool.exe", "c.MD", "z.md"]
+    assert [one.name for one in found if one.skip] == ["tool.exe"]
+    assert found[0].uri == (tmp_path / "a.txt").as_uri()
+    assert found[0].load() == b"a.txt"
+    based = list(sources_in([tmp_path], "https://wiki.example/docs/"))
+    assert based[3].uri == "https://wiki.example/docs/sub/c.MD"
+    (named,) = sources_in([tmp_path / "tool.exe"])
+    assert not named.skip, "a file that is named itself is tried, and refused by name"
+
+
+# -- derivers -------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_deriver_makes_is_stored_once_and_searchable(corpus: Corpus) -> None:
+    deriver = Deriver()
+    add(corpus, source("a.md", "# A\n\none\n"), source("b.md", "# B\n\ntwo\n"), deriver=deriver)
+    assert len(deriver.loops) == 1, "a client kept by a deriver lives in one event loop"
+    found = corpus.store.keyword_search_triples(ROOT, "edit image", 9)
+    assert len(found) == 2
+    triples = corpus.store.triples(ROOT, [id_ for id_, _ in found])
+    passages = corpus.store.passages(ROOT, [triple.passage_id for triple in triples.values()])
+    assert {document.name for _, document in passages.values()} == {"a.md", "b.md"}
+    derived = corpus.store.derived(ROOT, [id_ for id_, _ in corpus.store.keyword_search_derived(ROOT, "about", 9)])
+    assert [text.kind for text in derived.values()] == ["summary", "summary"]
+    assert corpus.store.keyword_search_derived(ROOT, "another document", 9) == []
+
+
+def test_another_deriver_replaces_what_the_first_made(corpus: Corpus) -> None:
+    text = source("a.md", "# A\n\none\n")
+    assert kinds(corpus, text) == ["added"]
+    assert kinds(corpus, text, deriver=Deriver("one")) == ["updated"]
+    assert kinds(corpus, text, deriver=Deriver("one")) == ["unchanged"]
+    assert kinds(corpus, text) == ["unchanged"]
+    assert kinds(corpus, text, deriver=Deriver("two")) == ["updated"]
+    (triple,) = corpus.store.triples(
+        ROOT, [id_ for id_, _ in corpus.store.keyword_search_triples(ROOT, "edit", 9)]
+    ).values()
+    assert triple.target == "image two"
+    assert corpus.check() == []
+
+
+def test_documents_go_in_while_the_language_model_is_down(corpus: Corpus) -> None:
+    text = source("a.md", "# A\n\none\n")
+    (event,) = add(corpus, text, deriver=Deriver(down=True))
+    assert event.kind == "added"
+    assert "without derived texts" in event.detail
+    assert kinds(corpus, text, deriver=Deriver()) == ["updated"]
+    assert len(corpus.store.keyword_search_triples(ROOT, "edit", 9)) == 1
+
+
+async def test_adding_works_where_an_event_loop_runs(corpus: Corpus) -> None:
+    assert kinds(corpus, source("a.md", "# A\n\none\n"), deriver=Deriver()) == ["added"]
+
+
+# -- stopping and being killed --------------------------------------------------------------------------------------
+
+
+def test_stopping_half_way_keeps_what_was_reported(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("argot.corpus.adding.GROUP_DOCUMENTS", 1)
+    events = corpus.add([source(f"{n}.md", f"# {n}\n\nword{n}\n") for n in range(3)])
+    reported = next(event.name for event in events if event.kind == "added")
+    events.close()  # type: ignore[attr-defined]
+    assert [document.name for document in corpus.store.documents(ROOT)] == [reported] == ["0.md"]
+    assert corpus.check() == []
+
+
+def test_an_error_in_the_middle_leaves_nothing(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(corpus, source("a.md", "# A\n\none\n"))
+    before = dump(corpus)
+    monkeypatch.setattr("argot.corpus.storing.record_windows", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        add(corpus, source("b.md", "# B\n\ntwo\n"))
+    assert dump(corpus) == before
+    monkeypatch.undo()
+    assert kinds(corpus, source("b.md", "# B\n\ntwo\n")) == ["added"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import argot.corpus.adding as adding
+import argot.corpus.blobs as blobs
+import argot.corpus.database as database
+import argot.corpus.vectors as vectors
+from argot.corpus.ingest import Corpus, sources_in
+from argot.errors import NotFound
+from argot.settings import Settings
+from argot.types import Principal, Triple
+
+home, folder, kill_at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+steps = 0
+
+def step():
+    global steps
+    steps += 1
+    if steps == kill_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def stepping(owner, name):
+    original = getattr(owner, name)
+    def wrapped(*given, **named):
+        step()
+        result = original(*given, **named)
+        step()
+        return result
+    setattr(owner, name, wrapped)
+
+class Stepping:
+    def __init__(self, block): self.block = block
+    def __enter__(self):
+        step()
+        return self.block.__enter__()
+    def __exit__(self, *error):
+        step()  # everything was done, nothing is committed
+        result = self.block.__exit__(*error)
+        step()
+        return result
+
+writing = database.Database.writing
+database.Database.writing = lambda self: Stepping(writing(self))
+stepping(blobs.Blobs, "put")
+stepping(blobs.Blobs, "remove")
+stepping(vectors.VectorIndex, "upsert")
+stepping(vectors.VectorIndex, "delete")
+stepping(blobs.Path, "replace")
+adding.GROUP_DOCUMENTS = 2
+
+class Deriver:
+    name = "killed"
+    async def triples(self, passages):
+        return [Triple("", "menu", "edit", passage.text[:9], passage.id) for passage in passages]
+    async def derived_texts(self, passages):
+        return []
+
+corpus = Corpus.open(home, Settings(threads=1))
+list(corpus.add(sources_in([folder / "second"], "test:///"), deriver=Deriver(), audience=frozenset({"inside"})))
+try:
+    corpus.remove(Principal("root", sees_all=True), "removed.md")
+except NotFound:
+    pass
+list(corpus.add(sources_in([folder / "third"], "test:///"), audience=frozenset()))
+corpus.close()
+print(steps)
+"""
+KILLS = 12
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A knowledge base, and the folders of two later runs: new, changed, relabelled, doubled and removed documents."""
+    folder = tmp_path_factory.mktemp("worked")
+    files = {
+        "first": {"kept.md": "kept", "changed.md": "before", "opened.md": "opened", "removed.md": "removed"},
+        "second": {"changed.md": "after", "new.md": "new", "copy.md": "new", "more.md": "more\n\n## Two\n\nand more"},
+        "third": {"opened.md": "opened", "last.md": "last"},
+    }
+    for part, texts in files.items():
+        (folder / part).mkdir()
+        for name, text in texts.items():
+            (folder / part / name).write_text(f"# {name}\n\n{text}\n" if name != "copy.md" else "# new.md\n\nnew\n")
+    corpus = Corpus.open(folder / "kb", SETTINGS)
+    list(corpus.add(sources_in([folder / "first"], "test:///"), audience=INSIDE))
+    corpus.close()
+    (folder / "run.py").write_text(KILLED)
+    return folder
+
+
+def _run(folder: Path, home: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(folder / "run.py"), str(home), str(folder), str(kill_at)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def _dump_of(home: Path) -> Any:
+    corpus = Corpus.open(home, SETTINGS)
+    try:
+        assert corpus.check() == []
+        return json.loads(json.dumps(dump(corpus)))
+    finally:
+        corpus.close()
+
+
+@pytest.fixture(scope="module")
+def clean(worked: Path) -> tuple[int, Any]:
+    """How many places there are to be killed at, and what a run that was not killed gives."""
+    home = shutil.copytree(worked / "kb", worked / "clean")
+    done = _run(worked, home, 0)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout), _dump_of(home)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [(n + 0.5) / KILLS for n in range(KILLS)])
+def test_killed_and_run_again_equals_one_clean_run(
+    worked: Path, clean: tuple[int, Any], share: float, tmp_path: Path
+) -> None:
+    steps, expected = clean
+    assert steps > KILLS
+    home = shutil.copytree(worked / "kb", tmp_path / "kb")
+    assert _run(worked, home, 1 + int(share * steps)).returncode == -9
+    assert _run(worked, home, 0).returncode == 0
+    assert _dump_of(home) == expected
+
+
+# -- the index ------------------------------------------------------------------------------------------------------
+
+
+def test_reindex_gives_what_was_there(corpus: Corpus) -> None:
+    add(corpus, source("a.md", "# A\n\none zebra\n"), source("b.md", "# B\n\ntwo\n"), deriver=Deriver())
+    add(corpus, source("c.md", "# C\n\nthree\n"), audience=INSIDE)
+    before, old = dump(corpus), corpus.vectors
+    told: list[tuple[int, int]] = []
+    corpus.reindex(lambda done, total: told.append((done, total)))
+    assert (told[0], told[-1]) == ((0, 7), (7, 7))
+    after = dump(corpus)
+    assert after["vectors"] == before["vectors"]
+    assert corpus.vectors.generation > old.generation
+    assert [path.name for path in (corpus.home / "vectors").glob("g*")] == [corpus.vectors.generation]
+    assert corpus.check() == []
+    vector = corpus.embedder.embed_queries(["one zebra"])[0]
+    assert len(corpus.semantic_search(ROOT, "passage", vector, 9)) == 3
+
+
+def test_an_interrupted_reindex_changes_nothing(corpus: Corpus) -> None:
+    add(corpus, source("a.md", "# A\n\none zebra\n"))
+    before = dump(corpus)
+
+    def stop(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        corpus.reindex(stop)
+    assert corpus.check() == []
+    corpus.close()
+    again = Corpus.open(corpus.home, SETTINGS)
+    assert dump(again) == before
+    assert [path.name for path in (again.home / "vectors").glob("g*")] == [again.vectors.generation]
+    again.close()
+
+
+def test_vectors_of_another_embedder_are_refused_until_rebuilt(corpus: Corpus) -> None:
+    class Other:
+        fingerprint = "other"
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(embedder_for(SETTINGS), name)
+
+    add(corpus, source("a.md", "# A\n\none zebra\n"))
+    corpus.close()
+    other: Any = Other()
+    with pytest.raises(DamagedStore, match="argot reindex"):
+        Corpus.open(corpus.home, SETTINGS, embedder=other)
+    mended = Corpus.open(corpus.home, SETTINGS, embedder=other, mending=True)
+    with pytest.raises(DamagedStore):
+        mended.semantic_search(ROOT, "passage", mended.embedder.embed_queries(["zebra"]), 1)
+    mended.reindex()
+    assert mended.check() == []
+    mended.close()
+    Corpus.open(corpus.home, SETTINGS, embedder=other).close()
+
+
+def _lose_one_vector(home: Path) -> None:
+    corpus = Corpus.open(home, SETTINGS)
+    (name,) = corpus.vectors.counts()
+    corpus.vectors.delete(name, corpus.vectors.ids(name)[:1])
+    corpus.close()
+
+
+def _truncate(home: Path) -> None:
+    file = next((home / "vectors").rglob("chroma.sqlite3"))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("harm", [lambda home: shutil.rmtree(home / "vectors"), _truncate, _lose_one_vector])
+def test_lost_vectors_are_found_at_opening_and_rebuilt(corpus: Corpus, harm: Any) -> None:
+    add(corpus, source("a.md", "# A\n\none zebra\n"), source("b.md", "# B\n\ntwo\n"))
+    before = dump(corpus)["vectors"]
+    corpus.close()
+    harm(corpus.home)
+    with pytest.raises(DamagedStore, match="argot reindex"):
+        Corpus.open(corpus.home, SETTINGS)
+    mended = Corpus.open(corpus.home, SETTINGS, mending=True)
+    mended.reindex()
+    assert dump(mended)["vectors"] == before
+    mended.close()
+    Corpus.open(corpus.home, SETTINGS).close()
+
+
+def test_check_tells_what_is_wrong(corpus: Corpus) -> None:
+    add(corpus, source("a.md", "# A\n\none zebra\n"), source("b.md", "# B\n\ntwo\n"))
+    with corpus.store.database.writing() as connection:
+        connection.execute("UPDATE passages SET text = text || ' more'")
+    (name,) = corpus.vectors.counts()
+    corpus.vectors.delete(name, corpus.vectors.ids(name)[:1])
+    problems = corpus.check()
+    assert [problem.subject for problem in problems] == ["keyword index", "vectors"]
+    assert all(problem.remedy.startswith("argot reindex") for problem in problems)
+    corpus.reindex()
+    assert corpus.check() == []
+    corpus.store.blobs.remove(next(iter(corpus.store.blobs)))
+    assert [problem.remedy.split()[1] for problem in corpus.check()] == ["restore"]

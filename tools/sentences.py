@@ -44,7 +44,7 @@ def split_sentences(text: str) -> list[Span]:
 def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
     """As `split_sentences`, with the kind of each unit."""
     units: list[tuple[int, int, UnitKind]] = []
-    for start, end, kind in _blocks(text):
+    for start, end, kind in blocks(text):
         if kind == "prose" or (kind == "item" and end - start > _LONGEST_ITEM):
             units.extend((first, last, kind) for first, last in _prose_sentences(text, start, end))
         else:
@@ -57,7 +57,7 @@ def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
 # -- blocks: lines that belong together -------------------------------------------------------------------------------
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
+def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
     """Runs of lines of one kind. Blank lines and table dividers belong to none."""
     open_start, open_end, open_kind = 0, 0, ""
     fence = ""

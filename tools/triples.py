@@ -20,7 +20,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from argot.corpus.stop_words import STOP_WORDS
-from argot.tools.quoting import Unit, units_of
+from argot.tools.markdown import plain
+from argot.tools.sentences import blocks
 from argot.types import DerivedText, Passage, Triple
 
 MOST_PER_PASSAGE = 35
@@ -74,6 +75,12 @@ _STEP = re.compile(
     rf"^(?:first |then |next |finally |now ){{0,2}},? ?{_HANDLE} (?:{_PREFIX} )?{_SOURCE}", re.IGNORECASE
 )
 _PURPOSE = re.compile(rf"^(?:how (?:do (?:i|you|we) |can (?:i|you|we) |to )|to )?{_DO}", re.IGNORECASE)
+_CUE = re.compile(
+    rf"\bto \w|\b(?:lets?|allows?|enables?|helps?) |\byou (?:can|may) |^(?:the )?[^,.;:]{{1,60}} {_THING} ",
+    re.IGNORECASE,
+)
+"""Every rule needs one of these. Most prose has none, and is done with here."""
+
 _IMPERATIVES = frozenset(
     """
     activate add adjust align apply approve archive assign attach back book borrow build calibrate cancel change
@@ -122,18 +129,26 @@ def _id(passage_id: str, parts: _Parts) -> str:
 
 def _parts_of(passage: Passage) -> Iterator[_Parts]:
     aim = _aim(passage.heading_path[-1]) if passage.heading_path else None
-    for unit in units_of(passage.text):
-        text = unit.plain
-        if unit.kind in ("row", "code") or len(text) > _LONGEST_SENTENCE:
+    for start, end, kind in blocks(passage.text):
+        if kind in ("row", "code"):
             continue
-        if unit.kind == "heading":
+        text = plain(passage.text[start:end]).text
+        if kind == "heading":
             aim = _aim(text)
             continue
-        if unit.kind == "prose":
+        if kind == "prose":
             aim = _aim(text[:-1]) if text.endswith(":") and text.lower().startswith("to ") else aim
-        yield from _said_in(text)
-        if unit.kind == "item" and aim:
-            yield from _step(unit, aim)
+        for statement in _statements(text):
+            yield from _said_in(statement)
+        if kind == "item" and aim and len(text) <= _LONGEST_SENTENCE:
+            yield from _step(text, aim)
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Sentences in which an instruction may stand. Cut coarsely, for speed: an abbreviation costs at most a triple."""
+    for statement in re.split(r"(?<=[.!?]) (?=[A-Z*\"“])", text):
+        if len(statement) <= _LONGEST_SENTENCE and _CUE.search(statement):
+            yield statement
 
 
 def _said_in(text: str) -> Iterator[_Parts]:
@@ -143,8 +158,8 @@ def _said_in(text: str) -> Iterator[_Parts]:
             yield _Parts(_bare(match["source"]), match["action"].lower(), _bare(match["target"]))
 
 
-def _step(unit: Unit, aim: tuple[str, str]) -> Iterator[_Parts]:
-    if match := _STEP.match(_without_marker(unit.plain)):
+def _step(text: str, aim: tuple[str, str]) -> Iterator[_Parts]:
+    if match := _STEP.match(_without_marker(text)):
         yield _Parts(_bare(match["source"]), *aim)
 
 

@@ -64,7 +64,7 @@ class Choice(_Frozen):
 
 
 class FoundPassage(_Frozen):
-    """A passage the answer could draw on, numbered as in the citations."""
+    """A passage the answer could draw on. The list is best first; `n` counts in the order in which they are cited."""
 
     n: int
     passage_id: str

@@ -165,7 +165,7 @@ def _hidden(reading: _Reading) -> int:
 
 
 def _sentences(reading: _Reading) -> list[Sentence]:
-    numbers = {hit["id"]: n for n, hit in enumerate(reading.turn["hits"], 1)}
+    numbers = _numbers(reading.turn)
     return [
         Sentence(
             text=sentence["text"],
@@ -175,6 +175,12 @@ def _sentences(reading: _Reading) -> list[Sentence]:
         for sentence in reading.turn["sentences"]
         if reading.shows(sentence)
     ]
+
+
+def _numbers(turn: TurnPart) -> dict[str, int]:
+    """Each passage's number: those cited first, as a reader of the answer meets them, then the others by rank."""
+    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
+    return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
 
 
 def _citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
@@ -192,14 +198,15 @@ def _citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
 
 
 def _passages(reading: _Reading) -> list[FoundPassage]:
-    """Numbered as in the citations; a number whose passage may not be seen any more is left out."""
+    """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
     found = []
-    for n, hit in enumerate(reading.turn["hits"], 1):
+    numbers = _numbers(reading.turn)
+    for hit in reading.turn["hits"]:
         if hit["id"] in reading.passages:
             passage, document = reading.passages[hit["id"]]
             found.append(
                 FoundPassage(
-                    n=n,
+                    n=numbers[hit["id"]],
                     passage_id=passage.id,
                     document=document.name,
                     uri=document.uri,

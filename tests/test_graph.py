@@ -78,11 +78,27 @@ async def test_a_question_in_jargon_is_answered_with_citations(tiny_kb: Any) -> 
     cited = [sentence for sentence in result.sentences if "4.5 V" in sentence.text]
     assert cited
     citation = cited[0].citations[0]
-    assert result.passages[citation.n - 1].passage_id == citation.passage_id
+    assert {passage.n: passage.passage_id for passage in result.passages}[citation.n] == citation.passage_id
     assert citation.document == "nand-layout.md"
     document = tiny_kb.corpus.store.document(Principal("ann"), "nand-layout.md")
     markdown = tiny_kb.corpus.store.markdown(Principal("ann"), document.revision_id)
     assert "4.5 V" in markdown[slice(*citation.span)]
+
+
+async def test_citations_are_numbered_as_the_reader_meets_them(tiny_kb: Any) -> None:
+    result = await ask_once(tiny_kb.run_context(), "How long does trimming take and what does a late filing cost?")
+    met = [citation.n for sentence in result.sentences for citation in sentence.citations]
+    assert list(dict.fromkeys(met)) == list(range(1, len(set(met)) + 1))
+    assert sorted(passage.n for passage in result.passages) == list(range(1, len(result.passages) + 1))
+    assert {passage.passage_id: passage.n for passage in result.passages}.items() >= {
+        citation.passage_id: citation.n for sentence in result.sentences for citation in sentence.citations
+    }.items()
+
+
+async def test_an_alias_of_one_sense_alone_means_that_sense(tiny_kb: Any) -> None:
+    tiny_kb.glossary.add_sense("PUC", "Legal", "Public Utilities Commission", aliases=["PUC hearing"])
+    result = await ask_once(tiny_kb.run_context(), "When must papers be filed before a PUC hearing?")
+    assert [jargon.expansion for jargon in result.jargon] == ["Public Utilities Commission"]
 
 
 async def test_the_augmented_question_explains_terms_and_context(tiny_kb: Any) -> None:

@@ -55,8 +55,7 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
 
 def _look_up(state: State, run: RunContext) -> _Findings:
     mentions = [to_mention(record) for record in state["mentions"]]
-    terms = sorted({term_of(mention) for mention in mentions if not mention.explained})
-    senses = run.glossary.look_up(run.principal, terms) if terms else {}
+    senses = _senses([mention for mention in mentions if not mention.explained], run)
     findings = _Findings()
     for place, mention in enumerate(mentions):
         if mention.explained:
@@ -66,6 +65,19 @@ def _look_up(state: State, run: RunContext) -> _Findings:
     known = {place: mention for place, mention in enumerate(mentions) if senses.get(term_of(mention))}
     _choose(state, run, {place: mention for place, mention in known.items() if not mention.explained}, senses, findings)
     return _within_bounds(findings, state, run)
+
+
+def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
+    """The senses by term. An alias that only some of them carry means one of those: a "DR drill" is no other DRR."""
+    spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, term_of(mention))})
+    found = run.glossary.look_up(run.principal, spellings) if spellings else {}
+    senses: dict[str, list[Sense]] = {}
+    for mention in mentions:
+        term = term_of(mention)
+        narrow = found.get(mention.surface) or found.get(term, [])
+        if term not in senses or len(narrow) < len(senses[term]):
+            senses[term] = narrow
+    return senses
 
 
 def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:

@@ -231,6 +231,8 @@ def _word_start(words: Sequence[int | None], position: int, *, floor: int) -> in
 
 
 def _session(folder: Path, threads: int) -> onnxruntime.InferenceSession:
+    # The call below does not keep onnxruntime 1.31 from looking up its maker's telemetry host: this does.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()

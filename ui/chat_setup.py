@@ -39,6 +39,7 @@ _NO_TELEMETRY = {
     "ANONYMIZED_TELEMETRY": "False",
     "SCARF_NO_ANALYTICS": "true",
     "DO_NOT_TRACK": "1",
+    "ORT_DISABLE_TELEMETRY": "1",
     "LANGSMITH_TRACING": "false",
     "LANGCHAIN_TRACING_V2": "false",
 }

@@ -14,12 +14,17 @@ from argot.settings import Settings
 from argot.tools.extractive_answer import ExtractiveWriter
 from argot.tools.extractive_reader import ExtractiveReader
 from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.support import SupportScorer
 from argot.types import Principal, Sense
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """One question's surroundings. `asker_context` is the context the asker is at home in, if that is known."""
+    """One question's surroundings.
+
+    `scorer` says how well a passage answers a question, `support` how well it bears out a sentence of the answer.
+    `asker_context` is the context the asker is at home in, if that is known.
+    """
 
     corpus: Corpus
     glossary: Glossary
@@ -28,6 +33,7 @@ class RunContext:
     reader: QuestionReader
     writer: AnswerWriter
     scorer: Scorer
+    support: Scorer
     asker_context: str | None = None
     thread: str = ""
     max_question_chars: int = 4000
@@ -68,6 +74,7 @@ def extractive_context(  # noqa: PLR0917
         reader=ExtractiveReader(glossary.matcher(principal), corpus.store, principal, corpus.embedder, senses),
         writer=ExtractiveWriter(corpus.embedder),
         scorer=LexicalSemanticScorer(corpus.embedder),
+        support=SupportScorer(),
         asker_context=asker_context,
         max_question_chars=settings.max_question_chars if settings else 4000,
     )

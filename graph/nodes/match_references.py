@@ -63,7 +63,7 @@ def _segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: Run
     return matched(
         [sentence["text"] for sentence in sentences],
         [hit.passage for hit in hits],
-        run.scorer,
+        run.support,
         threshold=run.profile.reference_threshold,
         method=run.profile.matching,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from chainlit.context import context
+from chainlit.context import ChainlitContextException, context
 from chainlit.data.base import BaseDataLayer
 from chainlit.types import Feedback, PageInfo, PaginatedResponse, Pagination, ThreadDict, ThreadFilter
 from chainlit.user import PersistedUser, User
@@ -211,5 +211,5 @@ def _announced(thread_id: str) -> bool:
     """Whether Chainlit is only telling the title of the conversation that has just begun in this session."""
     try:
         return bool(context.session.thread_id == thread_id)
-    except Exception:  # outside a session: somebody renames it
+    except ChainlitContextException:  # outside a session: somebody renames it
         return False

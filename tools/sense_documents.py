@@ -12,12 +12,14 @@ import numpy as np
 
 from argot.corpus.ingest import Corpus
 from argot.corpus.store import CorpusStore
+from argot.tools.words import content_stems
 from argot.types import Principal, Sense
 
 _NEAREST = 300  # passages of each list; further ones count as if they stood at _FAR
 _FAR = 1000
 _RANK_CONSTANT = 60  # of reciprocal rank fusion
 _MOST_PASSAGES = 2000  # with one expansion
+_TITLED_PASSAGES = 50
 _MOST_ALIASES = 4
 _SHORTEST_ALIAS = 5  # characters: shorter ones are abbreviations themselves and stand for every sense
 _KEPT = 20_000
@@ -51,15 +53,32 @@ def _cache(store: CorpusStore) -> _Kept:
 
 
 def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
-    """Ids of the passages this principal may read that hold the expansion or a longer alias; densest first."""
+    """Ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
+
+    All passages near the top of a keyword search for it count too if it stands in their document's title: a section
+    called "Metal fill" need not say so again.
+    """
     aliases = [alias for alias in sense.aliases if len(alias) >= _SHORTEST_ALIAS][:_MOST_ALIASES]
     key = (store.version, principal.sees_all, principal.tokens, sense.expansion, *aliases)
     found: tuple[str, ...] | None = _cache(store).get(key)
     if found is None:
         lists = [store.passages_with(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
+        lists.append(_titled(store, principal, sense.expansion))
         found = tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
         _cache(store).put(key, found)
     return found
+
+
+def _titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
+    """Passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
+    stems = content_stems(phrase)
+    near = [passage_id for passage_id, _ in store.keyword_search(principal, phrase, _TITLED_PASSAGES)]
+    found = store.passages(principal, near).items() if stems else ()
+    return [passage_id for passage_id, (_, document) in found if _holds(content_stems(document.title), stems)]
+
+
+def _holds(stems: Sequence[str], phrase: Sequence[str]) -> bool:
+    return any(list(stems[at : at + len(phrase)]) == list(phrase) for at in range(len(stems) - len(phrase) + 1))
 
 
 class Nearness:
@@ -100,6 +119,14 @@ class Nearness:
     def of_meaning(self, sense: Sense) -> float:
         """Cosine of the question with the sense's meaning."""
         return float(np.dot(self._vector, self._meanings[_meaning(sense)])) if self._rest else 0.0
+
+    def best_similarities(self, queries: Sequence[str]) -> list[float]:
+        """How near the nearest passage is to each query by meaning; all 0 without any document."""
+        found = [
+            self._corpus.semantic_search(self._principal, "passage", vector, 1)
+            for vector in self._corpus.embedder.embed_queries(list(queries))
+        ]
+        return [ranked[0][1] if ranked else 0.0 for ranked in found]
 
     def keyword_shares(self, queries: Sequence[str]) -> list[float]:
         """The best keyword score of each query over the best of all, in [0, 1]."""

@@ -23,7 +23,7 @@ from argot.types import ContextScore, Mention, Principal, Sense
 _LOOK_AT_MOST = 4_000  # characters of a question
 _MOST_SENSES = 24  # of one term; those after them are ranked last, unweighed
 _DISCOURSE_ROUNDS = 2
-_COMMON = 0.1
+_TELLS = 0.1  # a lead in the score; less is no reason
 _MASS_PASSAGES = 200
 _SPREAD_PASSAGES = 60
 _WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by both
@@ -159,6 +159,9 @@ class SenseChooser:
         for term, senses in undecided.items():
             weighable = senses[:_MOST_SENSES]
             queries = [rewritten(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable]
+            if not stems:
+                found[term] = _unwitnessed(weighable, nearness.best_similarities(queries), scores, preferred)
+                continue
             keyword = nearness.keyword_shares(queries)
             found[term] = _documents_first(
                 [
@@ -180,12 +183,6 @@ class SenseChooser:
         documents = sense_documents(self._corpus.store, self._principal, sense)
         weights = nearness.of_passages(documents)
         words = set(content_stems(sense.expansion))
-        if not stems:  # "What is GR?": no witness, the asker must say; the commoner meaning comes first
-            return SenseEvidence(
-                mass=_COMMON * math.log1p(len(documents)),
-                context=scores.get(sense.context, 0.0),
-                preferred=float(sense.context == preferred),
-            )
         return SenseEvidence(
             near=max(weights, default=0.0),
             mass=sum(weights[:_MASS_PASSAGES]),
@@ -196,6 +193,21 @@ class SenseChooser:
             context=scores.get(sense.context, 0.0),
             preferred=float(sense.context == preferred),
         )
+
+
+def _unwitnessed(
+    senses: Sequence[Sense], similarities: Sequence[float], scores: Mapping[str, float], preferred: str | None
+) -> list[SenseEvidence]:
+    """For "What is GR?": the asker must say. Meanwhile the sense that some passage explains best comes first.
+
+    Similarity stands in for `mass`, whose small weight lets it break ties and no more.
+    """
+    return [
+        SenseEvidence(
+            mass=similarity, context=scores.get(sense.context, 0.0), preferred=float(sense.context == preferred)
+        )
+        for sense, similarity in zip(senses, similarities, strict=True)
+    ]
 
 
 def _documents_first(evidence: list[SenseEvidence]) -> list[SenseEvidence]:
@@ -300,4 +312,4 @@ def _reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
         return float(sum((getattr(best, name) - getattr(rival, name)) * getattr(WEIGHTS, name) for name in names))
 
     reason, names = max(_GROUPS.items(), key=lambda group: lead(group[1]))
-    return reason.format(context=sense.context) if lead(names) > 0 else "nothing speaks for any other"
+    return reason.format(context=sense.context) if lead(names) > _TELLS else "nothing tells them apart"

@@ -72,7 +72,7 @@ def sources_of(data: BeirSet) -> Iterable[Source]:
     """Each row of the corpus as a Markdown document. The id in its front matter keeps equal texts apart."""
     for identifier, (title, text) in data.corpus.items():
         front = f"---\ntitle: {json.dumps(title or identifier)}\nid: {json.dumps(identifier)}\n---\n"
-        content = (front + (text if text.strip() else title)).encode()  # some rows are a title alone
+        content = (front + (text.strip() or title or identifier)).encode()  # some rows are a title alone
         yield Source(f"{URI_PREFIX}{identifier}", f"{identifier}.md", lambda content=content: content)  # type: ignore[misc]
 
 

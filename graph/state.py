@@ -34,7 +34,10 @@ class MentionRecord(TypedDict):
 
 
 class ReadingRecord(TypedDict):
-    """How a mention was understood. `sense` 0: as the question itself explains it. `settled` False: a guess."""
+    """How a mention was understood. `sense` 0: as the question itself explains it. `settled` False: a guess.
+
+    `rivals` are the other senses that were nearly as likely, each with its probability over that of the chosen one.
+    """
 
     mention: int
     term: str
@@ -42,6 +45,7 @@ class ReadingRecord(TypedDict):
     margin: float
     chosen_by: str
     settled: bool
+    rivals: list[tuple[int, float]]
 
 
 class OpenTerm(TypedDict):

@@ -3,6 +3,7 @@ from __future__ import annotations
 from argot.profile import Profile
 from argot.protocols import Scorer
 from argot.tools.rerank import LexicalSemanticScorer, evidence_strength, rerank
+from argot.tools.search import WeightedQuery
 from argot.types import Document, Hit, Passage
 
 TEXTS = [
@@ -43,9 +44,13 @@ def test_identifiers_count_whole() -> None:
 
 def test_rerank_mixes_both_scores() -> None:
     found = hits(TEXTS, [0.1, 0.9, 0.2])
-    query = "duty cycle correction training"
-    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
-    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
+    query = [WeightedQuery("duty cycle correction training")]
+    assert (
+        rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
+    )
+    assert (
+        rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
+    )
     assert rerank(query, [], LexicalSemanticScorer(), Profile()) == []
 
 
@@ -53,7 +58,7 @@ def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None
     scorer = LexicalSemanticScorer()
     there = "How long does duty cycle correction training take?"
     absent = "Which company makes the forklift batteries?"
-    ranked = {query: rerank(query, hits(TEXTS), scorer, Profile()) for query in (there, absent)}
+    ranked = {query: rerank([WeightedQuery(query)], hits(TEXTS), scorer, Profile()) for query in (there, absent)}
     assert evidence_strength(there, ranked[there], scorer) > 0.5
     assert evidence_strength(absent, ranked[absent], scorer) < Profile().abstain_below
     assert evidence_strength(there, [], scorer) == 0

@@ -17,6 +17,7 @@ from argot.corpus.stop_words import STOP_WORDS
 from argot.profile import Profile
 from argot.protocols import Embedder, Scorer
 from argot.tools.markdown import plain
+from argot.tools.search import WeightedQuery
 from argot.tools.words import identifiers, stem, words
 from argot.types import Hit
 
@@ -141,14 +142,19 @@ def _adjacent(text: _Read, one: str, other: str) -> float:
 # -- the step itself --------------------------------------------------------------------------------------------------
 
 
-def rerank(query: str, hits: Sequence[Hit], scorer: Scorer, profile: Profile) -> list[Hit]:
-    """The hits in their new order; a hit's score becomes `rerank_weight` parts the scorer's, the rest the search's."""
-    if not hits:
-        return []
+def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile) -> list[Hit]:
+    """The hits in their new order; a hit's score becomes `rerank_weight` parts the scorer's, the rest the search's.
+
+    Of several wordings of the question the one a passage answers best counts, by its weight.
+    """
+    if not hits or not queries:
+        return list(hits)
     share = profile.rerank_weight
-    scores = scorer.score(query, [hit.passage.with_header for hit in hits])
+    texts = [hit.passage.with_header for hit in hits]
+    by_query = [[query.weight * score for score in scorer.score(query.text, texts)] for query in queries]
     scored = [
-        replace(hit, score=share * score + (1 - share) * hit.score) for hit, score in zip(hits, scores, strict=True)
+        replace(hit, score=share * max(scores) + (1 - share) * hit.score)
+        for hit, scores in zip(hits, zip(*by_query, strict=True), strict=True)
     ]
     return sorted(scored, key=lambda hit: -hit.score)
 

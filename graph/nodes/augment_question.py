@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from argot.graph.context import RunContext
-from argot.graph.records import read_terms
+from argot.graph.records import read_terms, senses_of
 from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.graph.wording import augmented_question as augmented
@@ -21,13 +22,30 @@ async def augment_question(state: State, run: RunContext) -> Step:
     terms = await asyncio.to_thread(read_terms, state, run)
     context = await asyncio.to_thread(_context, state, terms, run)
     query = expanded_query(question, terms)
-    queries = [(query, 1.0)]
+    queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
     unsettled = not all(reading["settled"] for reading in state["readings"])
     if unsettled and query != question and run.profile.weight_original:
         queries.append((question, run.profile.weight_original))
     update = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
     return Step(update, found or "nothing to explain")
+
+
+def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:
+    """The question as it would read if a doubtful term meant its next likeliest sense: the documents decide."""
+    weight = run.profile.weight_rivals
+    rivals = {reading["mention"]: reading["rivals"] for reading in state["readings"] if reading["rivals"]}
+    if not weight or not rivals:
+        return []
+    senses = senses_of((reading["term"] for reading in state["readings"]), run)
+    starts = {state["mentions"][place]["start"]: found for place, found in rivals.items()}
+    queries = []
+    for doubtful in terms:
+        for sense, share in starts.get(doubtful.mention.start, ()):
+            if sense in senses:
+                read = [replace(term, sense=senses[sense]) if term is doubtful else term for term in terms]
+                queries.append((expanded_query(question, read), weight * share))
+    return queries
 
 
 def _context(state: State, terms: list[ReadTerm], run: RunContext) -> Context | None:

@@ -13,6 +13,8 @@ from argot.tools.jargon import known_to_documents
 from argot.tools.senses import SenseChooser, SenseRanking
 from argot.types import Mention, Sense
 
+LEAST_RIVAL = 0.1
+MOST_RIVALS = 2
 OFFERED_SENSES = 6
 """Senses of one term offered to choose from, best first."""
 
@@ -25,9 +27,27 @@ class _Findings:
     open_terms: list[OpenTerm] = field(default_factory=list)
     unknown: list[MissRecord] = field(default_factory=list)
 
-    def read(self, place: int, term: str, sense: int, by: str, margin: float = 1.0, *, settled: bool = True) -> None:
+    def read(
+        self,
+        place: int,
+        term: str,
+        sense: int,
+        by: str,
+        margin: float = 1.0,
+        *,
+        settled: bool = True,
+        rivals: Sequence[tuple[int, float]] = (),
+    ) -> None:
         self.readings.append(
-            ReadingRecord(mention=place, term=term, sense=sense, margin=margin, chosen_by=by, settled=settled)
+            ReadingRecord(
+                mention=place,
+                term=term,
+                sense=sense,
+                margin=margin,
+                chosen_by=by,
+                settled=settled,
+                rivals=list(rivals),
+            )
         )
 
 
@@ -143,6 +163,13 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
     if not settled and all(item["term"] != term for item in findings.open_terms):
         offered = [sense.id for sense, _ in ranking.ranked[:OFFERED_SENSES]]
         findings.open_terms.append(OpenTerm(mention=place, term=term, senses=offered))
+
+
+def _rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
+    """The other senses that may well be the right one, with how likely each is beside the best."""
+    (best, most), *others = ranking.ranked
+    shares = ((sense, share / most) for sense, share in others if most > 0 and sense.expansion != best.expansion)
+    return [(sense.id, share) for sense, share in shares if share >= LEAST_RIVAL][:MOST_RIVALS]
 
 
 def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:

@@ -8,6 +8,7 @@ from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.tools.rerank import evidence_strength
 from argot.tools.rerank import rerank as reranked
+from argot.tools.search import WeightedQuery
 from argot.types import Hit
 
 
@@ -29,6 +30,6 @@ def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
     hits = hits_of(state["hits"], run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
-    query = state["search_queries"][0][0]
-    ordered = reranked(query, hits, run.scorer, run.profile)
-    return ordered, float(evidence_strength(query, ordered, run.scorer))
+    queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
+    ordered = reranked(queries, hits, run.scorer, run.profile)
+    return ordered, float(evidence_strength(queries[0].text, ordered, run.scorer))

@@ -16,10 +16,12 @@ import asyncio
 import logging
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from argot.corpus.identity import content_hash, document_id, revision_id
@@ -70,11 +72,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A source whose bytes are at hand, with the labels it shall have."""
+    """A source whose bytes are at hand, with the labels it shall have. `replaces`: the content it has in the store."""
 
     source: Source
     data: bytes
     content: str
+    replaces: str | None
     audience: Audience
     tags: tuple[str, ...]
 
@@ -103,7 +106,8 @@ class Group:
     def concerns(self, candidate: Candidate) -> bool:
         """Whether what becomes of the candidate depends on what is in here."""
         return any(
-            candidate.source.uri == other.source.uri or candidate.content == other.content for other, _ in self.members
+            candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
+            for other, _ in self.members
         )
 
 
@@ -133,18 +137,25 @@ class Adding:
         yield IngestEvent("done", "", summary, done=self._done, total=self._total)
 
     def _each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
+        """One event a source. Copies of a document whose own turn is still to come wait until it has been."""
         group = Group()
+        to_come = Counter(source.uri for source in sources)
+        waiting: list[Source] = []
         with _EventLoop() as loop:
-            for source in sources:
+            for source in chain(sources, _drained(waiting)):
+                to_come[source.uri] -= 1
                 try:
                     candidate = self._load(source)
                     if group.concerns(candidate):
                         yield from self._store(group)
                         group = Group()
-                    if (known := self._known(candidate)) is not None:
-                        yield known
-                    else:
+                    known = self._known(candidate)
+                    if known is None:
                         group.add(candidate, self._read(candidate, loop))
+                    elif known.kind == "duplicate" and known.document and to_come[known.document.uri] > 0:
+                        waiting.append(source)  # that document may be about to change
+                    else:
+                        yield known
                 except UnreadableDocument as error:
                     yield _refused(source, error)
                 if group.full:
@@ -168,7 +179,8 @@ class Adding:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
         standing = self._standing(source.uri)
         audience, tags = self._labels(standing)
-        return Candidate(source, data, content_hash(data), audience, tags)
+        replaces = standing.document.content_hash if standing else None
+        return Candidate(source, data, content_hash(data), replaces, audience, tags)
 
     def _labels(self, standing: Standing | None) -> tuple[Audience, tuple[str, ...]]:
         """Labels that are not given stay as they are: adding a folder again must not make its documents public."""
@@ -311,6 +323,12 @@ class Skipped(UnreadableDocument):
 def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
     detail = error.reason + (f". {error.remedy}" if error.remedy else "")
     return IngestEvent("skipped" if isinstance(error, Skipped) else "failed", source.name, detail)
+
+
+def _drained(waiting: list[Source]) -> Iterator[Source]:
+    """What is in the list once everything before has been read."""
+    while waiting:
+        yield waiting.pop(0)
 
 
 class _EventLoop:

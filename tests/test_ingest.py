@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,17 @@ def test_the_same_bytes_under_another_name_add_nothing(corpus: Corpus) -> None:
     assert [document.name for document in corpus.store.documents(ROOT)] == ["a.md"]
 
 
+def test_a_copy_outlives_a_change_of_its_original_in_the_same_run(corpus: Corpus) -> None:
+    """The copy's turn comes first, when the store still holds its content as the other document."""
+    add(corpus, source("b.md", "# B\n\none\n"))
+    sources = source("a.md", "# B\n\none\n"), source("b.md", "# B\n\nchanged\n")
+    assert kinds(corpus, *sources) == ["updated", "added"]
+    assert corpus.store.phrase_count(ROOT, "one") == 1
+    assert kinds(corpus, *sources) == ["unchanged"] * 2
+    copies = source("a2.md", "# B\n\nchanged\n"), source("a3.md", "# B\n\nchanged\n"), sources[1]
+    assert kinds(corpus, *copies) == ["unchanged", "duplicate", "duplicate"]
+
+
 def test_the_same_bytes_for_other_readers_are_a_document_of_their_own(corpus: Corpus) -> None:
     add(corpus, source("a.md", "# A\n\none\n"))
     assert kinds(corpus, source("inside.md", "# A\n\none\n"), audience=INSIDE) == ["added"]
@@ -179,6 +191,38 @@ def test_files_in_folders(tmp_path: Path) -> None:
     assert based[3].uri == "https://wiki.example/docs/sub/c.MD"
     (named,) = sources_in([tmp_path / "tool.exe"])
     assert not named.skip, "a file that is named itself is tried, and refused by name"
+
+
+def test_what_is_no_file_is_named_and_never_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "endless.txt").symlink_to("/dev/zero")
+    (tmp_path / "gone.md").symlink_to("nowhere.md")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "loop").symlink_to(tmp_path)
+    found = {one.name: one for one in sources_in([tmp_path])}
+    assert {name: one.skip for name, one in found.items()} == {
+        "pipe.md": "no regular file",
+        "endless.txt": "no regular file",
+        "gone.md": "",
+        "loop": "a link to a folder: name it to add it",
+    }
+    with pytest.raises(FileNotFoundError):
+        found["gone.md"].load()
+    for named in sources_in([tmp_path / "pipe.md", tmp_path / "endless.txt"]):
+        with pytest.raises(OSError, match="no regular file"):
+            named.load()
+
+
+def test_a_folder_that_cannot_be_opened_fails_by_name(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.md").write_text("one")
+    walk = sources_in([tmp_path])
+    assert next(walk).name == "a.md"
+    (tmp_path / "sub").rmdir()
+    (found,) = walk
+    assert (found.name, found.skip) == ("sub", "")
+    with pytest.raises(FileNotFoundError):
+        found.load()
 
 
 # -- derivers -------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class Profile(BaseModel):
     weight_semantic: float = Field(0.9, ge=0)
     weight_derived: float = Field(0.25, ge=0)
     weight_original: float = Field(0.3, ge=0, description="of the unaugmented question while senses are unsettled")
-    weight_rivals: float = Field(0.5, ge=0, description="of a doubtful term's next likeliest sense")
+    weight_rivals: float = Field(0.7, ge=0, description="of a doubtful term's next likeliest sense")
     weight_enhanced: float = Field(0.3, ge=0, description="of the reformulated query beside the plain one")
     rrf_k: int = Field(60, ge=1, description="the constant of reciprocal rank fusion")
     rerank_weight: float = Field(0.57, ge=0, le=1, description="of the re-ranker's score beside the fused one")

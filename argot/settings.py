@@ -71,8 +71,8 @@ def load_settings(**overrides: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise InvalidSettings("\n".join(_explain(problem) for problem in error.errors())) from error
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidSettings(f"{SETTINGS_FILE} is not valid TOML: {error}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"{SETTINGS_FILE} is not valid TOML: {error}. Mend or remove it.") from error
 
 
 @cache

@@ -42,7 +42,9 @@ async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
             if task is not None:
                 connections.add(task)
                 task.add_done_callback(connections.discard)
-            await _serve_one(kb, reader, writer)
+            # Cancelled only below, when serving ends: asyncio (3.11) would log that as a fault of ours.
+            with suppress(asyncio.CancelledError):
+                await _serve_one(kb, reader, writer)
 
         server = await asyncio.start_unix_server(handle, sock=listener, limit=MAX_LINE)
         kb.lock.announce(str(path))

@@ -166,10 +166,14 @@ class Threads:
 
         The checkpoints of a question's dozen steps are not flushed one by one: no kill can lose them, and until the
         question is answered nothing has been promised that a loss of power could break.
+
+        An asker who leaves cancels the saver between a statement and its commit. What was cut off so would stay an
+        open transaction of this connection, in everybody's way: it is taken back first.
         """
         connection = self.saver.conn
         with damage_named(self.path):
             async with self.saver.lock:
+                await connection.rollback()
                 await connection.execute("PRAGMA synchronous = FULL")
                 try:
                     yield connection

@@ -1,0 +1,50 @@
+"""Settings: wrong names and values are refused with the valid ones, wherever they come from."""
+
+from pathlib import Path
+
+import pytest
+
+from argot.errors import InvalidSettings
+from argot.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_command_line_wins_over_the_environment_over_the_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "argot.toml").write_text("port = 1\nthreads = 1\nhost = 'file'\n")
+    monkeypatch.setenv("ARGOT_PORT", "2")
+    monkeypatch.setenv("ARGOT_THREADS", "2")
+    settings = load_settings(port=3, host=None)
+    assert (settings.port, settings.threads, settings.host) == (3, 2, "file")
+
+
+def test_a_variable_that_is_no_setting_is_named_with_its_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_PORTT", "1")
+    with pytest.raises(InvalidSettings, match=r"ARGOT_PORTT is not a setting. Did you mean ARGOT_PORT\? .*ARGOT_HOME"):
+        load_settings()
+
+
+def test_a_value_that_cannot_be_is_named_with_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_PORT", "abc")
+    with pytest.raises(InvalidSettings, match=r"'port' \(the port to serve on.*'abc'"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"prot = 3", "'prot' is not a setting. Did you mean port"),
+        (b"port = ", "not valid TOML"),
+        (b"\xff\xfe", "not valid TOML"),
+    ],
+)
+def test_a_bad_file_is_named(folder: Path, content: bytes, message: str) -> None:
+    (folder / "argot.toml").write_bytes(content)
+    with pytest.raises(InvalidSettings, match=message):
+        load_settings()

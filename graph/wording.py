@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from argot.graph.state import TurnPart
@@ -30,13 +31,19 @@ def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
     """The question with each term's expansion in its place.
 
     Short on purpose: the definitions of the template above are full of other words, which draw both keyword and
-    embedding search away from what was asked.
+    embedding search away from what was asked. A question that spells the term out already stays as it is.
     """
     text = question
-    for term in sorted(terms, key=lambda term: term.mention.start, reverse=True):
+    said = _folded(question)
+    missing = [term for term in terms if not term.sense.expansion or _folded(term.sense.expansion) not in said]
+    for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
         text = text[: mention.start] + _replacement(term) + text[mention.end :]
     return text
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def query_miss_answer(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:

@@ -150,3 +150,14 @@ def test_a_known_term_is_never_a_misspelling_of_another():
 
 def test_between_two_equally_near_terms_none_is_guessed():
     assert misspelt("PCUD", matcher_of("PUCD", "PCDU")) == []
+
+
+@pytest.mark.parametrize("text", ["the SG&A expense", "set CTS_ARGS first", "R&SG of it", "MY_SG variable"])
+def test_a_part_of_a_joined_name_is_no_mention(text: str) -> None:
+    matcher = TermMatcher([Spelling(term, term, normalise(term)) for term in ("SG", "CTS")])
+    assert matcher.find(text) == []
+
+
+def test_a_term_with_joints_of_its_own_is_found_whole() -> None:
+    matcher = TermMatcher([Spelling(term, term, normalise(term)) for term in ("SG", "SG&A")])
+    assert [mention.surface for mention in matcher.find("What is SG&A?")] == ["SG&A"]

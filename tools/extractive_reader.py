@@ -12,7 +12,7 @@ from argot.corpus.store import CorpusStore
 from argot.jargon_db.matching import TermMatcher
 from argot.protocols import Embedder
 from argot.tools.context import ContextSignatures, score_contexts
-from argot.tools.jargon import identify
+from argot.tools.jargon import identify, known_to_documents
 from argot.tools.stand_alone import stand_alone
 from argot.tools.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
@@ -74,7 +74,11 @@ class ExtractiveReader:
     def _mentions(self, question: str) -> list[Mention]:
         text = question[:_LOOK_AT_MOST]
         known = self._matcher.find(text)
-        return identify(text, known, self._matcher.misspelt(text, known))
+        return identify(text, known, [near for near in self._matcher.misspelt(text, known) if self._is_slip(near)])
+
+    def _is_slip(self, near: Mention) -> bool:
+        """A word like a term is no slip of the pen where the documents have that word."""
+        return self._corpus is None or not known_to_documents(self._corpus, self._principal, near.surface)
 
     def _contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
         signatures = signatures_for(self._matcher, self._senses) if self._senses else ContextSignatures(())

@@ -29,7 +29,7 @@ async def choose_sense(state: State, run: RunContext) -> Step:
         return Step({**update, "readings": others, "let_be": let_be}, f"“{term['term']}” in none of its senses")
     sense = offered[answer]
     chosen = [
-        {**reading, "sense": sense, "margin": 1.0, "chosen_by": "your choice", "settled": True}
+        {**reading, "sense": sense, "margin": 1.0, "chosen_by": "your choice", "settled": True, "rivals": []}
         if reading["term"] == term["term"]
         else reading
         for reading in state["readings"]

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from sqlite_utils import Database
 
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, NotAllowed
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.rows import aliases_of, store_audience
-from argot.types import EVERYONE, Audience, SenseStatus
+from argot.jargon_db.rows import aliases_of, may_read, store_audience
+from argot.types import EVERYONE, Audience, Principal, SenseStatus
 
 MAX_TERM_CHARS = 200
 Outcome = Literal["added", "updated", "unchanged"]
@@ -53,9 +53,14 @@ class SenseInput:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes within one transaction; `finish` must come last in it."""
+    """Writes within one transaction; `finish` must come last in it.
+
+    With a principal, what is there and not theirs to read is not theirs to change: else naming a hidden context would
+    tell of it, or open it.
+    """
 
     db: Database
+    principal: Principal | None = None
     changes: list[Change] = field(default_factory=list)
     now: str = field(default_factory=timestamp)
     _contexts: dict[str, int] = field(default_factory=dict)
@@ -75,6 +80,7 @@ class Writer:
             row = {"description": "", "contact": "", "audience": _PUBLIC, **_said(given)}
             number = self._insert("contexts", {"name": name.strip(), "key": key, **row})
             return number, "added"
+        self._require_readable(f"context '{name.strip()}'", found["audience"])
         return found["id"], self._update("contexts", found, _said(given))
 
     def context_for(self, name: str) -> tuple[int, Outcome]:
@@ -104,6 +110,7 @@ class Writer:
         found = self._one(_SENSE, (given.term, context_key(given.context), given.expansion))
         if found is None:
             return self._add_sense(given, context, said), "added", context_outcome
+        self._require_readable(f"sense of '{given.term}' in '{given.context}'", found["audience"])
         aliases = said.pop("aliases", None)
         outcome = self._update("senses", found, said, updated=self.now)
         if aliases is not None and tuple(aliases) != aliases_of(found["aliases"]):
@@ -115,6 +122,13 @@ class Writer:
         """Counts the version up once if anything changed. History is appended here, in the same transaction."""
         if self.changes:
             self.db.conn.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
+
+    def _require_readable(self, what: str, audience: str) -> None:
+        if self.principal is not None and not may_read(self.principal, audience):
+            raise NotAllowed(
+                f"There is a {what} that is not yours to read, so not yours to change. Choose another name, or ask the"
+                " person who runs this machine."
+            )
 
     def _add_sense(self, given: SenseInput, context: int, said: dict[str, Any]) -> int:
         aliases = said.pop("aliases", ())

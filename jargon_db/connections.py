@@ -14,6 +14,7 @@ from sqlite_utils import Database
 
 from argot.errors import DamagedStore
 from argot.jargon_db.schema import migrations
+from argot.mending import damaged_store
 
 BUSY_SECONDS = 30
 
@@ -103,7 +104,7 @@ def prepare(path: Path) -> None:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             raise
-        raise _damaged(path, str(error)) from error
+        raise damaged_store(path, str(error)) from error
 
 
 def _create(path: Path) -> None:
@@ -126,12 +127,12 @@ def _create(path: Path) -> None:
 
 def _check_and_migrate(path: Path) -> None:
     if path.stat().st_size == 0:
-        raise _damaged(path, "the file is empty")
+        raise damaged_store(path, "the file is empty")
     db = connect(path, read_only=False)
     try:
         verdict = db.conn.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
-            raise _damaged(path, verdict.replace("\n", " "))
+            raise damaged_store(path, verdict)
         _refuse_foreign(path, db)
         migrations.apply(db)
     finally:
@@ -141,14 +142,10 @@ def _check_and_migrate(path: Path) -> None:
 def _refuse_foreign(path: Path, db: Database) -> None:
     applied = {migration.name for migration in migrations.applied(db)}
     if not applied:
-        raise _damaged(path, "it is no glossary")
+        raise damaged_store(path, "it is no glossary")
     ours = {migration.name for migration in migrations.pending(Database(memory=True, execute_plugins=False))}
     if newer := sorted(applied - ours):
         raise DamagedStore(
             f"{path} was written by a newer Argot (it has {', '.join(newer)}). "
             "Install that version: pip install --upgrade argot"
         )
-
-
-def _damaged(path: Path, detail: str) -> DamagedStore:
-    return DamagedStore(f"The glossary {path} is damaged: {detail}. Put the last backup in its place: argot restore")

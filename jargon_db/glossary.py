@@ -18,7 +18,7 @@ from argot.jargon_db.normalise import normalise, variants
 from argot.jargon_db.rows import Row, audience_of, keys_json, may_read, readable, select, sense_of
 from argot.jargon_db.spelling import Suggester, is_coded
 from argot.jargon_db.statements import statement
-from argot.types import EVERYONE, Audience, Context, Principal, Sense, SenseStatus
+from argot.types import Audience, Context, Principal, Sense, SenseStatus
 
 _STATUSES = ("draft", "approved", "retired")
 _CACHED_VIEWS = 16
@@ -81,17 +81,24 @@ class Glossary:
         return [_context_of(row) for row in rows if may_read(principal, row["audience"])]
 
     def add_context(
-        self, name: str, description: str = "", contact: str = "", audience: Audience | None = None
+        self,
+        name: str,
+        description: str = "",
+        contact: str = "",
+        audience: Audience | None = None,
+        *,
+        by: Principal | None = None,
     ) -> Context:
         """Adds a context, or updates one: an argument that is left out (or empty) changes nothing.
 
         Raises:
             InvalidInput: the name is empty.
+            NotAllowed: it is there, and not `by`'s to read.
         """
         if not normalise(name) or not all(map(is_storable, (name, description, contact))):
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
         with self._connections.writing() as db:
-            writer = Writer(db)
+            writer = Writer(db, by)
             number, _ = writer.put_context(name, description or None, contact or None, audience)
             writer.finish()
             row = next(select(db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": number}))
@@ -110,12 +117,16 @@ class Glossary:
         aliases: Sequence[str] = (),
         owner: str = "",
         status: SenseStatus = "approved",
-        audience: Audience = EVERYONE,
+        audience: Audience | None = None,
+        by: Principal | None = None,
     ) -> Sense:
         """Adds a sense, or replaces what is said about the one with this term, context and expansion.
 
+        Without an audience a known sense keeps its own, and a new one is for everyone.
+
         Raises:
             InvalidInput: a field is empty or too long.
+            NotAllowed: the sense or its context is there, and not `by`'s to read.
         """
         if status not in _STATUSES:
             raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(_STATUSES)}.")
@@ -123,7 +134,7 @@ class Glossary:
             SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience)
         )
         with self._connections.writing() as db:
-            writer = Writer(db)
+            writer = Writer(db, by)
             number, _, _ = writer.put_sense(given)
             writer.finish()
             row = next(select(db.conn, "SELECT * FROM sense_rows WHERE id = :id", {"id": number}))
@@ -209,19 +220,20 @@ class Glossary:
 
     # -- files ----------------------------------------------------------------------------------------------------
 
-    def import_csv(self, text: str | bytes, name: str = "glossary.csv") -> ImportReport:
+    def import_csv(self, text: str | bytes, name: str = "glossary.csv", *, by: Principal | None = None) -> ImportReport:
         """Adds and updates the senses of a CSV file (`csv_format` says how it looks), all of them or none.
 
         Bytes are decoded as whatever program may have saved them: UTF-8, UTF-16 or Windows-1252.
 
         Raises:
             InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
+            NotAllowed: a sense or context in it is there, and not `by`'s to read; nothing was changed.
         """
         senses = csv_format.read_senses(csv_format.decode(text) if isinstance(text, bytes) else text, name)
         outcomes: dict[int, str] = {}
         made: list[str] = []
         with self._connections.writing() as db:
-            writer = Writer(db)
+            writer = Writer(db, by)
             for given in senses:
                 number, outcome, context_outcome = writer.put_sense(given)
                 if outcomes.get(number) != "added":

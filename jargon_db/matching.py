@@ -17,7 +17,7 @@ from argot.jargon_db.words import is_function_word, is_ordinary_word
 from argot.types import Mention
 
 _SIGNS_OF_NAMES = "+#"
-_JOINTS = frozenset("&_")
+_JOINT = "&"
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "«": "»", "„": "“"}
 
 
@@ -198,15 +198,15 @@ def _is_shouted(text: str) -> bool:
 
 
 def _is_part_of_something(text: str, start: int, end: int) -> bool:
-    """C in C++, C# or C+, t in don't, SG in SG&A, CTS in CTS_ARGS; but "EA+" may well be the term EA with a sign."""
+    """C in C++, C# or C+, t in don't, SG in SG&A; but "EA+" may well be the term EA with a sign."""
     after = text[end : end + 2]
     signed = after[:1] and after[0] in _SIGNS_OF_NAMES and not after[1:].isalnum()
     if signed and text[end - 1].isalnum() and (end - start == 1 or after == "++"):
         return True
-    if after[:1] in _JOINTS and after[1:].isalnum():
+    if after[:1] == _JOINT and after[1:].isalnum():
         return True
     before = text[max(0, start - 2) : start]
-    return len(before) == 2 and (before[1] in APOSTROPHES or before[1] in _JOINTS) and before[0].isalnum()
+    return len(before) == 2 and (before[1] in APOSTROPHES or before[1] == _JOINT) and before[0].isalnum()
 
 
 def _is_marked(text: str, start: int, end: int) -> bool:

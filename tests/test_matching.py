@@ -152,7 +152,7 @@ def test_between_two_equally_near_terms_none_is_guessed():
     assert misspelt("PCUD", matcher_of("PUCD", "PCDU")) == []
 
 
-@pytest.mark.parametrize("text", ["the SG&A expense", "set CTS_ARGS first", "R&SG of it", "MY_SG variable"])
+@pytest.mark.parametrize("text", ["the SG&A expense", "R&SG of it", "R&CTS"])
 def test_a_part_of_a_joined_name_is_no_mention(text: str) -> None:
     matcher = TermMatcher([Spelling(term, term, normalise(term)) for term in ("SG", "CTS")])
     assert matcher.find(text) == []

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import DamagedStore
+from argot.mending import restore_command
 
 
 class Blobs:
@@ -38,8 +39,7 @@ class Blobs:
             return self._path(content_hash).read_bytes()
         except FileNotFoundError:
             raise DamagedStore(
-                f"{self._path(content_hash)} is missing. Bring back a backup with: "
-                f"argot restore BACKUP --home {self.root.parent}"
+                f"{self._path(content_hash)} is missing. Bring back a backup with: {restore_command(self.root.parent)}"
             ) from None
 
     def remove(self, content_hash: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import sqlite_utils
 
 from argot.corpus.migrations import migrations
-from argot.errors import DamagedStore
+from argot.mending import damaged_store
 
 BUSY_SECONDS = 10.0
 MAGIC = b"SQLite format 3\x00"
@@ -38,7 +38,7 @@ class Database:
             self._prepare()
         except sqlite3.DatabaseError as error:
             self.close()
-            raise damaged(path, str(error)) from error
+            raise damaged_store(path, str(error)) from error
 
     def _prepare(self) -> None:
         connection = self.connection()
@@ -49,7 +49,7 @@ class Database:
                     migrations.apply(sqlite_utils.Database(connection))
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if missing := EXPECTED_TABLES - tables:
-            raise damaged(self.path, f"tables are missing ({', '.join(sorted(missing))})")
+            raise damaged_store(self.path, f"tables are missing ({', '.join(sorted(missing))})")
 
     def connection(self) -> sqlite3.Connection:
         """This thread's own connection, in auto-commit mode."""
@@ -120,14 +120,8 @@ def check_header(path: Path) -> None:
         header = file.read(_HEADER_BYTES)
     log = path.with_name(path.name + "-wal")
     if len(header) < _HEADER_BYTES or not header.startswith(MAGIC):
-        raise damaged(path, "it is not a SQLite database")
+        raise damaged_store(path, "it is not a SQLite database")
     page_size = int.from_bytes(header[16:18], "big")
     expected = int.from_bytes(header[28:32], "big") * (65536 if page_size == 1 else page_size)
     if header[24:28] == header[92:96] and size < expected and not (log.exists() and log.stat().st_size > 0):
-        raise damaged(path, f"it is truncated ({size:,} of {expected:,} bytes)")
-
-
-def damaged(path: Path, reason: str) -> DamagedStore:
-    return DamagedStore(
-        f"{path} is damaged: {reason}. Bring back a backup with: argot restore BACKUP --home {path.parent}"
-    )
+        raise damaged_store(path, f"it is truncated ({size:,} of {expected:,} bytes)")

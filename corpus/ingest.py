@@ -27,6 +27,7 @@ from argot.corpus.vectors import (
     remove_generations,
 )
 from argot.errors import DamagedStore
+from argot.mending import reindex_command, restore_command
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.settings import Settings
 from argot.types import Audience, Document, Principal
@@ -206,11 +207,11 @@ class Corpus:
 
     @property
     def _restore(self) -> str:
-        return f"argot restore BACKUP --home {self.home}"
+        return restore_command(self.home)
 
     @property
     def _reindex(self) -> str:
-        return f"argot reindex --home {self.home}"
+        return reindex_command(self.home)
 
     # -- opening ----------------------------------------------------------------------------------------------------
 

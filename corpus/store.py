@@ -15,7 +15,7 @@ from typing import Any
 
 from argot.corpus import keyword
 from argot.corpus.blobs import Blobs
-from argot.corpus.database import Database, damaged
+from argot.corpus.database import Database
 from argot.corpus.rows import (
     DOCUMENT_COLUMNS,
     DOCUMENT_TABLES,
@@ -27,6 +27,7 @@ from argot.corpus.rows import (
 )
 from argot.corpus.vectors import VectorKind
 from argot.errors import InvalidInput, NotFound
+from argot.mending import damaged_store, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, Triple
 
 _TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
@@ -49,11 +50,9 @@ class CorpusStore:
         """
         exists = path.exists() and path.stat().st_size > 0
         if not exists and (path.parent / "vectors" / "CURRENT").exists():
-            raise damaged(path, "the file is missing or empty")
+            raise damaged_store(path, "the file is missing or empty")
         if not exists and read_only:
-            raise NotFound(
-                f"There is no knowledge base in {path.parent}. Make one with: argot init --home {path.parent}"
-            )
+            raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)
         return cls(Database(path, read_only=read_only), Blobs(path.parent / "blobs"))
 

@@ -21,6 +21,7 @@ import numpy as np
 from argot.corpus.blobs import write_atomically
 from argot.corpus.rows import audience_text
 from argot.errors import DamagedStore
+from argot.mending import reindex_command
 from argot.protocols import Vectors
 from argot.types import Audience
 
@@ -261,7 +262,7 @@ def remove_generations(root: Path, *, but: str | None) -> None:
 
 def damaged_vectors(root: Path, reason: str) -> DamagedStore:
     return DamagedStore(
-        f"The vector index in {root} is damaged: {reason}. Rebuild it with: argot reindex --home {root.parent}"
+        f"The vector index in {root} is damaged: {reason}. Rebuild it with: {reindex_command(root.parent)}"
     )
 
 

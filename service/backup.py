@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from argot import __version__
 from argot.errors import Conflict, InvalidInput
+from argot.mending import restore_command
 from argot.service import home as layout
 from argot.service import restore
 from argot.service.lock import LOCK, OWNER
@@ -71,7 +72,7 @@ def write_backup(home: Path, path: Path) -> Backup:
             os.fsync(file.fileno())
         scratch.replace(path)
     except OSError as error:
-        raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}.") from error
+        raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}. Give another file.") from error
     finally:
         scratch.unlink(missing_ok=True)
     return Backup(path, len(members), sum(member.size for member in members))
@@ -160,9 +161,7 @@ def _require_free(home: Path, *, force: bool) -> None:
     if not layout.is_knowledge_base(home):
         raise InvalidInput(f"{home} is no knowledge base, yet holds '{found[0]}'. Give an empty folder as --home.")
     if not force:
-        raise Conflict(
-            f"There is a knowledge base in {home}. To replace it: argot restore --force --home {home} FILE.tar"
-        )
+        raise Conflict(f"There is a knowledge base in {home}. To replace it: {restore_command(home)}")
 
 
 def _unpack(path: Path, scratch: Path) -> list[Member]:

@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 
 from argot import __version__
 from argot.errors import ArgotError, KnowledgeBaseBusy
+from argot.mending import init_command, quoted, reindex_command
 from argot.service import home as layout
 from argot.service.sqlite import check_database
 from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings
@@ -38,7 +39,7 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     home = home.expanduser().absolute()
     findings = [_python(), *_packages(), *_settings(settings), _free_space(home), _embedder(settings)]
     if not layout.is_knowledge_base(home):
-        return [*findings, _bad("knowledge base", f"none in {home}", f"argot init --home {home}")]
+        return [*findings, _bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
     findings += stores
     if all(finding["ok"] for finding in stores):
@@ -137,7 +138,7 @@ def _embedder(settings: Settings) -> Finding:
         vectors = embedder.embed_queries(["is anybody there"])
         return f"{settings.embedding_model}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
 
-    return _attempt("embedding model", look, f"remove the export, it is made again: rm -r {settings.cache}")
+    return _attempt("embedding model", look, f"remove the export, it is made again: rm -r {quoted(settings.cache)}")
 
 
 def _stores(home: Path) -> Iterator[Finding]:
@@ -162,7 +163,7 @@ def _inside(home: Path, settings: Settings) -> list[Finding]:
     except KnowledgeBaseBusy as busy:
         return [_good("index", f"not looked at: {busy}")]
     except ArgotError as error:
-        return [_bad("index", str(error), f"argot reindex --home {home}")]
+        return [_bad("index", str(error), reindex_command(home))]
     return [_bad("index", _detail(one), _remedy(one, home)) for one in problems] or [_good("index", "complete")]
 
 
@@ -171,4 +172,4 @@ def _detail(problem: dict[str, Any]) -> str:
 
 
 def _remedy(problem: dict[str, Any], home: Path) -> str:
-    return str(problem.get("remedy") or f"argot reindex --home {home}")
+    return str(problem.get("remedy") or reindex_command(home))

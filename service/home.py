@@ -9,6 +9,7 @@ from pathlib import Path
 
 from argot import __version__
 from argot.errors import DamagedStore, InvalidInput, NotFound
+from argot.mending import init_command, quoted
 
 MARKER = "knowledge_base.json"
 FORMAT = 1
@@ -35,7 +36,7 @@ def require(home: Path) -> None:
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
     if not is_knowledge_base(home):
-        raise NotFound(f"There is no knowledge base in {home}. Make one with: argot init --home {home}")
+        raise NotFound(f"There is no knowledge base in {home}. Make one with: {init_command(home)}")
     _check_format(home)
 
 
@@ -85,7 +86,9 @@ def _check_format(home: Path) -> None:
     try:
         found = int(json.loads(marker.read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError) as error:
-        raise DamagedStore(f"{marker} cannot be read. It holds nothing else: mend it with: rm {marker}") from error
+        raise DamagedStore(
+            f"{marker} cannot be read. It holds nothing else: mend it with: rm {quoted(marker)}"
+        ) from error
     if found > FORMAT:
         raise DamagedStore(
             f"{home} has format {found}, this Argot knows {FORMAT}. Install a newer one: pip install -U argot"

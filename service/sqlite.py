@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from argot.errors import DamagedStore
+from argot.mending import damaged_store
 from argot.service import home as layout
 
 BUSY_SECONDS = 10.0
@@ -71,24 +72,7 @@ def damage_named(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        raise damaged(path, str(error)) from error
-
-
-def damaged(path: Path, detail: str) -> DamagedStore:
-    return DamagedStore(f"{path} is damaged ({detail}). {mending(path)}")
-
-
-def mending(path: Path) -> str:
-    """The command that mends a store, as a sentence."""
-    home = path.parent
-    aside = f"mv {path} {path}.damaged"
-    again = {
-        layout.CORPUS: f"{aside} && argot add --home {home} PATHS",
-        layout.GLOSSARY: f"{aside} && argot glossary import --home {home} FILE.csv",
-        layout.PEOPLE: f"{aside} && argot user add --home {home} NAME",
-        layout.THREADS: aside,
-    }.get(path.name, aside)
-    return f"Mend it from a backup with: argot restore --force --home {home} BACKUP.tar; or, without one, with: {again}"
+        raise damaged_store(path, str(error)) from error
 
 
 def check_database(path: Path, *, thoroughly: bool = False) -> None:
@@ -104,14 +88,14 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
     if path.stat().st_size < LEAST_BYTES:
-        raise damaged(path, f"{path.stat().st_size} bytes")
+        raise damaged_store(path, f"{path.stat().st_size} bytes")
     try:
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
             _check_open(connection, path, thoroughly=thoroughly)
     except sqlite3.DatabaseError as error:
         if "locked" in str(error):
             raise
-        raise damaged(path, str(error)) from error
+        raise damaged_store(path, str(error)) from error
 
 
 def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool) -> None:
@@ -120,10 +104,10 @@ def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool)
     pages, page_size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
     size = path.stat().st_size
     if size < pages * page_size:
-        raise damaged(path, f"{size} bytes, {pages * page_size} expected")
+        raise damaged_store(path, f"{size} bytes, {pages * page_size} expected")
     if not tables and path.name != layout.CORPUS:
-        raise damaged(path, "it holds no table")
+        raise damaged_store(path, "it holds no table")
     if thoroughly or size <= SMALL_BYTES:
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
-            raise damaged(path, str(found))
+            raise damaged_store(path, str(found))

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import shlex
 import shutil
 import subprocess
 import sys
@@ -460,6 +461,36 @@ def test_a_damaged_store_is_named_with_the_mending_command_by_every_command(
 
     assert argot("restore", tiny.parent / "b.tar", "--force").code == 0
     assert "500 dollars" in argot("ask", "What does a late tariff filing cost?").out
+
+
+@pytest.mark.parametrize(
+    ("name", "length"), [(name, length) for name in layout.DATABASES for length in (0, 5000)] + [(layout.CORPUS, None)]
+)
+def test_the_commands_that_mend_a_store_without_a_backup_mend_it(
+    argot: Argot, tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, length: int | None
+) -> None:
+    home = shutil.copytree(tiny_home, tmp_path / "our kb")
+    monkeypatch.setenv("ARGOT_HOME", str(home))
+    given = {"PATHS": tmp_path / "say.md", "FILE.csv": tmp_path / "terms.csv", "NAME": "ann"}
+    (tmp_path / "say.md").write_text("# Say\n\nThe sentinel valve opens at 7 bar.\n")
+    (tmp_path / "terms.csv").write_text("term,expansion\nSV,sentinel valve\n")
+    argot("user", "add", "ann")
+    argot("ask", "What does a late tariff filing cost?")
+    if length is None:
+        (home / name).unlink()
+    else:
+        (home / name).write_bytes((home / name).read_bytes()[:length])
+
+    message = argot("ask", "When does the sentinel valve open?").err
+    for step in message.partition("without one, with: ")[2].strip().split(" && "):
+        program, *words = (given.get(word, word) for word in shlex.split(step))
+        if program == "argot":
+            assert argot(*words).code == 0
+        else:
+            subprocess.run([str(program), *map(str, words)], check=True)
+
+    assert argot("ask", "When does the sentinel valve open?").code == 0
+    assert argot("doctor").code == 0
 
 
 def test_lost_vectors_are_named_and_rebuilt(argot: Argot, tiny: Path) -> None:

@@ -268,7 +268,7 @@ HARMS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS.keys())
 def test_a_damaged_database_is_found_at_opening(closed: Path, harm: Callable[[Path], object]) -> None:
     harm(closed)
-    with pytest.raises(DamagedStore, match="argot restore BACKUP"):
+    with pytest.raises(DamagedStore, match="argot restore --force"):
         CorpusStore.open(closed)
 
 

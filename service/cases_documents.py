@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,7 +59,8 @@ async def add(
             )
         )
         async with aclosing(ingest) as events:
-            async for event in events:
+            async for found in events:
+                event = _told_to(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1
                 if event.kind in ("failed", "skipped", "duplicate"):
@@ -143,6 +145,14 @@ def ingest_event(event: IngestEvent) -> Event:
         "total": event.total,
         "document": jsonable(event.document),
     }
+
+
+def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
+    """The event without what it says of a document that is not theirs to read: a manager may meet one's twin."""
+    if event.document is None or principal.may_read(event.document.audience):
+        return event
+    detail = "the same content as a document that is there" if event.kind == "duplicate" else event.detail
+    return replace(event, document=None, detail=detail)
 
 
 def _require_there(paths: list[str]) -> None:

@@ -20,7 +20,7 @@ async def glossary_import(
     kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
 ) -> dict[str, Any]:
     """Take in a glossary as CSV, all of it or nothing; `name` is for messages."""
-    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.import_csv, text, name))
+    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.import_csv, text, name, by=principal))
     return plain
 
 
@@ -58,7 +58,10 @@ async def glossary_add(
     aliases: list[Word] | None = None,
     audience: list[Reader] | None = None,
 ) -> dict[str, Any]:
-    """Define what a term means in a context; the same again changes the sense that is there."""
+    """Define what a term means in a context; the same again changes the sense that is there.
+
+    Without `audience` a known sense keeps its own, and a new one is for everyone.
+    """
     sense = await kb.blocking(
         kb.glossary.add_sense,
         term,
@@ -68,7 +71,8 @@ async def glossary_add(
         notes=notes,
         aliases=tuple(aliases or ()),
         owner=principal.name,
-        audience=frozenset(audience or ()),
+        audience=None if audience is None else frozenset(audience),
+        by=principal,
     )
     plain: dict[str, Any] = jsonable(sense)
     return plain
@@ -92,7 +96,7 @@ async def context_add(
 ) -> dict[str, Any]:
     """Make a context, or change what is known of one."""
     readers = frozenset(audience) if audience is not None else None
-    context = await kb.blocking(kb.glossary.add_context, name, description, contact, readers)
+    context = await kb.blocking(kb.glossary.add_context, name, description, contact, readers, by=principal)
     plain: dict[str, Any] = jsonable(context)
     return plain
 

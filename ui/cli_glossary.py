@@ -99,7 +99,7 @@ def add_sense(
             description=description,
             notes=notes,
             aliases=alias or [],
-            audience=audience or [],
+            audience=audience,
         )
     say(f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}")
 

@@ -3,7 +3,7 @@
 Access is checked here and now: a passage, sense or triple that the principal may no longer see (or that was replaced)
 is absent from what the stores return, and with it goes every text that rests on it:
 - a sentence is shown while all passages it cites may be seen, one without citation while all passages found may be;
-- the augmented question and the queries are shown while every sense in them may be seen, and every triple.
+- the augmented question and the queries are shown while every sense and context in them may be seen, and every triple.
 """
 
 from __future__ import annotations
@@ -47,10 +47,13 @@ class _Reading:
     passages: Visible
     senses: Mapping[int, Sense]
     terms: Sequence[ReadTerm]
+    all_contexts: bool
 
     @property
     def all_senses(self) -> bool:
-        return len(self.terms) == len(self.turn["readings"])
+        """Every sense that was weighed, also one that lost: the queries spell the nearest rivals out."""
+        rivals = [sense for one in self.turn["readings"] for sense, _ in one.get("rivals", ())]
+        return len(self.terms) == len(self.turn["readings"]) and all(sense in self.senses for sense in rivals)
 
     @property
     def all_hits(self) -> bool:
@@ -84,11 +87,11 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         answer=_answer(reading, status, choices, passages, misses),
         sentences=sentences,
         jargon=_jargon(reading),
-        context=_context(reading, run),
+        context=_context(reading),
         misses=misses,
         choices=choices,
         notes=notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading)),
-        augmented_question=turn["augmented_question"] if reading.all_senses else "",
+        augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
         passages=passages,
@@ -108,7 +111,10 @@ def _read(turn: TurnPart, run: RunContext) -> _Reading:
     passages = run.corpus.store.passages(run.principal, ids) if ids else {}
     terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED}
     senses = senses_of(terms | {item["term"] for item in turn["open_terms"]}, run)
-    return _Reading(turn, passages, senses, read_terms(turn, run))
+    known = {context.name for context in run.glossary.contexts(run.principal)}
+    contexts = [(name, score) for name, score in turn["contexts"] if name in known]
+    all_contexts = len(contexts) == len(turn["contexts"])
+    return _Reading({**turn, "contexts": contexts}, passages, senses, read_terms(turn, run), all_contexts)
 
 
 def _status(turn: TurnPart, waiting: bool) -> Status:
@@ -240,13 +246,12 @@ def _jargon(reading: _Reading) -> list[Jargon]:
     ]
 
 
-def _context(reading: _Reading, run: RunContext) -> str | None:
+def _context(reading: _Reading) -> str | None:
     """The context its terms agree on, else the one identified."""
     names = {term.sense.context for term in reading.terms if term.sense.context}
     if len(names) == 1 and not reading.turn["open_terms"]:
         return names.pop()
-    visible = {context.name for context in run.glossary.contexts(run.principal)}
-    return next((name for name, _ in reading.turn["contexts"] if name in visible), None)
+    return next((name for name, _ in reading.turn["contexts"]), None)
 
 
 def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[MissedTerm]:
@@ -264,7 +269,7 @@ def _contact(reading: _Reading, run: RunContext) -> str:
     """Whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
     contexts = run.glossary.contexts(run.principal)
     contacts = {context.name: context.contact for context in contexts}
-    wanted = [_context(reading, run), run.asker_context, contexts[0].name if len(contexts) == 1 else None]
+    wanted = [_context(reading), run.asker_context, contexts[0].name if len(contexts) == 1 else None]
     return next((contacts[name] for name in wanted if name and contacts.get(name)), "")
 
 

@@ -15,6 +15,7 @@ import tempfile
 import textwrap
 import threading
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -443,3 +444,35 @@ def test_what_a_killed_service_leaves_is_in_nobodys_way(tmp_path: Path) -> None:
         with connect(tmp_path / "kb", SETTINGS) as client:
             assert isinstance(client, LocalClient)
             assert [user["name"] for user in client.call("user_list")] == ["ann"]
+
+
+# -- an asker who leaves ----------------------------------------------------------------------------------------------
+
+
+async def test_what_a_cut_off_statement_left_open_is_in_nobodys_way(kb: KnowledgeBase) -> None:
+    """A saver that is cancelled between a statement and its commit leaves a transaction on the shared connection."""
+    threads = await kb.threads()
+    kept = await threads.start("ann", "first")
+    await threads.saver.conn.execute("DELETE FROM threads")  # no commit: here it was cancelled
+
+    again = await threads.start("ann", "second")
+
+    assert {thread.id for thread in await threads.of("ann")} == {kept.id, again.id}
+
+
+async def test_askers_who_hang_up_at_any_moment_stop_nobody_else(tiny: KnowledgeBase) -> None:
+    question = "What does a late tariff filing cost?"
+    for events in range(0, 40, 4):
+
+        async def some(events: int = events) -> None:
+            async with aclosing(cases.run(tiny, ADMIN, "ask", {"question": question})) as asked:  # type: ignore
+                for _ in range(events):
+                    await anext(asked, None)
+                await anext(asked, None)
+
+        asking = asyncio.create_task(some())
+        await asyncio.wait([asking], timeout=0.004 * events)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        result = await cases.result(tiny, ADMIN, "ask", question=question)
+        assert "500 dollars" in result["answer"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.quoting import Unit, heads_of, is_header, needed_with, quoted, units_of
@@ -20,10 +20,16 @@ from argot.types import Hit, ReadTerm
 MOST_QUOTES = 4
 MOST_PASSAGES = 5
 SHORTLIST = 10
-"""Candidates whose meaning is compared with the question's: embedding them takes most of the time there is."""
+"""Candidates, best by words, whose meaning is compared with the question's."""
+
+PARAPHRASES = 14
+PARAPHRASES_OF = 3
+"""Further candidates of the first passages, whatever their words: an answer may share none with the question.
+Embedding all of them takes most of the time there is, the first time they are met."""
 
 LEAST_COVERED = 0.30
-"""Share of the question that the best sentence has to hold, its surroundings included; else there is no answer."""
+LEAST_LIKE = 0.50
+"""A sentence that answers holds this share of the question (its surroundings included) or is this like it (cosine)."""
 
 _HEADING_CREDIT = 0.7
 _BEFORE_CREDIT = 0.5
@@ -38,11 +44,14 @@ _SAME = 0.6
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A unit that may be quoted. `held` are the question's words it speaks of, with how fully (0 to 1)."""
+    """A unit that may be quoted. `held` are the question's words it speaks of, with how fully (0 to 1); `covered` is
+    their share of the question, by rarity.
+    """
 
     hit: int
     unit: Unit
     held: Mapping[str, float]
+    covered: float
     score: float
 
 
@@ -66,16 +75,18 @@ class ExtractiveWriter:
         return _rendered(question, chosen, hits)
 
     def _judged(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
-        """All candidates, best first, the first `SHORTLIST` of them judged by meaning too."""
+        """All candidates that may answer, best first: by their words and, where there is an embedder, their meaning."""
         candidates = sorted(_by_words(question, hits), key=lambda candidate: -candidate.score)
-        short = candidates[:SHORTLIST]
-        if self.embedder is None or not short:
-            return candidates
+        if self.embedder is None or not candidates:
+            return [one for one in candidates if one.covered >= LEAST_COVERED]
+        others = [one for one in candidates[SHORTLIST:] if one.hit < PARAPHRASES_OF]
+        short = [*candidates[:SHORTLIST], *others[:PARAPHRASES]]
         vectors = self.embedder.embed_queries([question.text, *(_in_context(one, hits) for one in short)])
         likeness = vectors[1:] @ vectors[0]
         judged = [
-            _Candidate(one.hit, one.unit, one.held, one.score + _MEANING_WEIGHT * max(0.0, float(like)))
+            replace(one, score=one.score + _MEANING_WEIGHT * max(0.0, float(like)))
             for one, like in zip(short, likeness, strict=True)
+            if one.covered >= LEAST_COVERED or like >= LEAST_LIKE
         ]
         return sorted(judged, key=lambda candidate: -candidate.score)
 
@@ -131,14 +142,16 @@ def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
         units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
         for unit in units:
             own = held[place][unit.number]
-            if not own or unit.kind == "heading" or is_header(unit, units):
+            if unit.kind == "heading" or is_header(unit, units):
                 continue
             above = heads_of(unit, units)
             credit = _credit(own, headings.union(*(held[place][n] for n in above)), _before(unit, held[place]))
-            score = 0.6 * _covered(rarity, credit) + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
+            covered = _covered(rarity, credit)
+            score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
             shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
-            candidates.append(_Candidate(place, unit, credit, score + shape + _PLACE_WEIGHT * hit.score / best_hit))
-    return [one for one in candidates if _covered(rarity, one.held) >= LEAST_COVERED]
+            score += shape + _PLACE_WEIGHT * hit.score / best_hit
+            candidates.append(_Candidate(place, unit, credit, covered, score))
+    return candidates
 
 
 def _before(unit: Unit, held: Sequence[frozenset[str]]) -> frozenset[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import pty
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,6 +22,7 @@ import typer.main
 
 from argot.results import AskResult
 from argot.service import home as layout
+from argot.ui import cli_base
 from argot.ui.cli import app, main
 
 ROOT = Path(__file__).parents[1]
@@ -581,3 +584,79 @@ def test_the_wheel_holds_every_package_and_data_file(tmp_path: Path) -> None:
             if data and "office" not in path.parts and path.name != "make_office.py":
                 inside = "/".join([*package.split("."), *path.relative_to(source / folder).parts])
                 assert inside in names, f"{inside} is not in the wheel"
+
+
+# -- what stands in files never acts on a terminal --------------------------------------------------------------------
+
+ACTS = "\x1b]0;pwned\x07 \x1b[31mred \x9b2J \u202egpj \u200bhidden [red]x[/blue]"
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture
+def acting(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / f"a {ACTS.replace('/', '')}.md").write_text(
+        f"# T {ACTS}\n\nThe frobnitz takes {ACTS} 42 days.\n", "utf-8"
+    )
+    (folder / f"b {ACTS.replace('/', '')}.pdf").write_bytes(b"no pdf")
+    assert argot("add", folder).code == 1
+    argot("glossary", "add", "FRB", "Tools", f"frobnitz {ACTS}", "--description", ACTS, "--alias", f"F {ACTS}")
+    argot("context", "add", f"C {ACTS}", "--contact", ACTS)
+
+
+@pytest.mark.usefixtures("acting")
+def test_no_command_prints_what_a_terminal_obeys(argot: Argot) -> None:
+    question = "How many days does the frobnitz take?"
+    for arguments in (
+        ["add", "in"], ["list"], ["list", "--json"], ["show", "nand-layout.md"], ["glossary", "list"],
+        ["glossary", "list", "--json"], ["context", "list"], ["context", "list", "--json"], ["threads", "list"],
+        ["ask", question], ["ask", question, "--json"], ["ask", "What is FRB?"], ["ask", f"WL {ACTS}"],
+        ["ask", "x", "--context", ACTS], ["ask", "x", "--profile", ACTS], ["answer", f"t {ACTS}", ACTS],
+        ["show", f"no {ACTS}"], ["add", f"no {ACTS}"], ["glossary", "import", f"no {ACTS}"], ["user", "add", ACTS],
+        ["restore", f"no {ACTS}"],
+    ):  # fmt: skip
+        done = argot(*arguments)
+        assert done.out + done.err
+        assert OBEYED.findall(done.out + done.err) == [], arguments
+
+
+@pytest.mark.usefixtures("acting")
+def test_escaped_json_reads_the_same(argot: Argot) -> None:
+    documents = json.loads(argot("list", "--json").out)
+    assert f"T {ACTS}".split() == next(one["title"] for one in documents if "pwned" in one["name"]).split()
+
+
+@pytest.mark.usefixtures("acting")
+def test_an_export_is_as_typed_in_a_file_and_harmless_on_a_terminal(argot: Argot, tmp_path: Path) -> None:
+    piped = argot("glossary", "export", "-").out
+    assert f"frobnitz {ACTS}" in piped
+    shown = on_a_terminal("glossary", "export", "-", home=tmp_path / "kb")
+    assert "[red]x[/blue]" in shown
+    assert OBEYED.findall(shown.replace("\r", "")) == []
+
+
+def test_formulas_of_a_glossary_stay_as_typed(argot: Argot, tmp_path: Path) -> None:
+    text = "term,context,expansion\r\n=1+1,@SUM,+cmd|' /C calc'!A0\r\n"
+    (tmp_path / "g.csv").write_text(text, "utf-8")
+    argot("glossary", "import", tmp_path / "g.csv")
+    assert "=1+1,@SUM,+cmd|' /C calc'!A0" in argot("glossary", "export", "-").out
+
+
+def test_log_lines_are_harmless_too(capsys: pytest.CaptureFixture[str]) -> None:
+    record = logging.LogRecord("argot", logging.WARNING, "", 0, "reading %s failed", (ACTS,), None)
+    assert OBEYED.findall(cli_base.log_formatter("%(message)s").format(record)) == []
+
+
+def on_a_terminal(*arguments: str, home: Path) -> str:
+    command = [sys.executable, "-c", "from argot.ui.cli import main; main()", *arguments, "--home", str(home)]
+    theirs, ours = pty.openpty()
+    with subprocess.Popen(command, stdout=ours, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as process:
+        os.close(ours)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end was closed
+            while piece := os.read(theirs, 65536):
+                shown += piece
+        os.close(theirs)
+    assert process.returncode == 0
+    return shown.decode()

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    import logging
+
     from rich.console import Console
+    from rich.progress import TextColumn
 
     from argot.service.client import Client
     from argot.settings import Settings
@@ -47,8 +50,21 @@ def settings_for(home: Path | None, **overrides: Any) -> Settings:
     from argot.settings import load_settings
 
     settings = load_settings(home=home, **overrides)
-    logging.basicConfig(level=settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(log_formatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=settings.log_level, handlers=[handler])
     return settings
+
+
+def log_formatter(form: str) -> logging.Formatter:
+    """Log lines are printed on terminals as well, and file names stand in them."""
+    import logging
+
+    class Plain(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return plain(super().format(record))
+
+    return Plain(form)
 
 
 @contextmanager
@@ -89,7 +105,21 @@ def note(text: object) -> None:
 
 
 def say_json(value: Any) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    """JSON that reads the same and that no terminal obeys: invisible characters are escaped."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2).translate(_ESCAPED))
+
+
+class _Escapes(dict[int, str]):
+    """For `str.translate`: the JSON escapes of characters that act on a terminal or hide in a text."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        acts = character != "\n" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        self[code] = json.dumps(character)[1:-1] if acts else character
+        return self[code]
+
+
+_ESCAPED = _Escapes()
 
 
 def table(headings: list[str], rows: list[list[object]]) -> None:
@@ -108,6 +138,13 @@ def table(headings: list[str], rows: list[list[object]]) -> None:
     for row in rows:
         shown.add_row(*(Text(line(cell)) for cell in row))
     Console(highlight=False).print(shown)
+
+
+def progress_text() -> TextColumn:
+    """The column of a progress bar that names a file: literally, for `[red]` may be part of a name."""
+    from rich.progress import TextColumn
+
+    return TextColumn("{task.description}", markup=False)
 
 
 def error_console() -> Console:

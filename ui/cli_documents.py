@@ -18,6 +18,7 @@ from argot.ui.cli_base import (
     knowledge_base,
     line,
     note,
+    progress_text,
     say,
     say_json,
     table,
@@ -64,9 +65,9 @@ def add(
 
     A file that cannot be read is named with the reason, and the rest goes in; the exit code is then 1.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = error_console()
     with (
         knowledge_base(home, create=True) as client,

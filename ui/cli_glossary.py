@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from argot.errors import InvalidInput
-from argot.ui.cli_base import AsUser, Audience, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.cli_base import (
+    AsUser,
+    Audience,
+    Home,
+    Json,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    plain,
+    say,
+    say_json,
+    table,
+)
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
 context = typer.Typer(
@@ -45,7 +59,8 @@ def export(file: File = "-", as_user: AsUser = None, home: Home = None) -> None:
     with knowledge_base(home) as client:
         text = client.call("glossary_export", as_user=as_user)
     if file == "-":
-        typer.echo(text, nl=False)
+        # As typed, so that it can be imported again; but a terminal would obey what stands in it.
+        typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     try:
         Path(file).write_text(text, encoding="utf-8", newline="")
@@ -150,8 +165,6 @@ def _first(questions: list[str]) -> str:
 
 def _read(file: str) -> str:
     """The text of a CSV file, with or without a byte order mark."""
-    import sys
-
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8-sig")

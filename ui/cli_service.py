@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from argot.errors import MissingExtra
-from argot.ui.cli_base import Home, error_console, examples, line, note, settings_for
+from argot.ui.cli_base import Home, error_console, examples, line, note, progress_text, settings_for
 
 
 def register(app: typer.Typer) -> None:
@@ -34,13 +34,13 @@ def serve(
 
 def put_samples_in(home: Home) -> None:
     """Build the sample knowledge base with a progress bar; the second time nothing is left to do."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from argot.service.samples import build
 
     settings = settings_for(home)
     console = error_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("samples", total=None)
 

@@ -187,8 +187,9 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
 
 
 def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
-    source = tar.extractfile(entry) if entry is not None and entry.isreg() and entry.name == MANIFEST else None
-    if entry is None or source is None or entry.size > MAX_MANIFEST:
+    known = entry is not None and entry.isreg() and not entry.issparse() and entry.name == MANIFEST
+    source = tar.extractfile(entry) if entry is not None and known and entry.size <= MAX_MANIFEST else None
+    if source is None:
         raise InvalidInput(
             f"{tar.name!s} is no backup of Argot: it does not begin with {MANIFEST}. Nothing was changed."
         )
@@ -204,7 +205,8 @@ def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Membe
 
 
 def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | None, scratch: Path) -> None:
-    source = tar.extractfile(entry) if entry.isreg() else None
+    # A sparse member says it is larger than the file it came in: it would fill the disk with nothing.
+    source = tar.extractfile(entry) if entry.isreg() and not entry.issparse() else None
     if member is None or source is None or not _MEMBER.fullmatch(entry.name) or ".." in entry.name:
         raise InvalidInput(f"{tar.name!s} holds '{entry.name}', which no backup of Argot does. Nothing was changed.")
     target = scratch / entry.name

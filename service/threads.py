@@ -76,11 +76,13 @@ class Threads:
         # Checkpoints are data: unpickling or naming classes in them must not run code.
         os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
         import aiosqlite
+        from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
         from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
         open_database(path, MIGRATIONS).close()
         connection = await aiosqlite.connect(path)
-        saver = AsyncSqliteSaver(connection)
+        # Said once more, for langgraph reads the variable when it is first imported, by whomever.
+        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         try:
             with damage_named(path):
                 await connection.execute("PRAGMA foreign_keys = ON")

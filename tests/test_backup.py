@@ -169,6 +169,26 @@ def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
         restore_backup(tmp_path / "kb", tmp_path / "b.tar")
 
 
+@pytest.mark.parametrize("name", [MANIFEST, "blobs/ab12"])
+def test_a_member_that_is_larger_than_its_archive_is_refused(tmp_path: Path, name: str) -> None:
+    """GNU's sparse files: one block of data that claims to be 8 GB, which would be written out."""
+    entry = tarfile.TarInfo(name)
+    entry.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(8 << 30)}
+    manifest = json.dumps({"format": 1, "files": [{"name": "blobs/ab12", "size": 8 << 30, "hash": ""}]}).encode()
+    with tarfile.open(tmp_path / "b.tar", "w", format=tarfile.PAX_FORMAT) as tar:
+        if name != MANIFEST:
+            first = tarfile.TarInfo(MANIFEST)
+            first.size = len(manifest)
+            tar.addfile(first, io.BytesIO(manifest))
+        entry.size = 1
+        tar.addfile(entry, io.BytesIO(b"x"))
+    with tarfile.open(tmp_path / "b.tar") as tar:
+        assert tar.getmembers()[-1].size == 8 << 30
+
+    with pytest.raises(InvalidInput, match="no backup of Argot"):
+        restore_backup(tmp_path / "kb", tmp_path / "b.tar")
+
+
 def test_other_files_are_no_backups(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("just notes")
     with tarfile.open(tmp_path / "photos.tar", "w") as tar:

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -270,3 +271,27 @@ async def test_a_closed_knowledge_base_can_be_opened_again(tmp_path: Path) -> No
             await kb.threads()
             kb.people.add("ann")
             assert [context.name for context in kb.glossary.contexts(kb.principal("ann"))] == []
+
+
+async def test_a_checkpoint_is_data_and_runs_nothing(tmp_path: Path) -> None:
+    """Whoever can hand over a backup can write any checkpoint: naming a function in one must not call it."""
+    import pickle
+
+    import ormsgpack
+
+    ran = tmp_path / "ran"
+
+    class Touch:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.system, (f"touch {ran}",)
+
+    lc = {"lc": 2, "type": "constructor", "id": ["os", "system"], "args": [f"touch {ran}"]}
+    calls = [("os", "system", f"touch {ran}"), ("os", "system", [f"touch {ran}"], {}, None)]
+    payloads = [("pickle", pickle.dumps(Touch())), ("json", json.dumps(lc).encode())]
+    payloads += [("msgpack", ormsgpack.packb(ormsgpack.Ext(n, ormsgpack.packb(c)))) for n in range(6) for c in calls]
+    threads = await Threads.open(tmp_path / "threads.db")
+    for payload in payloads:
+        with suppress(Exception):
+            threads.saver.serde.loads_typed(payload)
+    await threads.close()
+    assert not ran.exists()

@@ -10,6 +10,7 @@ ArgotError
 ├── Conflict              it changed in the meantime
 ├── KnowledgeBaseBusy     another process owns the knowledge base
 ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
+├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full disk, permissions)
 ├── MissingExtra          an optional package is needed; the message holds the install command
 └── ModelUnavailable      the language model did not answer within its bounds
 """
@@ -86,6 +87,10 @@ class KnowledgeBaseBusy(ArgotError):
 
 class DamagedStore(ArgotError):
     """A store is corrupt, truncated or of another version. The message ends with the command that mends it."""
+
+
+class StoreUnavailable(ArgotError):
+    """The system does not let a store be read or written. The message says what to free or allow."""
 
 
 class MissingExtra(ArgotError):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import sqlite3
 from pathlib import Path
 
-from argot.errors import DamagedStore
+from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 
 _AGAIN = {
     "corpus.db": "argot add --home {home} PATHS",
@@ -13,6 +14,21 @@ _AGAIN = {
     "people.db": "argot user add --home {home} NAME",
 }
 """What fills a store again from nothing. Threads cannot be, and begin anew by themselves."""
+
+
+_ALLOW = "Let this user read and write the file and its folder"
+_REFUSED = {
+    sqlite3.SQLITE_FULL: "Free some space on its disk",
+    sqlite3.SQLITE_IOERR: "Free some space on its disk, and see that the disk is not failing",
+    sqlite3.SQLITE_NOMEM: "Free some memory",
+    sqlite3.SQLITE_BUSY: "Wait for the program that has it open, or end that one",
+    sqlite3.SQLITE_LOCKED: "Wait for the program that has it open, or end that one",
+    sqlite3.SQLITE_CANTOPEN: _ALLOW,
+    sqlite3.SQLITE_READONLY: _ALLOW,
+    sqlite3.SQLITE_PERM: _ALLOW,
+    sqlite3.SQLITE_AUTH: _ALLOW,
+}
+"""SQLite's codes for what the system refuses, and what helps. All else, met while a store is opened, is damage."""
 
 
 def init_command(home: Path) -> str:
@@ -25,6 +41,20 @@ def reindex_command(home: Path) -> str:
 
 def restore_command(home: Path) -> str:
     return f"argot restore --force --home {quoted(home)} BACKUP.tar"
+
+
+def store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
+    """What an error met while opening a store means: that it is damaged, or that the system does not let us."""
+    remedy = remedy_for(error)
+    if remedy is None:
+        return damaged_store(path, str(error))
+    return StoreUnavailable(f"{path} cannot be used: {error}. {remedy}, and try again.")
+
+
+def remedy_for(error: sqlite3.DatabaseError) -> str | None:
+    """What helps against a refusal of the system; None where it is none."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return None if code == sqlite3.SQLITE_IOERR_SHORT_READ else _REFUSED.get(code & 0xFF)
 
 
 def damaged_store(path: Path, detail: str) -> DamagedStore:

@@ -11,7 +11,7 @@ from pathlib import Path
 import sqlite_utils
 
 from argot.corpus.migrations import migrations
-from argot.mending import damaged_store
+from argot.mending import damaged_store, store_error
 
 BUSY_SECONDS = 10.0
 MAGIC = b"SQLite format 3\x00"
@@ -26,6 +26,7 @@ class Database:
         """
         Raises:
             DamagedStore: the file is no database, is truncated, or its tables are missing.
+            StoreUnavailable: the system does not let it be opened.
         """
         self.path = path
         self.read_only = read_only
@@ -38,7 +39,7 @@ class Database:
             self._prepare()
         except sqlite3.DatabaseError as error:
             self.close()
-            raise damaged_store(path, str(error)) from error
+            raise store_error(path, error) from error
 
     def _prepare(self) -> None:
         connection = self.connection()

@@ -8,6 +8,8 @@ read, so that others' texts can neither be found nor crowd out results, and no f
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import shutil
 import struct
 import threading
@@ -151,15 +153,17 @@ class VectorIndex:
                 collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
             )
             self._collections = {**self._collections, collection: target}
-        for batch in _batches(list(vectors)):
-            target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
+        with _space_needed(self.root):
+            for batch in _batches(list(vectors)):
+                target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         """Unknown ids and collections are left alone: a crash may have come before they were written."""
         target = self._collections.get(collection)
         if target is not None:
-            for batch in _batches(ids):
-                target.delete(ids=list(batch))
+            with _space_needed(self.root):
+                for batch in _batches(ids):
+                    target.delete(ids=list(batch))
 
     def close(self) -> None:
         with self._changed:
@@ -277,13 +281,27 @@ def item_of(vector: str) -> str:
 # -- parts ----------------------------------------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def _space_needed(root: Path) -> Iterator[None]:
+    """Chroma wraps what its own SQLite says of a full disk into errors of its own."""
+    try:
+        yield
+    except Exception as error:
+        if "disk is full" not in str(error):
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(root)) from error
+
+
 def _client(folder: Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+        with _space_needed(folder.parent):
+            return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+    except OSError:
+        raise
     except Exception as error:
         raise damaged_vectors(folder.parent, str(error)) from error
 

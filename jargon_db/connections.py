@@ -14,7 +14,7 @@ from sqlite_utils import Database
 
 from argot.errors import DamagedStore
 from argot.jargon_db.schema import migrations
-from argot.mending import damaged_store
+from argot.mending import damaged_store, store_error
 
 BUSY_SECONDS = 30
 
@@ -93,18 +93,18 @@ def prepare(path: Path) -> None:
     """Makes the database if there is none, checks it if there is, and migrates it.
 
     A new one is made under another name and linked into place when finished, so that an empty file is always damage.
+    Until then it has no write-ahead log: what a full disk kept from leaving the log would be missing in the file.
 
     Raises:
         DamagedStore: the file is no whole database of this program; the message ends with the mending command.
+        StoreUnavailable: the system does not let it be opened, or made.
     """
-    if not path.exists():
-        _create(path)
     try:
+        if not path.exists():
+            _create(path)
         _check_and_migrate(path)
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-            raise
-        raise damaged_store(path, str(error)) from error
+        raise store_error(path, error) from error
 
 
 def _create(path: Path) -> None:
@@ -113,7 +113,6 @@ def _create(path: Path) -> None:
     fresh.unlink(missing_ok=True)
     conn = sqlite3.connect(fresh)
     try:
-        conn.execute("PRAGMA journal_mode = WAL")
         migrations.apply(Database(conn, execute_plugins=False))
     finally:
         conn.close()
@@ -123,6 +122,7 @@ def _create(path: Path) -> None:
         pass  # another process made it in the meantime, which is as good
     finally:
         fresh.unlink(missing_ok=True)
+        fresh.with_name(f"{fresh.name}-journal").unlink(missing_ok=True)
 
 
 def _check_and_migrate(path: Path) -> None:
@@ -130,6 +130,7 @@ def _check_and_migrate(path: Path) -> None:
         raise damaged_store(path, "the file is empty")
     db = connect(path, read_only=False)
     try:
+        db.conn.execute("PRAGMA journal_mode = WAL")
         verdict = db.conn.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise damaged_store(path, verdict)

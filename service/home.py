@@ -19,6 +19,8 @@ PEOPLE = "people.db"
 THREADS = "threads.db"
 DATABASES = (CORPUS, GLOSSARY, PEOPLE, THREADS)
 BLOBS = "blobs"
+MAX_PATH = 440
+"""Bytes of the folder's path: SQLite takes 512 for a file's, and those of the vectors add a few."""
 VECTORS = "vectors"
 
 
@@ -49,6 +51,7 @@ def create(home: Path) -> bool:
     if is_knowledge_base(home):
         _check_format(home)
         return False
+    _check_path(home)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         foreign = [path.name for path in home.iterdir() if path.name not in ("lock", "owner.json")]
@@ -77,6 +80,16 @@ def write_atomically(path: Path, text: str) -> None:
 def now() -> str:
     """The time in UTC, ISO 8601 to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _check_path(home: Path) -> None:
+    """SQLite and Chroma take fewer paths than the system does."""
+    if len(os.fsencode(home)) > MAX_PATH:
+        raise InvalidInput(f"{home} is longer than {MAX_PATH} bytes. Give a --home with a shorter path.")
+    try:
+        str(home).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{home} is not valid UTF-8. Give a --home with another path.") from None
 
 
 def _check_format(home: Path) -> None:

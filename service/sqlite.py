@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from argot.errors import DamagedStore
-from argot.mending import damaged_store
+from argot.mending import damaged_store, store_error
 from argot.service import home as layout
 
 BUSY_SECONDS = 10.0
@@ -24,6 +24,7 @@ def open_database(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
     """A connection in WAL mode to a store that has seen every migration; every commit is durable.
 
     A new store is made under another name and put in its place when finished, so that an empty file is always damage.
+    Until then it has no write-ahead log: what a full disk kept from leaving the log would be missing in the file.
     To be used by one thread at a time.
 
     Raises:
@@ -32,7 +33,7 @@ def open_database(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
     if not path.exists():
         fresh = path.with_name(f".{path.name}.new")
         fresh.unlink(missing_ok=True)
-        with closing(_connect(fresh)) as connection:
+        with closing(_connect(fresh, journal="DELETE")) as connection:
             _migrate(connection, migrations, fresh)
         fresh.rename(path)
     connection = _connect(path)
@@ -44,11 +45,11 @@ def open_database(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
     return connection
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, *, journal: str = "WAL") -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     with damage_named(path):
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA journal_mode = {journal}")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
     return connection
@@ -66,13 +67,14 @@ def _migrate(connection: sqlite3.Connection, steps: Sequence[str], path: Path) -
 
 @contextmanager
 def damage_named(path: Path) -> Iterator[None]:
-    """Turn SQLite's "file is not a database" and "disk image is malformed" into an error with a remedy."""
+    """Turn SQLite's errors of a damaged file, a full disk or a lack of permission into one with a remedy."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError | sqlite3.ProgrammingError):
+        at_fault_ourselves = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+        if at_fault_ourselves or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        raise damaged_store(path, str(error)) from error
+        raise store_error(path, error) from error
 
 
 def check_database(path: Path, *, thoroughly: bool = False) -> None:
@@ -83,7 +85,7 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
     safe in the log.
 
     Raises:
-        DamagedStore
+        DamagedStore, StoreUnavailable
     """
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
@@ -93,9 +95,7 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
             _check_open(connection, path, thoroughly=thoroughly)
     except sqlite3.DatabaseError as error:
-        if "locked" in str(error):
-            raise
-        raise damaged_store(path, str(error)) from error
+        raise store_error(path, error) from error
 
 
 def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from argot import __version__
 from argot.errors import ArgotError
+from argot.mending import remedy_for
 from argot.ui import (
     cli_documents,
     cli_evaluate,
@@ -62,7 +63,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except ArgotError as error:
         _fail(str(error))
     except sqlite3.DatabaseError as error:
-        _fail(f"A store cannot be read or written: {error}. See which one, and how to mend it, with: argot doctor")
+        remedy = remedy_for(error) or "See which one, and how to mend it, with: argot doctor"
+        _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
         _fail(f"The system refused:{where} {error.strerror or error}. Free it or change its permissions.")

@@ -16,19 +16,30 @@ async def augment_question(state: State, run: RunContext) -> Step:
     """Puts what the terms mean into the question (Golden-Retriever 3.5), for the answer and for the search.
 
     The answer is written from the paper's template. The search gets each expansion in its term's place and no other
-    word; the asker's own wording stays beside it, with a small weight, only while a sense is a guess.
+    word. The asker's own wording stays beside it, with a small weight, where a sense is a guess or the documents
+    never spell it out.
     """
     question = state["stand_alone_question"]
     terms = await asyncio.to_thread(read_terms, state, run)
     context = await asyncio.to_thread(_context, state, terms, run)
     query = expanded_query(question, terms)
     queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
-    unsettled = not all(reading["settled"] for reading in state["readings"])
-    if unsettled and query != question and run.profile.weight_original:
+    if query != question and run.profile.weight_original and await asyncio.to_thread(_keeps_terms, state, terms, run):
         queries.append((question, run.profile.weight_original))
     update = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
     return Step(update, found or "nothing to explain")
+
+
+def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
+    """Whether the asker's own wording is searched too: a sense is a guess, or no document ever spells it out.
+
+    Everywhere else the term would only find its other senses.
+    """
+    if not all(reading["settled"] for reading in state["readings"]):
+        return True
+    spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
+    return not all(spelt_out)
 
 
 def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:

@@ -118,6 +118,7 @@ def test_capitals_count_as_terms_where_not_everything_is_in_capitals() -> None:
         ("SLA means service level agreement; who signs it?", "service level agreement"),
         ("SLA stands for service level agreement, who signs it?", "service level agreement"),
         ("Who signs the SLA (meaning the paper)?", "the paper"),
+        ("If SLA means stereolithography, how thick is a layer?", "stereolithography"),
     ],
 )
 def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> None:
@@ -132,6 +133,11 @@ def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> N
         "What does the QMB (used in cars) do?",
         "SLA stands for what?",
         "What does SLA mean?",
+        "What does SLA mean and who signs it?",
+        "What does SLA mean in logistics?",
+        "Tell me what SLA stands for in the contract",
+        'What does the term "SLA" mean here and why?',
+        "Does SLA mean service level agreement?",
         "Consider KPU=10 and MI (0.5)",
         "SLA is an abbreviation for what?",
         "Is the QMB (see page 4) old?",

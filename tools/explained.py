@@ -19,12 +19,17 @@ _CLAUSE_END = re.compile(r"[().;:?!]")
 _LONGEST_MEANING = 160  # characters
 _SAID = re.compile(
     rf"""\b(?:by\ )?["'“‘]?(?P<short>{_SHORT})["'”’]?,?\s{{1,3}}
-         (?:\(?i\.?\s?e\.?,?\s+|I\ mean\s+|(?:here\ )?means?\s+|meaning\s+|stands\ for\s+|(?:is\ )?short\ for\s+
-           |as\ in\s+|being\ short\ for\s+|(?:is\ )?an\ abbreviation\ (?:of|for)\s+|=\s+|\(=\s*)
+         (?:(?P<verb>(?:here\ )?means?|stands?\ for|(?:is\ )?short\ for|(?:is\ )?an\ abbreviation\ (?:of|for))\s+
+           |\(?i\.?\s?e\.?,?\s+|I\ mean\s+|meaning\s+|as\ in\s+|being\ short\ for\s+|=\s+|\(=\s*)
          ["'“‘]?(?P<long>[^,;:.?!()"”’]{{3,80}})""",
     re.VERBOSE,
 )
 _BRACKET_LEAD = re.compile(r"^(?:i\.?\s?e\.?,?|I mean|meaning|short for|=|that is,?|which means|stands for)\s+", re.I)
+_ASKED_ABOUT = re.compile(
+    r"""\b(?:what|does|do|did|can|could|may|might|would)\s+(?:the\s+|an?\s+|this\s+|that\s+)?
+        (?:(?:term|word|abbreviation|acronym|letters)\s+)?["'“‘]?$""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _ASKS = re.compile(r"^(?:what|which|who|how|why|where|when|something|anything|it|that|this|the same|exactly)\b", re.I)
 
 
@@ -75,8 +80,11 @@ def _from_brackets_before(question: str) -> list[Explanation]:
 
 
 def _from_words(question: str) -> list[Explanation]:
+    """What words say a term means; not what they ask: "what does PUC mean in firmware, and who decides?"."""
     found = []
     for match in _SAID.finditer(question):
+        if match["verb"] and _ASKED_ABOUT.search(question[: match.start("short")]):
+            continue
         said = match["long"].strip().split(" and what ")[0]
         if _is_meaning(said) and _looks_short(match["short"]):
             found.append((match.start("short"), match.end("short"), said))

@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +33,10 @@ async def _who(request: Request) -> PlainTextResponse:
     return PlainTextResponse(str(asker.get()))
 
 
+async def _token(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(request.headers.get("authorization", "none"))
+
+
 async def _page(request: Request) -> HTMLResponse:
     return HTMLResponse("<script>1</script>")
 
@@ -45,7 +51,7 @@ async def _echo(socket: WebSocket) -> None:
 def client() -> Iterator[TestClient]:
     paths = ("/who", "/mcp", "/login", "/project/file", "/project/file/x", "/auth/jwt", "/docs", "/project/threads")
     routes = [Route(path, _who, methods=["GET", "POST"]) for path in paths]
-    app = Starlette(routes=[*routes, Route("/", _page), WebSocketRoute("/ws", _echo)])
+    app = Starlette(routes=[*routes, Route("/", _page), Route("/token", _token), WebSocketRoute("/ws", _echo)])
     guard = Guard(
         app,
         host="127.0.0.1",
@@ -90,8 +96,10 @@ def test_its_own_page_may_ask_and_connect(client: TestClient) -> None:
         assert connection.receive_text() == "ann"
 
 
-def test_a_foreign_site_may_link_here_but_not_load_from_here(client: TestClient) -> None:
-    cross = {"Sec-Fetch-Site": "cross-site"}
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_foreign_site_may_link_here_but_not_load_from_here(client: TestClient, site: str) -> None:
+    """A page on another port of this machine is the same site to a browser, and no friend of ours."""
+    cross = {"Sec-Fetch-Site": site}
     assert client.get("/who", headers={**cross, "Sec-Fetch-Mode": "navigate"}).status_code == 200
     assert client.get("/who", headers={**cross, "Sec-Fetch-Mode": "no-cors"}).status_code == 403
 
@@ -99,6 +107,11 @@ def test_a_foreign_site_may_link_here_but_not_load_from_here(client: TestClient)
 @pytest.mark.parametrize("cookie", ["", "argot_8123=forged", "argot_9999=signed", "=;=;\x01"])
 def test_nobody_is_taken_for_somebody(client: TestClient, cookie: str) -> None:
     assert client.get("/who", headers={"Cookie": cookie}).text == "None"
+
+
+def test_who_is_asking_is_told_by_the_cookie_alone(client: TestClient) -> None:
+    assert client.get("/token", headers={"Authorization": "Bearer signed"}).text == "none"
+    assert client.get("/who", headers={"Authorization": "Bearer signed"}).text == "None"
 
 
 def test_whoever_opens_the_page_gets_an_identity_that_only_this_site_sees(client: TestClient) -> None:
@@ -235,3 +248,42 @@ def test_our_own_assets_ask_no_other_server() -> None:
     theme: Any = json.loads((folder / "theme.json").read_text("utf-8"))
     assert theme["variables"]["light"].keys() == theme["variables"]["dark"].keys()
     assert "custom_fonts" not in theme
+
+
+OPEN = {
+    "GET /{full_path:path}", "HEAD /", "GET /health", "GET /public/{filename:path}", "GET /assets/{filename:path}",
+    "GET /favicon", "GET /logo", "GET /avatars/{avatar_id:str}", "GET /project/translations", "GET /auth/config",
+    "POST /auth/header", "POST /set-session-cookie", "POST /logout",
+}  # fmt: skip
+"""What anybody may ask of Chainlit: its page, its looks, and a cookie for this machine."""
+SIGNED_IN = {
+    "GET /user", "GET /project/settings", "PUT /feedback", "DELETE /feedback", "POST /project/threads",
+    "GET /project/thread/{thread_id}", "GET /project/thread/{thread_id}/element/{element_id}", "PUT /project/thread",
+    "DELETE /project/thread", "POST /project/action",
+}  # fmt: skip
+
+
+def test_every_address_of_chainlit_is_declared_open_or_for_the_signed_in_or_closed(tmp_path: Path) -> None:
+    """Of a real application, in a process of its own: another release with another route must not pass unseen."""
+    script = """
+import json, os, sys
+os.environ.update(CHAINLIT_APP_ROOT=sys.argv[1], CHAINLIT_AUTH_SECRET="x" * 40)
+from starlette.testclient import TestClient
+from chainlit import server
+from chainlit.config import config
+async def nobody(headers): ...
+config.code.header_auth_callback = nobody
+from argot.ui.web_guard import Guard
+guard = Guard(server.app, host="127.0.0.1", port=8000, page="", cookie="c", identify=lambda token: None)
+client = TestClient(guard, base_url="http://localhost:8000")
+routes = {(m, r.path) for r in server.router.routes for m in r.methods}
+print(json.dumps({f"{m} {p}": client.request(m, p.partition("{")[0] + "x" * ("{" in p), json={}).status_code
+                  for m, p in sorted(routes)}))
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    assert {route for route, status in found.items() if status == 401} - OPEN == SIGNED_IN
+    closed = found.keys() - OPEN - SIGNED_IN
+    assert {route: found[route] for route in closed if found[route] != 404} == {}

@@ -89,6 +89,8 @@ class Guard:
             await _refuse(refusal, scope, receive, send)
             return
         name = self._asker(headers)
+        # Chainlit would also take a bearer token, and then two answers to who is asking could differ.
+        scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != b"authorization"]}
         token = asker.set(name)
         try:
             answer = self._with_headers(send, newcomer=name is None) if scope["type"] == "http" else send
@@ -106,7 +108,9 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.casefold() not in self.origins:
             return 403, "Argot answers its own pages only."
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+        # Another port of this machine is the "same site": browsers send it our cookie, and no Origin with a plain GET.
+        foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if foreign and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Argot answers its own pages only."
         path = scope["path"]
         if scope["type"] == "http" and any(path == closed.rstrip("/") or path.startswith(closed) for closed in CLOSED):

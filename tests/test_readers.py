@@ -71,6 +71,8 @@ def test_title_falls_back_to_the_file_name() -> None:
         ("utf-16", "Prüfung – tCCS ≥ 3 µs"),
         ("utf-16-le", "A longer line of Western text without a mark: Prüfung"),
         ("utf-16-be", "A longer line of Western text without a mark: Prüfung"),
+        ("utf-16-le", "A line of plain English."),
+        ("utf-16-be", "A line of plain English."),
         ("cp1252", "Prüfung – “quoted”, 5 € for a café"),
         ("shift_jis", "これは日本語の文書です。検査の手順を説明します。" * 5),
         ("cp1251", "Это русский документ, который описывает порядок проверки изделий. " * 5),
@@ -147,6 +149,14 @@ def test_html_keeps_structure_and_drops_chrome() -> None:
         assert expected in parsed.markdown
     for dropped in ("evil", "Home About", "hidden", "Imprint", "b{}"):
         assert dropped not in parsed.markdown
+
+
+def test_a_table_in_a_table_and_the_cells_around_it() -> None:
+    inner = "<table><tr><th>Part</th><th>Limit</th></tr><tr><td>Valve</td><td>12 bar</td></tr></table>"
+    rows = f"<tr><td>Left</td><td>Right</td></tr><tr><td>{inner}</td><td>Beside</td></tr>"
+    markdown = read(f"<html><body><p>Before</p><table>{rows}</table></body></html>", "a.html").markdown
+    table = "| Part | Limit |\n| --- | --- |\n| Valve | 12 bar |"
+    assert markdown == f"Before\n\nLeft\n\nRight\n\n{table}\n\nBeside\n"
 
 
 def test_html_declared_encoding_is_honoured() -> None:

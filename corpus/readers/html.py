@@ -22,6 +22,8 @@ _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
+_OUTER = "\x03"
+"""An attribute set on tables that hold tables; no document can have it."""
 _MAX_SPAN = 50
 _MAX_CELLS = 2_000_000
 _TERM, _DEFINITION = "\x01", "\x02"
@@ -55,6 +57,9 @@ def to_markdown(root: Tag) -> str:
     for element in root.select("[style]"):
         if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
             element.decompose()
+    for element in root.select("table table"):
+        if (around := element.find_parent("table")) is not None:
+            around[_OUTER] = "1"
     return _tidy(_converter().convert_soup(root))
 
 
@@ -110,7 +115,7 @@ def _converter() -> Any:
         """markdownify's rules, but for what a passage must not lose: tables with spans, definitions, code."""
 
         def convert_table(self, el: Any, text: str, parent_tags: Any) -> str:
-            if el.find("table") is not None:
+            if el.has_attr(_OUTER):  # no pipe table can hold another: its cells are read one by one
                 return f"\n\n{text}\n\n"
             rows, headers = _grid(self, el)
             if max((len(row) for row in rows), default=0) <= 1:
@@ -119,8 +124,12 @@ def _converter() -> Any:
             above = f"**{_one_line(caption)}**\n\n" if _one_line(caption) else ""
             return f"\n\n{above}{pipe_table(_one_header(rows, headers))}\n\n"
 
+        def convert_tr(self, el: Any, text: str, parent_tags: Any) -> str:
+            return text  # matters only around a table in a table: all others are made of their cells
+
         def convert_td(self, el: Any, text: str, parent_tags: Any) -> str:
-            return f"{text} "
+            table = el.find_parent("table")
+            return f"\n\n{text.strip()}\n\n" if table is not None and table.has_attr(_OUTER) else f"{text} "
 
         convert_th = convert_td
 

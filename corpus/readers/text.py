@@ -57,7 +57,7 @@ def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def decode(data: bytes, name: str, declared: str | None = None) -> str:
-    """The text with plain line feeds, by byte order mark, declaration, UTF-8, UTF-16 without a mark, then a guess.
+    """The text with plain line feeds, by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess.
 
     Raises:
         UnreadableDocument: it is no text.
@@ -82,13 +82,13 @@ def _decoded(data: bytes, declared: str | None) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
+    if (wide := _wide(data)) is not None:  # before UTF-8, in which plain English in UTF-16 is valid
+        return data.decode(wide, "replace")
     for tried in filter(None, (declared, "utf-8")):
         try:
             return data.decode(tried)
         except (UnicodeDecodeError, LookupError):
             continue
-    if (wide := _wide(data)) is not None:
-        return data.decode(wide, "replace")
     return data.decode(_guess(data), "replace")
 
 

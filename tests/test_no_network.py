@@ -1,0 +1,122 @@
+"""Nothing leaves the machine: no command, no service and no child of either opens a connection but to itself."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+WATCH = """
+import json, os, sys
+
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"):
+        place = arguments[-1] if event in ("socket.connect", "socket.sendto", "socket.sendmsg") else arguments[0]
+        with open(os.environ["CONNECTIONS"], "a") as log:
+            log.write(json.dumps([event, place if isinstance(place, str) else repr(place)]) + "\\n")
+
+sys.addaudithook(watch)
+"""
+"""Python looks for this module at every start, also of children (readers, the export of the embedder)."""
+
+TRACKER = "tracker.invalid"
+PAGE = f"""<html><head><link rel="stylesheet" href="http://{TRACKER}/s.css">
+<script src="//{TRACKER}/x.js"></script></head>
+<body><h1>Remote</h1><p>The remote picture is here <img src="http://{TRACKER}/p.png">.</p>
+<iframe src="http://{TRACKER}/f"></iframe></body></html>"""
+RST = f"""Remote
+======
+
+.. csv-table:: t
+   :url: http://{TRACKER}/t.csv
+
+.. raw:: html
+   :url: http://{TRACKER}/r.html
+
+.. include:: /etc/hostname
+
+.. image:: http://{TRACKER}/i.png
+
+The remote table is here.
+"""
+
+
+@pytest.fixture
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Every connection of every Python process started in the test, one line of JSON each."""
+    (tmp_path / "watch").mkdir()
+    (tmp_path / "watch" / "sitecustomize.py").write_text(WATCH)
+    log = tmp_path / "connections"
+    log.touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "watch"))
+    monkeypatch.setenv("CONNECTIONS", str(log))
+    return log
+
+
+def argot(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from argot.ui.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[str]:
+    command = [
+        sys.executable,
+        "-c",
+        "from argot.ui.cli import main; main()",
+        "serve",
+        "--home",
+        str(home),
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        for line in process.stderr:
+            if found := re.search(r"http://localhost:\d+", line):
+                break
+        else:
+            pytest.fail("the service did not start")
+        try:
+            yield found[0]
+        finally:
+            process.terminate()
+            process.stderr.read()
+
+
+def outward(log: Path) -> list[Any]:
+    """The connections that were not to this machine: loopback addresses and Unix sockets are."""
+    made = [json.loads(line) for line in log.read_text().splitlines()]
+    own = re.compile(r"(?:\('(?:127\.0\.0\.1|::1|localhost)'.*|'?/.*|b'/.*|127\.0\.0\.1|::1|localhost)")
+    return [one for one in made if not own.fullmatch(one[1])]
+
+
+def test_no_connection_leaves_the_machine(watched: Path, tiny_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "page.html").write_text(PAGE)
+    (folder / "remote.rst").write_text(RST)
+    added = argot("add", folder, "--home", home)
+    assert added.returncode == 0, added.stderr
+    assert "Word Line" in argot("ask", "What is the WL voltage during a read?", "--home", home).stdout
+    with serving(home) as url:
+        browser = httpx.Client(base_url=url)
+        assert browser.get("/").status_code == 200
+        assert browser.post("/project/threads", json={"pagination": {"first": 9}, "filter": {}}).status_code == 200
+        assert "remote table" in argot("ask", "Where is the remote table?", "--home", home).stdout
+    assert outward(watched) == []
+    assert any("socket" in one for one in watched.read_text().splitlines())  # the watch was on: the socket was used
+
+
+def test_the_watch_sees_a_connection(watched: Path) -> None:
+    script = f"import socket\ntry: socket.create_connection(('{TRACKER}', 80), 1)\nexcept OSError: pass"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert outward(watched) == [["socket.getaddrinfo", TRACKER]]

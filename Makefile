@@ -1,6 +1,8 @@
 # `make chat` and `make test` do all their own set-up. Everything else is a part of those two.
 
-PYTHON ?= python3
+# The first Python that is new enough; another one by `make chat PYTHON=/path/to/python`.
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV   := .venv
 BIN    := $(VENV)/bin
 FOLDERS := corpus evaluate graph jargon_db learn prompts samples service tools ui
@@ -10,25 +12,35 @@ FOLDERS := corpus evaluate graph jargon_db learn prompts samples service tools u
 help:
 	@echo "make chat    install, build the sample knowledge base and open the chat window on http://localhost:8000"
 	@echo "make test    install with the test tools; lint, check types, run every test"
-	@echo "make setup   install only"
+	@echo "make setup   install only (PYTHON=/path/to/python3.11 names the Python to use)"
+	@echo "make check   lint and check types"
 	@echo "make clean   remove the environment and build products (a knowledge base stays)"
 
-# torch first and pinned: with it in place nothing else pulls a build for graphics cards.
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+# A half-made or moved environment (no working pip in it) is made anew. PyTorch goes first: with the processor build in
+# place nothing else pulls one for graphics cards.
 $(VENV)/.installed: pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Argot needs Python 3.11 or newer; set PYTHON=...")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --quiet -c constraints.txt -e '.[chat]'
-	touch $@
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Argot needs Python 3.11 or newer. Say where it is: make $(or $(MAKECMDGOALS),setup) PYTHON=/path/to/python3.11"; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { \
+		echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@echo "Installing into $(VENV), once: some 2 GB, a few minutes."
+	@echo "  1 of 2: PyTorch"
+	@$(PIP) install -c constraints.txt torch
+	@echo "  2 of 2: Argot and its packages"
+	@$(PIP) install -c constraints.txt -e '.[chat]'
+	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --quiet -c constraints.txt -e '.[chat,test]'
-	touch $@
+	@echo "Installing the test tools."
+	@$(PIP) install -c constraints.txt -e '.[chat,test]'
+	@touch $@
 
 setup: $(VENV)/.installed
 
 chat: setup
-	$(BIN)/argot serve --samples
+	@$(BIN)/argot serve --samples
 
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest

@@ -242,15 +242,6 @@ class ReadTerm:
     chosen_by: str = "only sense"
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """A term that neither the glossary knows nor, unless the policy is strict, the documents explain."""
-
-    term: str
-    suggestions: tuple[str, ...] = ()
-    contact: str = ""
-
-
 # -- turns ----------------------------------------------------------------------------------------------------------
 
 

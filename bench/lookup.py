@@ -1,13 +1,13 @@
-"""How long the glossary's part of a question takes: python bench/lookup.py [senses]
+"""How long the glossary's part of a question takes: python bench/lookup.py [--senses N]
 
 Makes a glossary with that many senses (100,000 unless told), imports it from CSV, and asks questions with five terms.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import string
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,7 +24,9 @@ ASKER = Principal("asker")
 
 
 def main() -> None:
-    senses = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--senses", type=int, default=100_000)
+    senses = parser.parse_args().senses
     dice = random.Random(1)
     text, terms = glossary_csv(senses, dice)
     with tempfile.TemporaryDirectory() as folder:

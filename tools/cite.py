@@ -73,25 +73,15 @@ def _published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -
     """
     count = len(sentences)
     best = [0.0] * (count + 1)
-    choices: list[tuple[int, int] | None] = [None] * (count + 1)
+    choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
     for last in range(count):
         for first in range(last):
             scores = scorer.score("\n\n".join(sentences[first : last + 1]), texts)
             for passage, score in enumerate(scores):
                 if score > best[last + 1]:
                     best[last + 1] = score
-                    choices[last + 1] = (first, passage)
-    found: list[MatchedSegment] = []
-    current = count
-    while current > 0:
-        choice = choices[current]
-        if choice is None:
-            current -= 1
-            continue
-        first, passage = choice
-        found.append(MatchedSegment(first, current - 1, passage, best[current]))
-        current = first
-    return found[::-1]
+                    choices[last + 1] = (first, _Match(score, -passage))
+    return _walk_back(choices)
 
 
 # -- the sum over segments --------------------------------------------------------------------------------------------
@@ -131,7 +121,11 @@ def _summed(
     return _walk_back(choices)
 
 
+# -- backtracking -----------------------------------------------------------------------------------------------------
+
+
 def _walk_back(choices: list[tuple[int, _Match] | None]) -> list[MatchedSegment]:
+    """`choices[j]`: where the segment that ends before sentence j begins, and its passage; from the last one back."""
     found: list[MatchedSegment] = []
     current = len(choices) - 1
     while current > 0:

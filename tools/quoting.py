@@ -121,14 +121,14 @@ def quoted(numbers: Sequence[int], units: Sequence[Unit]) -> str:
     for place, number in enumerate(chosen):
         unit = units[number]
         if place:
-            parts.append(_between(units[chosen[place - 1]], unit, parts[-1]))
+            parts.append(_between(units[chosen[place - 1]], unit))
         parts.append(_as_markdown(unit))
         if unit.kind == "row" and number == _first_of_run(unit, units):
             parts.append("\n" + _divider(unit.text))
     return "".join(parts)
 
 
-def _between(before: Unit, unit: Unit, last_part: str) -> str:
+def _between(before: Unit, unit: Unit) -> str:
     if unit.kind == before.kind and unit.kind in ("item", "row"):
         return "\n"
     if unit.kind == before.kind == "prose" and unit.number == before.number + 1 and unit.start - before.end <= 2:

@@ -1,6 +1,8 @@
 """The web service: where it listens, whom it answers, and what it tells browsers."""
 
 import json
+import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -287,3 +289,16 @@ print(json.dumps({f"{m} {p}": client.request(m, p.partition("{")[0] + "x" * ("{"
     assert {route for route, status in found.items() if status == 401} - OPEN == SIGNED_IN
     closed = found.keys() - OPEN - SIGNED_IN
     assert {route: found[route] for route in closed if found[route] != 404} == {}
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_service_closes_its_stores(tiny_home: Path, tmp_path: Path, stop: signal.Signals) -> None:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    command = [sys.executable, "-c", "from argot.ui.cli import main; main()", "serve", "--port", "0"]
+    with subprocess.Popen([*command, "--home", str(home)], stderr=subprocess.PIPE, text=True) as service:
+        assert service.stderr
+        assert any("is open at" in line for line in service.stderr)
+        assert (home / "socket").exists()
+        service.send_signal(stop)
+        assert service.wait(timeout=60) == 0
+    assert not {"socket", "owner.json", "corpus.db-wal", "threads.db-wal"} & {path.name for path in home.iterdir()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import sys
@@ -66,8 +67,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         remedy = remedy_for(error) or "See which one, and how to mend it, with: argot doctor"
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
-        _fail(f"The system refused:{where} {error.strerror or error}. Free it or change its permissions.")
+        where = f"{error.filename}: " if error.filename else ""
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "Free some space on that disk" if full else "Change its permissions, or give another folder"
+        _fail(f"The system refused {where}{error.strerror or error}. {remedy}.")
     except Exception as error:
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
             raise

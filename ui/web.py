@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import signal
 import socket
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings
@@ -23,20 +25,30 @@ GRACE_SECONDS = 3
 """Open windows keep a connection; on a stop they get this long to finish an answer."""
 
 
-def serve(home: Path, settings: Settings, *, samples: bool = False) -> None:
-    """Serve until stopped by Ctrl+C or SIGTERM. `samples` is taken for the caller's sake: the documents tell.
+def serve(home: Path, settings: Settings) -> None:
+    """Serve until stopped by Ctrl+C or SIGTERM, and then close the stores.
 
     Raises:
         InvalidSettings: the address is in use, is none of this machine, or can be reached from outside it.
         NotFound, KnowledgeBaseBusy, DamagedStore: the knowledge base cannot be opened.
     """
     listener = bind(settings.host, settings.port)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         asyncio.run(_serve(home, settings, listener))
     except KeyboardInterrupt:
         pass
     finally:
         listener.close()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """When uvicorn has stopped it raises the signal again, and only then are the stores closed.
+
+    By default SIGTERM would end the process there, and on SIGINT asyncio would cancel the closing.
+    """
+    raise KeyboardInterrupt
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     parse_memory_mb: int = Field(2048, ge=256, description="a file that takes more memory to read is refused")
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     neighbour_chars: int = Field(160, ge=0, le=2000, description="the cut of each neighbouring passage")
+    datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
     log_level: str = Field("WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
 
     @classmethod

@@ -17,6 +17,7 @@ from argot.corpus.stop_words import STOP_WORDS
 from argot.profile import Profile
 from argot.protocols import Embedder, Scorer
 from argot.tools.markdown import plain
+from argot.tools.quoting import units_of
 from argot.tools.search import WeightedQuery
 from argot.tools.words import identifiers, stem, words
 from argot.types import Hit
@@ -59,9 +60,7 @@ class LexicalSemanticScorer:
     def _score(self, rarity: dict[str, float], pairs: list[tuple[str, str]], text: _Read) -> float:
         total = sum(rarity.values())
         weights = self.weights
-        order = (
-            sum(_adjacent(text, a, b) for a, b in pairs) / len(pairs) if pairs else _share(rarity, text.places, total)
-        )
+        order = _in_order(rarity, pairs, text) if pairs else _share(rarity, text.places, total)
         return (
             weights.coverage * _share(rarity, text.places, total)
             + weights.together * _best_window(rarity, text, total)
@@ -130,6 +129,13 @@ def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
     return best / total
 
 
+def _in_order(rarity: dict[str, float], pairs: Sequence[tuple[str, str]], text: _Read) -> float:
+    """The share of the question's word pairs that the text has too, a pair of rare words weighing most."""
+    weights = [rarity[one] + rarity[other] for one, other in pairs]
+    held = sum(weight * _adjacent(text, *pair) for weight, pair in zip(weights, pairs, strict=True))
+    return held / sum(weights)
+
+
 def _adjacent(text: _Read, one: str, other: str) -> float:
     """1 where the two stand next to each other in this order (up to two words between), as in the question."""
     after = text.places.get(other, ())
@@ -160,6 +166,7 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 
 
 _LEXICAL_EVIDENCE = 0.35
+SENTENCES_LOOKED_AT = 30
 BEST = 3
 """Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
 
@@ -179,6 +186,18 @@ def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer | None = N
     rarity = _rarity(wanted, read)
     lexical = max(_held_together(rarity, text) for text in read[:BEST])
     return _LEXICAL_EVIDENCE * lexical + (1 - _LEXICAL_EVIDENCE) * hits[0].score
+
+
+def nearest_sentence(query: str, hits: Sequence[Hit], embedder: Embedder) -> float:
+    """The highest cosine between the question and a sentence of the best passages: a second look at weak evidence.
+
+    Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
+    """
+    sentences = [unit.plain for hit in hits[:BEST] for unit in units_of(hit.passage.text) if unit.kind != "heading"]
+    if not sentences:
+        return 0.0
+    vectors = embedder.embed_queries([query, *sentences[:SENTENCES_LOOKED_AT]])
+    return float((vectors[1:] @ vectors[0]).max())
 
 
 def _held_together(rarity: dict[str, float], text: _Read) -> float:

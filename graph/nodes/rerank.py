@@ -6,7 +6,7 @@ from argot.graph.context import RunContext
 from argot.graph.records import hits_of, to_hit_record
 from argot.graph.stage import Step
 from argot.graph.state import State
-from argot.tools.rerank import evidence_strength
+from argot.tools.rerank import evidence_strength, nearest_sentence
 from argot.tools.rerank import rerank as reranked
 from argot.tools.search import WeightedQuery
 from argot.types import Hit
@@ -21,7 +21,10 @@ async def rerank(state: State, run: RunContext) -> Step:
     hits, evidence = await asyncio.to_thread(_rerank, state, run)
     kept = hits[: run.profile.passages]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
-    enough = bool(kept) and evidence >= (run.profile.abstain_below if run.profile.rerank else 0)
+    enough = bool(kept) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
+    if kept and not enough:
+        nearest = await asyncio.to_thread(nearest_sentence, state["search_queries"][0][0], kept, run.corpus.embedder)
+        enough = nearest >= run.profile.answer_from
     update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
     return Step(update, f"{best}, evidence {evidence:.2f}")
 

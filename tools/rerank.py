@@ -60,7 +60,9 @@ class LexicalSemanticScorer:
     def _score(self, rarity: dict[str, float], pairs: list[tuple[str, str]], text: _Read) -> float:
         total = sum(rarity.values())
         weights = self.weights
-        order = _in_order(rarity, pairs, text) if pairs else _share(rarity, text.places, total)
+        order = (
+            sum(_adjacent(text, a, b) for a, b in pairs) / len(pairs) if pairs else _share(rarity, text.places, total)
+        )
         return (
             weights.coverage * _share(rarity, text.places, total)
             + weights.together * _best_window(rarity, text, total)
@@ -127,13 +129,6 @@ def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
             start += 1
         best = max(best, current)
     return best / total
-
-
-def _in_order(rarity: dict[str, float], pairs: Sequence[tuple[str, str]], text: _Read) -> float:
-    """The share of the question's word pairs that the text has too, a pair of rare words weighing most."""
-    weights = [rarity[one] + rarity[other] for one, other in pairs]
-    held = sum(weight * _adjacent(text, *pair) for weight, pair in zip(weights, pairs, strict=True))
-    return held / sum(weights)
 
 
 def _adjacent(text: _Read, one: str, other: str) -> float:

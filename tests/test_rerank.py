@@ -4,6 +4,7 @@ from argot.profile import Profile
 from argot.protocols import Scorer
 from argot.tools.rerank import LexicalSemanticScorer, evidence_strength, rerank
 from argot.tools.search import WeightedQuery
+from argot.tools.words import identifiers
 from argot.types import Document, Hit, Passage
 
 TEXTS = [
@@ -42,15 +43,18 @@ def test_identifiers_count_whole() -> None:
     assert right > wrong
 
 
+def test_capitals_name_things_unless_the_text_shouts() -> None:
+    assert identifiers("What does the ODT of NX-4410B do?") == {"odt", "nx-4410b"}
+    assert identifiers("| IT | ODT |") == {"it", "odt"}
+    assert identifiers("WHAT DOES THE ODT OF NX-4410B DO?") == {"nx-4410b"}
+    assert identifiers("HOW LONG IS THE on-die termination ON?") == set()
+
+
 def test_rerank_mixes_both_scores() -> None:
     found = hits(TEXTS, [0.1, 0.9, 0.2])
     query = [WeightedQuery("duty cycle correction training")]
-    assert (
-        rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
-    )
-    assert (
-        rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
-    )
+    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
+    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
     assert rerank(query, [], LexicalSemanticScorer(), Profile()) == []
 
 

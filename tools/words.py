@@ -27,6 +27,7 @@ NUMBER_WORDS = {
 }
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?(?:\+\+|#(?!\w))?")
+_CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _IDENTIFIER = re.compile(r"(?<![\w/.-])/?[A-Za-z0-9]+(?:(?:[-_./:]|::)[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
 
 
@@ -54,8 +55,19 @@ def identifiers(text: str) -> set[str]:
     """Words that are names rather than language: with digits and letters, inner capitals, or joined by `_ / . : -`.
 
     Case folded. `NX-4410B`, `tCCS`, `/dev/nvme0n1`, `FW-1103`, `C++` and `ODT` are; `write-to-read` and `1.2` are not.
+    In a text that shouts, "HOW LONG IS THE PERIOD", capitals alone make no name.
     """
-    return {match.group().casefold() for match in _IDENTIFIER.finditer(text) if _is_identifier(match.group())}
+    found = {match.group() for match in _IDENTIFIER.finditer(text) if _is_identifier(match.group())}
+    if _is_shouted(text):
+        found = {name for name in found if not name.isalpha()}
+    return {name.casefold() for name in found}
+
+
+def _is_shouted(text: str) -> bool:
+    """Mostly in capitals, even words that only join others, as in no "ODT, DCC" and no "IT or HR"."""
+    capitals = _CAPITALS.findall(text)
+    joining = {word.lower() for word in capitals} & STOP_WORDS
+    return len(joining) > 1 and 2 * len(capitals) >= len(text.split())
 
 
 def _is_identifier(word: str) -> bool:

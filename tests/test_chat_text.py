@@ -6,13 +6,16 @@ from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, Mis
 from argot.ui.chat_sources import source_of
 from argot.ui.chat_text import highlighted, literal, plain, quoted
 from argot.ui.chat_view import passage_panel, stage_line, view
+from argot.ui.places import place
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("![pixel](http://evil.example/x.png) here", "pixel (image) here"),
-        ("[click](javascript:alert(1))", "click)"),
+        ("[click](javascript:alert(1)) now", "click now"),
+        ("[cell](https://a.example/Cell_(memory)) b", "cell (`https://a.example/Cell_(memory)`) b"),
+        ("![p](http://evil.example/x_(1).png) here", "p (image) here"),
         ("[guide](guide.md) and [site](https://a.example/b)", "guide and site (`https://a.example/b`)"),
         ("see <https://a.example> or www.b.example.", "see `https://a.example` or `www.b.example`."),
         ("use <device> here", "use &lt;device> here"),
@@ -153,3 +156,11 @@ def test_an_address_tells_passage_and_page() -> None:
         True,
         3,
     )
+
+
+@pytest.mark.parametrize(
+    ("document", "page", "said"),
+    [("a.pdf", 3, ", page 3"), ("a.PPTX", 8, ", slide 8"), ("a.xlsx", 1, ", sheet 1"), ("a.md", None, "")],
+)
+def test_a_place_is_called_what_it_is(document: str, page: int | None, said: str) -> None:
+    assert place(document, page) == said

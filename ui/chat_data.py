@@ -19,6 +19,7 @@ from argot.errors import NotFound
 from argot.results import AskResult
 from argot.service import cases
 from argot.service.owner import KnowledgeBase
+from argot.service.threads import Thread
 from argot.ui.chat_people import asker, current_principal
 from argot.ui.chat_setup import NAME
 from argot.ui.chat_threads import ensure_thread
@@ -58,10 +59,9 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def get_thread_author(self, thread_id: str) -> str:
         try:
-            thread = await self._call("thread_read", thread=thread_id)
+            return (await self._own(thread_id)).owner
         except NotFound:
             return ""
-        return str(thread["owner"])
 
     async def get_thread(self, thread_id: str) -> ThreadDict | None:
         try:
@@ -86,7 +86,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         if name is None:
             return
         try:
-            await self._call("thread_read", thread=thread_id)
+            await self._own(thread_id)
         except NotFound:
             await ensure_thread(self.kb, context.session, name)
             return
@@ -139,6 +139,11 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def close(self) -> None:
         """The knowledge base belongs to the service and is closed there."""
+
+    async def _own(self, thread_id: str) -> Thread:
+        """What is known of a conversation of one's own without reading all of it."""
+        principal = await current_principal(self.kb)
+        return await (await self.kb.threads()).own(principal.name, thread_id)
 
     async def _call(self, name: str, **parameters: Any) -> Any:
         return await cases.result(self.kb, await current_principal(self.kb), name, **parameters)

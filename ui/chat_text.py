@@ -17,8 +17,10 @@ _ADDRESS = re.compile(r"(?i)\b(https?:|ftp:)(?=//)|\b(www)(?=\.)")
 _FENCE = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|.*\Z)"
 _SPAN = r"(?<![`\\])(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)"
 _CODE = re.compile(f"{_FENCE}|{_SPAN}", re.MULTILINE | re.DOTALL)
-_IMAGE = re.compile(r"!\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-_LINK = re.compile(r"(?<![\\!])\[([^\[\]\n]+)\]\(<?([^)\s>]*)>?[^)\n]*\)")
+_PAIR = r"\([^()\n]*\)"
+"""An address may hold brackets in pairs: .../wiki/Cell_(memory)."""
+_IMAGE = re.compile(rf"!\[([^\]\n]*)\](?:\((?:[^()\n]|{_PAIR})*\)|\[[^\]\n]*\])")
+_LINK = re.compile(rf"(?<![\\!])\[([^\[\]\n]+)\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)")
 _ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
 _BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|]+)")
 _ACTIVE = re.compile(r"\\[^\n]|[\[\]<]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::|~~", re.MULTILINE)
@@ -121,6 +123,8 @@ def _link_as_text(match: re.Match[str]) -> str:
 
 def _as_code(match: re.Match[str]) -> str:
     address = match[1].rstrip(".,;:!?\"')]}*_")
+    if match[1].startswith(f"{address})") and address.count("(") > address.count(")"):
+        address += ")"
     return f"`{address}`{match[1][len(address) :]}"
 
 

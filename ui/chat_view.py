@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from argot.results import AskResult, Choice, FoundPassage, MissedTerm, Sentence
 from argot.ui.chat_text import highlighted, listed, literal, plain, quoted
+from argot.ui.places import place
 
 CHOOSE = "choose"
 ASK_INSTEAD = "ask_instead"
@@ -182,11 +183,9 @@ def _sources(result: AskResult, passages: Sequence[FoundPassage], title: str = "
 
 def _source(passage: FoundPassage) -> str:
     """Where a passage stands. The page of a PDF is a link: it opens the original there."""
-    where = ""
-    if passage.page:
-        where = f", page {passage.page}"
-        if PurePosixPath(passage.document).suffix.casefold() == ".pdf":
-            where = f", [page {passage.page}]({_address(passage)}/original#page={passage.page})"
+    where = place(passage.document, passage.page)
+    if where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
+        where = f", [page {passage.page}]({_address(passage)}/original#page={passage.page})"
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     return f"**{plain(passage.document)}**{where}{heading}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from argot.ui.cli_base import line, say
+from argot.ui.places import place
 
 UNSUPPORTED = "[?]"
 
@@ -91,6 +92,6 @@ def _print_sources(result: Result) -> None:
     if shown:
         say("\nSources:")
     for passage in shown:
-        page = f", page {passage['page']}" if passage["page"] else ""
+        page = place(passage["document"], passage["page"])
         heading = f", {line(passage['heading'])}" if passage["heading"] else ""
         say(f"  [{passage['n']}] {line(passage['document'])}{page}{heading}")

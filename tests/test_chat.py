@@ -173,6 +173,36 @@ def test_threads_survive_a_restart_with_their_open_choice(page: Any, served: Ser
     assert "PUC: Peripheral Under Cell" in _answer(page, "PUC: ")
 
 
+def test_a_button_pressed_twice_or_in_another_tab_is_taken_once(page: Any, served: Served) -> None:
+    _open(page, served.url)
+    _ask(page, "What is PUC?")
+    page.locator("button[id^=choice-]").first.wait_for()
+    page.locator("a[href^='/thread/']", has_text="What is PUC?").first.wait_for()
+    other = page.context.new_page()
+    other.goto(served.url + page.locator("a[href^='/thread/']").first.get_attribute("href"))
+    other.locator("button[id^=choice-]").first.wait_for()
+    page.locator("button[id^=choice-]", has_text="Public Utilities Commission").dblclick()
+    assert "PUC: Public Utilities Commission" in _answer(page, "Understood as")
+    other.locator("button[id^=choice-]", has_text="Peripheral Under Cell").click()
+    other.locator(".ai-message", has_text="Nothing is waiting").wait_for()
+    assert page.locator("[data-step-type=user_message]").count() == 2
+    other.close()
+
+
+def test_a_deleted_document_is_gone_from_the_answer_it_gave(page: Any, served: Served, tmp_path: Path) -> None:
+    (tmp_path / "numbat.md").write_text("# Numbat\n\nThe numbat of the depot leaves at midnight.\n")
+    _argot("add", tmp_path / "numbat.md", "--home", served.home)
+    _open(page, served.url)
+    _ask(page, "When does the numbat of the depot leave?")
+    _answer(page, "midnight")
+    _argot("remove", "numbat.md", "--home", served.home)
+    page.locator(".message-content a", has_text="[1]").first.click()
+    page.locator("#side-view-title", has_text="No longer there").wait_for()
+    page.reload()
+    page.locator("a[href^='/thread/']", has_text="When does the numbat").first.click()
+    assert "midnight" not in _answer(page, "not shown")
+
+
 def test_text_of_documents_names_and_glossary_never_acts(page: Any, served: Served) -> None:
     _open(page, served.url)
     _ask(page, "At what frequency does the DWCN sing?")
@@ -276,6 +306,11 @@ def _add_canary(home: Path, folder: Path) -> None:
             expansion=f"dwarf canary {CANARY}",
             description=f"![d]({TRACKER}/d.png)",
         )
+
+
+def _argot(*arguments: object) -> None:
+    command = [sys.executable, "-c", "from argot.ui.cli import main; main()", *map(str, arguments)]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def _free_port() -> int:

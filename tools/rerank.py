@@ -26,6 +26,10 @@ WINDOW = 40
 """Words (stop words included) within which a question's words count as standing together: two or three sentences."""
 
 
+NAMED = 0.3
+"""Weight of holding the part numbers and other names with digits that the question has, where it has any."""
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalWeights:
     """The parts of a lexical score; they add up to 1."""
@@ -55,7 +59,12 @@ class LexicalSemanticScorer:
         read = [_read(text) for text in texts]
         rarity = _rarity(wanted, read)
         pairs = list(dict.fromkeys(pairwise(wanted)))
-        return [self._score(rarity, pairs, text) for text in read]
+        named = {name: rarity[name] for name in identifiers(query) & rarity.keys() if any(map(str.isdigit, name))}
+        scores = [self._score(rarity, pairs, text) for text in read]
+        if not named:
+            return scores
+        held = [_share(named, text.places, sum(named.values())) for text in read]
+        return [NAMED * has + (1 - NAMED) * score for has, score in zip(held, scores, strict=True)]
 
     def _score(self, rarity: dict[str, float], pairs: list[tuple[str, str]], text: _Read) -> float:
         total = sum(rarity.values())

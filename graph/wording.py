@@ -12,7 +12,7 @@ from argot.types import Context, ReadTerm, Sense
 LONGEST_REPLACEMENT = 10
 """Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
 
-CLEAR_CONTEXT = 0.5
+CLEAR_CONTEXT = 0.8
 """Score (0 to 1) from which the question's context is sure enough to remark that a term has no sense there."""
 
 

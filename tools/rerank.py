@@ -175,7 +175,7 @@ BEST = 3
 """Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
 
 
-def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer | None = None) -> float:
+def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
     """How well the best passages bear on the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
     `hits` come re-ranked. One part is the best hit's score, which has the search's and the scorer's judgement in it.

@@ -159,7 +159,8 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
     weighed = 0.0 < ranking.margin < 1.0
     margin = 0.0 if guessing and weighed else ranking.margin
     settled = len(ranking.ranked) == 1 or margin >= run.profile.sense_margin
-    best, rivals = ranking.ranked[0][0].id, _rivals(ranking)
+    best = ranking.ranked[0][0].id
+    rivals = [] if settled else _rivals(ranking)  # what is quoted must agree with what the asker is told
     findings.read(place, term, best, ranking.decided_by, margin, settled=settled, rivals=rivals)
     if not settled and all(item["term"] != term for item in findings.open_terms):
         offered = [sense.id for sense, _ in ranking.ranked[:OFFERED_SENSES]]

@@ -15,6 +15,8 @@ from argot.jargon_db.rows import aliases_of, may_read, store_audience
 from argot.types import EVERYONE, Audience, Principal, SenseStatus
 
 MAX_TERM_CHARS = 200
+MAX_EXPANSION_CHARS = 10_000
+_LIMITS = {"expansion": MAX_EXPANSION_CHARS, "context": MAX_TERM_CHARS, "owner": MAX_TERM_CHARS}
 Outcome = Literal["added", "updated", "unchanged"]
 
 _PUBLIC = store_audience(EVERYONE)
@@ -223,7 +225,10 @@ def problems_of(given: SenseInput) -> list[tuple[str, str]]:
         if len(alias.strip()) > MAX_TERM_CHARS:
             problems.append(("aliases", f"an alias has {len(alias)} characters; shorten it to {MAX_TERM_CHARS}"))
     for name in ("term", "context", "expansion", "description", "notes", "owner"):
-        if not is_storable(getattr(given, name) or ""):
+        text = getattr(given, name) or ""
+        if len(text) > _LIMITS.get(name, len(text)):
+            problems.append((name, f"it has {len(text):,} characters; shorten it to {_LIMITS[name]:,}"))
+        if not is_storable(text):
             problems.append((name, "it holds half of a surrogate pair, which is no character; type it again"))
     return problems
 

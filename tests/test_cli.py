@@ -248,7 +248,18 @@ def test_a_bad_glossary_changes_nothing_and_row_and_column_are_named(argot: Argo
     assert "expansion" in done.err
     (tmp_path / "latin.csv").write_bytes("term,context,expansion\nÜ,X,Y\n".encode("latin-1"))
     assert "not UTF-8" in argot("glossary", "import", "latin.csv").err
+    for column in ("context", "expansion", "owner"):
+        cells = {"term": "A", "expansion": "B", column: "x" * 10_001}
+        (tmp_path / "long.csv").write_text(",".join(cells) + "\n" + ",".join(cells.values()) + "\n")
+        assert f"row 2, column {column}: it has 10,001" in argot("glossary", "import", "long.csv").err
     assert argot("glossary", "export").out == before
+
+
+def test_a_glossary_saved_by_a_spreadsheet_is_read(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    for encoding in ("utf-8-sig", "utf-16"):
+        (tmp_path / "u.csv").write_bytes(f"term\texpansion\nÜ\t{encoding}\n".encode(encoding))
+        assert argot("glossary", "import", "u.csv").out.startswith("1 added")
+        assert encoding in argot("glossary", "list", "Ü").out
 
 
 @pytest.mark.parametrize("question", ["", "   \n", "🙂🙂🙂", "x" * 1_000_000, "\x00", "?!"])

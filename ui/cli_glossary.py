@@ -164,12 +164,13 @@ def _first(questions: list[str]) -> str:
 
 
 def _read(file: str) -> str:
-    """The text of a CSV file, with or without a byte order mark."""
+    """The text of a CSV file: UTF-8 with or without a byte order mark, or UTF-16 with one, as spreadsheets save it."""
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}. Nothing was imported.") from error
     except UnicodeDecodeError as error:
-        place = f"byte {error.start}"
-        raise InvalidInput(f"{file} is not UTF-8 at {place}. Save it as UTF-8; nothing was imported.") from error
+        raise InvalidInput(
+            f"{file} is not UTF-8 at byte {error.start}. Save it as UTF-8; nothing was imported."
+        ) from error

@@ -33,6 +33,7 @@ MANIFEST = "manifest.json"
 FORMAT = 1
 MAX_MANIFEST = 256 * 1024 * 1024
 CHUNK = 1024 * 1024
+_COPIES = ".backup-"
 _MEMBER = re.compile(
     r"(?:corpus|glossary|people|threads)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
 )
@@ -64,8 +65,10 @@ def write_backup(home: Path, path: Path) -> Backup:
         InvalidInput: the file cannot be written there.
     """
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
+        restore.remove(left)
     try:
-        with tempfile.TemporaryDirectory(prefix=".backup-", dir=home) as copies, scratch.open("xb") as file:
+        with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, scratch.open("xb") as file:
             scratch.chmod(0o600)
             members = _write(home, Path(copies), file)
             file.flush()

@@ -231,6 +231,13 @@ async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_p
     assert not scratch.exists()
 
 
+def test_what_a_killed_backup_left_goes_with_the_next(home: Path, tmp_path: Path) -> None:
+    (home / ".backup-x1y2").mkdir()
+    (home / ".backup-x1y2" / "corpus.db").write_bytes(b"half")
+    write_backup(home, tmp_path / "b.tar")
+    assert not list(home.glob(".backup-*"))
+
+
 async def test_where_no_backup_can_be_written_it_says_so(home: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgotError, match="cannot be written"):
         write_backup(home, tmp_path / "absent" / "b.tar")

@@ -58,6 +58,7 @@ class Corpus:
         self.limits = ReadLimits.from_settings(settings)
         self._changing = threading.RLock()
         self._vectors: VectorIndex | None = None
+        self._why_unusable: DamagedStore | None = None
 
     @classmethod
     def open(cls, home: Path, settings: Settings, *, embedder: Embedder | None = None, mending: bool = False) -> Corpus:
@@ -94,7 +95,7 @@ class Corpus:
             DamagedStore: opened for mending, and not mended yet.
         """
         if self._vectors is None:
-            raise damaged_vectors(self._root, "it has not been rebuilt yet")
+            raise self._why_unusable or damaged_vectors(self._root, "it has not been rebuilt yet")
         return self._vectors
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -222,9 +223,10 @@ class Corpus:
     def _open_vectors(self, *, mending: bool) -> None:
         try:
             self._vectors = self._live_vectors()
-        except DamagedStore:
+        except DamagedStore as error:
             if not mending:
                 raise
+            self._why_unusable = error
 
     def _live_vectors(self) -> VectorIndex:
         database = self.store.database

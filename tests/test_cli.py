@@ -229,6 +229,14 @@ def test_bad_files_are_named_with_the_reason_and_the_rest_goes_in(argot: Argot, 
     assert argot("add", tmp_path / "absent").code == 1
 
 
+def test_an_empty_path_does_not_mean_the_folder_one_is_in(argot: Argot, tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text("# Mine\n\nNot to be added.\n")
+    done = argot("add", "")
+    assert done.code == 1
+    assert "argot add ." in done.err
+    assert not (tmp_path / "kb").exists()
+
+
 def test_an_oversized_file_is_refused(argot: Argot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_MAX_FILE_MB", "0.001")
     (tmp_path / "big.md").write_text("word " * 1000)

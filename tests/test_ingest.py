@@ -468,7 +468,8 @@ def test_vectors_of_another_embedder_are_refused_until_rebuilt(corpus: Corpus) -
     with pytest.raises(DamagedStore, match="argot reindex"):
         Corpus.open(corpus.home, SETTINGS, embedder=other)
     mended = Corpus.open(corpus.home, SETTINGS, embedder=other, mending=True)
-    with pytest.raises(DamagedStore):
+    assert ["another embedding model" in problem.message for problem in mended.check()] == [True]
+    with pytest.raises(DamagedStore, match="another embedding model"):
         mended.semantic_search(ROOT, "passage", mended.embedder.embed_queries(["zebra"]), 1)
     mended.reindex()
     assert mended.check() == []

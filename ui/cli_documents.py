@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from argot.errors import InvalidInput
 from argot.ui.cli_base import (
     AsUser,
     Audience,
@@ -47,7 +48,7 @@ def register(app: typer.Typer) -> None:
 def add(
     *,
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(help="Files and folders; folders are searched for readable files.", metavar="PATHS..."),
     ],
     audience: Audience = None,
@@ -67,6 +68,8 @@ def add(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
+    if "" in paths:
+        raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = error_console()
     with (
@@ -76,7 +79,7 @@ def add(
         bar = _Bar(progress, "adding")
         result = client.call(
             "add",
-            paths=[str(path.expanduser().absolute()) for path in paths],
+            paths=[str(Path(path).expanduser().absolute()) for path in paths],
             audience=audience,
             tags=tag,
             base_uri=base_uri,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from argot.graph.state import TurnPart
+from argot.places import place
 from argot.results import FoundPassage, MissedTerm
 from argot.types import Context, ReadTerm, Sense
 
@@ -160,9 +161,8 @@ def _suggested(misses: Sequence[MissedTerm]) -> str:
 
 
 def _place(passage: FoundPassage) -> str:
-    page = f", page {passage.page}" if passage.page else ""
     heading = f": {passage.heading}" if passage.heading else ""
-    return f"{passage.document}{page}{heading}"
+    return f"{passage.document}{place(passage.document, passage.page)}{heading}"
 
 
 def _and(names: Sequence[str]) -> str:

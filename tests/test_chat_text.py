@@ -2,11 +2,11 @@
 
 import pytest
 
+from argot.places import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.ui.chat_sources import source_of
 from argot.ui.chat_text import highlighted, literal, plain, quoted
 from argot.ui.chat_view import passage_panel, stage_line, view
-from argot.ui.places import place
 
 
 @pytest.mark.parametrize(

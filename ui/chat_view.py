@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from argot.places import place
 from argot.results import AskResult, Choice, FoundPassage, MissedTerm, Sentence
 from argot.ui.chat_text import highlighted, listed, literal, plain, quoted
-from argot.ui.places import place
 
 CHOOSE = "choose"
 ASK_INSTEAD = "ask_instead"

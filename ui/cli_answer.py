@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from argot.places import place
 from argot.ui.cli_base import line, say
-from argot.ui.places import place
 
 UNSUPPORTED = "[?]"
 

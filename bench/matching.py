@@ -28,7 +28,7 @@ from argot.corpus.readers import ReadLimits, read_document
 from argot.protocols import Scorer
 from argot.settings import Settings
 from argot.tools.cite import match_references
-from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.rerank import LexicalScorer
 from argot.tools.sentences import split_units
 from argot.tools.support import SupportScorer
 from argot.types import Passage
@@ -168,7 +168,7 @@ def main() -> None:
     print(
         f"{len(answers)} answers, {sentences} sentences, {sum(not s for a in answers for s in a.sources)} unsupported"
     )
-    scorers: dict[str, Scorer] = {"support": SupportScorer(), "lexical": LexicalSemanticScorer()}
+    scorers: dict[str, Scorer] = {"support": SupportScorer(), "lexical": LexicalScorer()}
     methods: tuple[Literal["sum", "published"], ...] = ("sum", "published")
     for name, scorer in scorers.items():
         for method in methods:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +19,7 @@ from argot.profile import Profile
 from argot.results import AskResult
 from argot.settings import Settings
 from argot.tools.triples import ExtractiveDeriver
+from argot.tools.words import bare
 from argot.types import EVERYONE, Principal
 
 Asker = Callable[..., Awaitable[AskResult]]
@@ -88,9 +88,9 @@ class TemporaryBase:
         found: set[str] = set()
         for one in gold:
             document = self.corpus.store.document(EVALUATOR, Path(one["document"]).name)
-            quote = _collapsed(one["quote"])
+            quote = bare(one["quote"])
             passages = self.corpus.store.passages_of(EVALUATOR, document.id)
-            holding = {passage.id for passage in passages if quote in _collapsed(passage.text)}
+            holding = {passage.id for passage in passages if quote in bare(passage.text)}
             if not holding:
                 raise InvalidInput(f"No passage of {one['document']} holds the quotation {one['quote']!r}.")
             found |= holding
@@ -100,8 +100,3 @@ class TemporaryBase:
 def _refuse_failure(event: IngestEvent) -> None:
     if event.kind == "failed":
         raise InvalidInput(f"{event.name} cannot be read: {event.detail}")
-
-
-def _collapsed(text: str) -> str:
-    """Letters and digits alone: Markdown's marks, tables' bars and line breaks do not count."""
-    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -13,7 +13,7 @@ from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.extractive_answer import ExtractiveWriter
 from argot.tools.extractive_reader import ExtractiveReader
-from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.rerank import LexicalScorer
 from argot.tools.support import SupportScorer
 from argot.types import Principal, Sense
 
@@ -73,7 +73,7 @@ def extractive_context(  # noqa: PLR0917
         profile=profile,
         reader=ExtractiveReader(glossary.matcher(principal), corpus.store, principal, corpus.embedder, senses),
         writer=ExtractiveWriter(corpus.embedder),
-        scorer=LexicalSemanticScorer(corpus.embedder),
+        scorer=LexicalScorer(),
         support=SupportScorer(),
         asker_context=asker_context,
         max_question_chars=settings.max_question_chars if settings else 4000,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from argot.graph.state import TurnPart
 from argot.places import place
 from argot.results import FoundPassage, MissedTerm
+from argot.tools.words import bare
 from argot.types import Context, ReadTerm, Sense
 
 LONGEST_REPLACEMENT = 10
@@ -35,16 +35,12 @@ def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
     embedding search away from what was asked. A question that spells the term out already stays as it is.
     """
     text = question
-    said = _folded(question)
-    missing = [term for term in terms if not term.sense.expansion or _folded(term.sense.expansion) not in said]
+    said = bare(question)
+    missing = [term for term in terms if not term.sense.expansion or bare(term.sense.expansion) not in said]
     for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
         text = text[: mention.start] + _replacement(term) + text[mention.end :]
     return text
-
-
-def _folded(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def query_miss_answer(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:

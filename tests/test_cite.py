@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from argot.tools.cite import locate, match_references
-from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.rerank import LexicalScorer
 from argot.tools.support import SupportScorer, objection, support
 from argot.types import MatchedSegment, Passage
 
@@ -29,7 +29,7 @@ class Table:
         return [self.scores.get((query, text), 0.0) for text in texts]
 
 
-@pytest.mark.parametrize("scorer", [SupportScorer(), LexicalSemanticScorer()], ids=["support", "lexical"])
+@pytest.mark.parametrize("scorer", [SupportScorer(), LexicalScorer()], ids=["support", "lexical"])
 def test_quotes_come_out_with_their_own_passage(scorer: SupportScorer) -> None:
     answer = ["It costs 38 mW per die.", "On the NX-3320A it was 200 ns."]
     found = match_references(answer, PASSAGES, scorer, threshold=0.5)

@@ -8,7 +8,7 @@ from argot.protocols import AnswerRequest
 from argot.tools.choose_option import choose_option
 from argot.tools.cite import match_references
 from argot.tools.extractive_answer import ExtractiveWriter
-from argot.tools.rerank import LexicalSemanticScorer
+from argot.tools.rerank import LexicalScorer
 from argot.tools.sentences import split_sentences
 from argot.tools.wanted import wanted_by
 from argot.types import Document, Hit, Passage
@@ -85,7 +85,7 @@ async def test_the_same_is_not_said_twice() -> None:
 async def test_every_quoted_sentence_is_cited_with_its_own_passage(question: str) -> None:
     text = await answer(question)
     sentences = [text[start:end] for start, end in split_sentences(text)]
-    found = match_references(sentences, [h.passage for h in hits(ALL)], LexicalSemanticScorer(), threshold=0.5)
+    found = match_references(sentences, [h.passage for h in hits(ALL)], LexicalScorer(), threshold=0.5)
     assert sum(segment.last - segment.first + 1 for segment in found) == len(sentences) > 0
 
 

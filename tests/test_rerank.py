@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from argot.profile import Profile
 from argot.protocols import Scorer
-from argot.tools.rerank import LexicalSemanticScorer, evidence_strength, rerank
+from argot.tools.rerank import LexicalScorer, evidence_strength, rerank
 from argot.tools.search import WeightedQuery
 from argot.tools.words import identifiers
 from argot.types import Document, Hit, Passage
@@ -23,7 +23,7 @@ def hits(texts: list[str], scores: list[float] | None = None) -> list[Hit]:
 
 
 def test_scorer_prefers_words_together_in_order_and_stays_in_bounds() -> None:
-    scorer = LexicalSemanticScorer()
+    scorer = LexicalScorer()
     assert isinstance(scorer, Scorer)
     scores = scorer.score("How long does the training of duty cycle correction take?", TEXTS)
     assert scores[0] == max(scores) and scores[1] == min(scores) == 0
@@ -31,14 +31,14 @@ def test_scorer_prefers_words_together_in_order_and_stays_in_bounds() -> None:
 
 
 def test_scorer_survives_any_query_and_text() -> None:
-    scorer = LexicalSemanticScorer()
+    scorer = LexicalScorer()
     assert scorer.score("the of and", TEXTS) == [0, 0, 0]
     assert scorer.score("🙂", ["", "🙂 | * ["]) == [0, 0] or scorer.score("🙂", ["", "x"]) == [0, 0]
     assert scorer.score("duty", []) == []
 
 
 def test_identifiers_count_whole() -> None:
-    scorer = LexicalSemanticScorer()
+    scorer = LexicalScorer()
     right, wrong = scorer.score("limit of NX-4410B", ["The limit of NX-4410B is 3.", "The limit of NX-3320A is 4410."])
     assert right > wrong
 
@@ -53,13 +53,13 @@ def test_capitals_name_things_unless_the_text_shouts() -> None:
 def test_rerank_mixes_both_scores() -> None:
     found = hits(TEXTS, [0.1, 0.9, 0.2])
     query = [WeightedQuery("duty cycle correction training")]
-    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
-    assert rerank(query, found, LexicalSemanticScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
-    assert rerank(query, [], LexicalSemanticScorer(), Profile()) == []
+    assert rerank(query, found, LexicalScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
+    assert rerank(query, found, LexicalScorer(), Profile(rerank_weight=0))[0].passage.id == "p1"
+    assert rerank(query, [], LexicalScorer(), Profile()) == []
 
 
 def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None:
-    scorer = LexicalSemanticScorer()
+    scorer = LexicalScorer()
     there = "How long does duty cycle correction training take?"
     absent = "Which company makes the forklift batteries?"
     ranked = {query: rerank([WeightedQuery(query)], hits(TEXTS), scorer, Profile()) for query in (there, absent)}

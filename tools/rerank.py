@@ -1,6 +1,6 @@
 """Puts the found passages in order of how well they answer, and says how strong the best evidence is.
 
-`LexicalSemanticScorer` needs no training and no download. It reads each text as a searcher would: are the question's
+`LexicalScorer` needs no training and no download. It reads each text as a searcher would: are the question's
 rare words there, close together, in the question's order, perhaps already in the heading? Meaning enters through the
 fused score of the search, which `rerank` mixes in: nothing is embedded a second time.
 """
@@ -40,7 +40,7 @@ class LexicalWeights:
     heading: float = 0.10
 
 
-class LexicalSemanticScorer:
+class LexicalScorer:
     """A `Scorer` made of rarity-weighted word overlap; 50 passages take about 10 ms.
 
     Rarity is judged among the texts given: a word all of them hold tells nothing about which is best, and a word none
@@ -48,8 +48,7 @@ class LexicalSemanticScorer:
     text is its heading (`Passage.with_header`).
     """
 
-    def __init__(self, embedder: Embedder | None = None, weights: LexicalWeights | None = None) -> None:
-        self.embedder = embedder
+    def __init__(self, weights: LexicalWeights | None = None) -> None:
         self.weights = weights or LexicalWeights()
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -171,3 +171,8 @@ def _drop_suffix(word: str) -> str:
     if word.endswith("ion") and word[-4:-3] in ("s", "t") and _measure(word[:-3]) > 1:
         return word[:-3]
     return word
+
+
+def bare(text: str) -> str:
+    """The words alone, folded, one space between: what two texts share whatever their marks and line breaks."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -23,7 +23,7 @@ async def augment_question(state: State, run: RunContext) -> Step:
     terms = await asyncio.to_thread(read_terms, state, run)
     context = await asyncio.to_thread(_context, state, terms, run)
     query = expanded_query(question, terms)
-    queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
+    queries = [(query, 1.0), *await asyncio.to_thread(_rival_queries, question, state, terms, run)]
     if query != question and run.profile.weight_original and await asyncio.to_thread(_keeps_terms, state, terms, run):
         queries.append((question, run.profile.weight_original))
     update = {"augmented_question": augmented(question, terms, context), "search_queries": queries}

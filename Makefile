@@ -1,4 +1,4 @@
-# `make chat` and `make test` do all their own set-up. Everything else is a part of those two.
+# `make chat`, `make test` and `make model-server` do all their own set-up. Everything else is a part of those three.
 
 # The first Python that is new enough; another one by `make chat PYTHON=/path/to/python`.
 PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
@@ -7,11 +7,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 FOLDERS := corpus evaluate graph jargon_db learn prompts samples service tools ui
 
-.PHONY: help setup chat test check links clean
+# Processes that share the tests, file by file. One of them: make test WORKERS=0 TESTS=tests/test_graph.py
+WORKERS ?= 2
+TESTS   ?=
+
+.PHONY: help setup chat test install-tests run-tests check links clean model-server model-server-setup
 
 help:
 	@echo "make chat    install, build the sample knowledge base and open the chat window on http://localhost:8000"
 	@echo "make test    install with the test tools; lint, check types, run every test"
+	@echo "make model-server   install vLLM for the processor, serve its small model on http://127.0.0.1:8011/v1 (PORT, MODEL, THREADS)"
 	@echo "make setup   install only (PYTHON=/path/to/python3.11 names the Python to use)"
 	@echo "make check   lint and check types"
 	@echo "make clean   remove the environment and build products (a knowledge base stays)"
@@ -29,12 +34,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "  1 of 2: PyTorch"
 	@$(PIP) install -c constraints.txt torch
 	@echo "  2 of 2: Argot and its packages"
-	@$(PIP) install -c constraints.txt -e '.[chat]'
+	@$(PIP) install -c constraints.txt -e '.[chat,slack]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
 	@echo "Installing the test tools."
-	@$(PIP) install -c constraints.txt -e '.[chat,test]'
+	@$(PIP) install -c constraints.txt -e '.[chat,slack,test]'
 	@touch $@
 
 setup: $(VENV)/.installed
@@ -42,13 +47,24 @@ setup: $(VENV)/.installed
 chat: setup
 	@$(BIN)/argot serve --samples
 
-test: $(VENV)/.test check
-	$(BIN)/python -m pytest
+install-tests: $(VENV)/.test
 
-check: $(VENV)/.test links
+test: check run-tests
+
+run-tests: install-tests
+	$(BIN)/python -m pytest -rsfE -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+
+check: install-tests links
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# vLLM on the processor, in an environment of its own (.venv-vllm), for trying out and for the tests that need a real one.
+model-server: model-server-setup
+	@bash deploy/vllm/cpu/serve.sh
+
+model-server-setup:
+	@PYTHON="$(PYTHON)" bash deploy/vllm/cpu/setup.sh
 
 # Type checkers do not follow setuptools' package-dir; these links are for them alone.
 links:
@@ -57,4 +73,4 @@ links:
 	@for folder in $(FOLDERS); do ln -sfn ../../$$folder .links/argot/$$folder; done
 
 clean:
-	rm -rf $(VENV) .links build dist *.egg-info
+	rm -rf $(VENV) .venv-vllm .links build dist *.egg-info

@@ -12,12 +12,21 @@ ArgotError
 ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full disk, permissions)
 ├── MissingExtra          an optional package is needed; the message holds the install command
+├── Later                 not now, but after `wait` seconds
+│   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
+│   └── ServiceStopping       the service is being stopped, and begins nothing new
 └── ModelUnavailable      the language model did not answer within its bounds
 """
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argot.types import Sense
 
 
 class ArgotError(Exception):
@@ -43,15 +52,24 @@ class UnreadableDocument(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class RowProblem:
-    """One bad cell of a glossary file. `row` counts from 1, the header being row 1; `column` may be empty."""
+    """What is wrong at one place of a glossary file.
+
+    `row` counts from 1, the header being row 1; `column` may be empty. `where` names the place in files without rows
+    ("line 3, column 9", "concept http://..."); empty with `row` 0: the file as a whole.
+    """
 
     row: int
     column: str
     message: str
+    where: str = ""
+
+    @property
+    def place(self) -> str:
+        named = self.where or (f"row {self.row}" if self.row else "")
+        return f"{named}, {'field' if self.where else 'column'} {self.column}" if self.column else named
 
     def __str__(self) -> str:
-        where = f"row {self.row}" + (f", column {self.column}" if self.column else "")
-        return f"{where}: {self.message}"
+        return f"{self.place}: {self.message}" if self.place else self.message
 
 
 class InvalidGlossary(InvalidInput):
@@ -78,7 +96,19 @@ class NotAllowed(ArgotError):
 
 
 class Conflict(ArgotError):
-    """The thing changed since it was read, or exists already."""
+    """The thing changed since it was read, or exists already.
+
+    `current` is the sense as it is stored now, for the difference to be shown; `changes` are the numbers of the
+    glossary's changes that stand in the way, newest first.
+    """
+
+    current: Sense | None = None
+    changes: tuple[int, ...] = ()
+
+    def __init__(self, message: str, *, current: Sense | None = None, changes: tuple[int, ...] = ()) -> None:
+        self.current = current
+        self.changes = changes
+        super().__init__(message)
 
 
 class KnowledgeBaseBusy(ArgotError):
@@ -97,7 +127,32 @@ class MissingExtra(ArgotError):
     """An optional package is missing."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs the optional extra '{extra}'. Install it with: pip install 'argot[{extra}]'")
+        super().__init__(f"{feature} needs the optional extra '{extra}'. Install it with: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """What adds an extra to this very environment. The package index knows another project by Argot's name, which
+    another environment would get.
+    """
+    return f"{shlex.quote(sys.executable)} -m pip install 'argot[{extra}]'"
+
+
+class Later(ArgotError):
+    """It cannot be done now; `wait` says in how many seconds it can be tried again (HTTP: Retry-After)."""
+
+    wait: int = 30
+
+    def __init__(self, message: str, wait: int = 30) -> None:
+        self.wait = wait
+        super().__init__(message)
+
+
+class TooManyQuestions(Later):
+    """One person asks faster than the settings allow, or all together ask more than the service takes on."""
+
+
+class ServiceStopping(Later):
+    """The service is being stopped: what runs is finished, nothing new is begun."""
 
 
 class ModelUnavailable(ArgotError):

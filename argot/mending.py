@@ -31,6 +31,11 @@ _REFUSED = {
 """SQLite's codes for what the system refuses, and what helps. All else, met while a store is opened, is damage."""
 
 
+UPDATE = "Bring this one up to date, in the folder it was installed from: git pull && make setup"
+"""Never from the package index, which knows another project by that name."""
+REINSTALL = "install Argot again, in the folder it was installed from: rm -rf .venv && make setup"
+
+
 def init_command(home: Path) -> str:
     return f"argot init --home {quoted(home)}"
 

@@ -24,6 +24,7 @@ class Profile(BaseModel):
 
     # Stages
     stand_alone: bool = True
+    small_talk: bool = Field(True, description="off: a greeting is searched for like any question")
     identify_jargon: bool = True
     identify_context: bool = True
     look_up_jargon: bool = True
@@ -38,6 +39,11 @@ class Profile(BaseModel):
     rerank: bool = True
     generate_answer: bool = Field(True, description="off: stop at the passages, for measuring retrieval")
     match_references: bool = True
+
+    # The language model, where one is configured
+    use_model: bool = Field(True, description="off: the extractive side alone answers")
+    spare_model: bool = Field(True, description="asked only where it can help; off: every call the papers make")
+    triples_in_one_call: bool = Field(True, description="relevance and enhancement together; off: KaPQA's two calls")
 
     # Manner
     misses: MissPolicy = "ask"
@@ -82,7 +88,8 @@ PROFILES: dict[str, Profile] = {
         Profile(),
         Profile(name="strict", misses="strict", withhold_unsupported=True),
         Profile(name="lenient", misses="lenient", choose_sense=False),
-        Profile(name="paper", misses="strict"),
+        Profile(name="paper", misses="strict", spare_model=False, triples_in_one_call=False),
+        Profile(name="extractive", use_model=False),
         _without_jargon(Profile(name="no_jargon")),
         _without_jargon(
             Profile(name="plain_rag", stand_alone=False, reformulate_query=False, search_derived=False, rerank=False)

@@ -43,6 +43,10 @@ class QuestionReader(Protocol):
         """The question as one search query in the documents' own words (KaPQA 5, step 4)."""
         ...
 
+    async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
+        """Both steps at once: the triples that bear on the question, and the question enhanced by them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:

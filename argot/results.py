@@ -6,7 +6,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Status = Literal["answered", "abstained", "query_miss", "needs_choice"]
+Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_talk"]
+"""`small_talk`: nothing was asked of the documents (a greeting, thanks, "who are you?"), and nothing was searched."""
+
+AnsweredBy = Literal["model", "extractive"]
+
+STOPPED = "This question was stopped before it was answered. Ask it again to have it answered."
+"""The answer of a turn that never came to its end. Its status is "abstained"."""
 
 
 class _Frozen(BaseModel):
@@ -35,7 +41,7 @@ class Sentence(_Frozen):
 
 
 class Jargon(_Frozen):
-    """How one term of the question was understood."""
+    """How one term of the question was understood. `sense_id` 0: as the question itself explains it."""
 
     term: str
     surface: str
@@ -43,6 +49,7 @@ class Jargon(_Frozen):
     expansion: str
     description: str = ""
     notes: str = ""
+    sense_id: int = 0
 
 
 class MissedTerm(_Frozen):
@@ -82,8 +89,10 @@ class ModelCall(_Frozen):
 
     prompt: str
     seconds: float
+    first_token_seconds: float = 0.0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    failed: str = Field("", description="what went wrong, in one clause; empty: nothing")
 
 
 class AskResult(_Frozen):
@@ -93,7 +102,10 @@ class AskResult(_Frozen):
     stand_alone_question: str
     status: Status
     thread: str
+    turn: int = Field(0, description="its place in the thread, from 0")
     answer: str
+    answered_by: AnsweredBy = Field("extractive", description="who wrote it: a language model, or nobody (quotations)")
+    model: str = Field("", description="the language model that was asked, as its server calls it; empty: none was")
     sentences: list[Sentence] = []
     jargon: list[Jargon] = []
     context: str | None = None
@@ -104,5 +116,8 @@ class AskResult(_Frozen):
     search_queries: list[str] = []
     triples: list[tuple[str, str, str]] = []
     passages: list[FoundPassage] = []
+    examples: list[str] = Field([], description="questions the documents answer, offered with small talk")
+    profile: str = Field("", description="the profile it was answered with")
+    tags: list[str] = Field([], description="only documents with one of these tags were searched; empty: all")
     timings: dict[str, float] = Field({}, description="seconds, by stage")
     model_calls: list[ModelCall] = []

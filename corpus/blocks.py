@@ -152,6 +152,8 @@ def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
     lines.append(end)
     position = begin
     for block in _top_level(markdown, tokens, lines):
+        if not markdown[block.start : block.end].strip():
+            continue  # to Markdown a carriage return or an odd space of its own is a paragraph
         if block.start > position and markdown[position : block.start].strip():
             yield Block(position, block.start, "paragraph")
         yield replace(block, start=max(block.start, position))

@@ -94,6 +94,7 @@ class Database:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # acknowledged means durable, also when the power goes
+        connection.execute("PRAGMA secure_delete = ON")  # a document that is removed is gone from the file
         connection.execute("PRAGMA cache_size = -16384")
         with self._opening:
             self._close_orphans()

@@ -12,20 +12,22 @@ import numpy as np
 
 from argot.corpus import keyword, pending, rebuild, storing
 from argot.corpus.adding import Adding, IngestEvent
+from argot.corpus.background import BackgroundEmbedder
+from argot.corpus.compacting import Compacting
 from argot.corpus.embedding import embedder_for
+from argot.corpus.generations import (
+    blank_unsaved,
+    current_generation,
+    damaged_vectors,
+    remove_generations,
+    saved_elements,
+)
 from argot.corpus.items import expected_counts, expected_ids
 from argot.corpus.readers import ReadLimits
 from argot.corpus.sources import Source, sources_in
 from argot.corpus.store import CorpusStore
 from argot.corpus.storing import Parts
-from argot.corpus.vectors import (
-    IndexClosed,
-    VectorIndex,
-    VectorKind,
-    current_generation,
-    damaged_vectors,
-    remove_generations,
-)
+from argot.corpus.vectors import IndexClosed, VectorIndex, VectorKind
 from argot.errors import DamagedStore
 from argot.mending import reindex_command, restore_command
 from argot.protocols import Deriver, Embedder, Vectors
@@ -57,8 +59,10 @@ class Corpus:
         self.embedder = embedder
         self.limits = ReadLimits.from_settings(settings)
         self._changing = threading.RLock()
+        self._for_passages: Embedder = embedder
         self._vectors: VectorIndex | None = None
         self._why_unusable: DamagedStore | None = None
+        self.compacting = Compacting(self, self._changing, self._put_in_place)
 
     @classmethod
     def open(cls, home: Path, settings: Settings, *, embedder: Embedder | None = None, mending: bool = False) -> Corpus:
@@ -82,10 +86,18 @@ class Corpus:
         return corpus
 
     def close(self) -> None:
+        self.compacting.close()
         with self._changing:
+            if isinstance(self._for_passages, BackgroundEmbedder):
+                self._for_passages.close()
             if self._vectors is not None:
                 self._vectors.close()
             self.store.close()
+
+    def embed_in_background(self) -> None:
+        """From now on passages are embedded by a process of low priority: for a service that answers meanwhile."""
+        if not isinstance(self._for_passages, BackgroundEmbedder):
+            self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
 
     @property
     def vectors(self) -> VectorIndex:
@@ -108,14 +120,24 @@ class Corpus:
         Args:
             query_vector: shape (dimensions,) or (1, dimensions), of length 1.
         """
-        vector = np.asarray(query_vector, np.float32).reshape(-1)
+        return self.semantic_searches(principal, kind, np.asarray(query_vector).reshape(1, -1), limit)[0]
+
+    def semantic_searches(
+        self, principal: Principal, kind: VectorKind, query_vectors: Vectors, limit: int
+    ) -> list[list[tuple[str, float]]]:
+        """`semantic_search` for several queries at a time, in their order.
+
+        Args:
+            query_vectors: shape (n, dimensions), each of length 1.
+        """
+        vectors = np.asarray(query_vectors, np.float32)
         audiences = self.store.audience_sets(principal)
         try:
-            found = self.vectors.search(kind, vector, audiences, limit)
+            found = self.vectors.searches(kind, vectors, audiences, limit)
         except IndexClosed:  # a rebuild has just put another generation in its place
-            found = self.vectors.search(kind, vector, audiences, limit)
-        readable = self.store.readable(principal, kind, [id_ for id_, _ in found])
-        return [(id_, similarity) for id_, similarity in found if id_ in readable]
+            found = self.vectors.searches(kind, vectors, audiences, limit)
+        readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
+        return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
 
     # -- changing ---------------------------------------------------------------------------------------------------
 
@@ -159,7 +181,7 @@ class Corpus:
             database = self.store.database
             fresh = rebuild.new_generation(database, self._root, self.embedder)
             try:
-                rebuild.fill(database, fresh, self.embedder, progress)
+                rebuild.fill(database, fresh, self._for_passages, progress)
                 rebuild.rebuild_words(database)
             except BaseException:
                 fresh.close()
@@ -174,11 +196,19 @@ class Corpus:
     def changing(self) -> Iterator[Parts]:
         """One writer at a time. On leaving, also by an error, what is queued outside the database is done or undone."""
         with self._changing:
-            parts = Parts(self.store, self.vectors, self.embedder)
+            parts = Parts(self.store, self.vectors, self._for_passages)
             try:
                 yield parts
             finally:
                 pending.settle(self.store.database, parts.vectors, self.store.blobs)
+
+    def scrub(self) -> bool:
+        """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""
+        with self._changing:
+            for index in (self._vectors, self._vectors and self._vectors.copy):
+                if index is not None:
+                    blank_unsaved(self._root, index.generation)
+            return self.store.scrub()
 
     # -- checking ---------------------------------------------------------------------------------------------------
 
@@ -216,6 +246,9 @@ class Corpus:
 
     # -- opening ----------------------------------------------------------------------------------------------------
 
+    def _put_in_place(self, index: VectorIndex) -> None:
+        self._vectors = index
+
     @property
     def _root(self) -> Path:
         return self.home / "vectors"
@@ -240,6 +273,7 @@ class Corpus:
             pending.settle(database, index, self.store.blobs)
             self._check_counts(index)
             index.probe(self.embedder.dimensions)
+            index.gone = max(0, saved_elements(self._root, generation) - sum(index.counts().values()))
         except BaseException:
             index.close()
             raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.words import match_expression, phrase_expression
@@ -120,6 +120,21 @@ def delete_rows(connection: sqlite3.Connection, index: WordIndex, document: str)
     connection.execute(f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (document,))
 
 
+def insert_some(connection: sqlite3.Connection, index: WordIndex, ids: Iterable[str]) -> None:
+    """Index the rows of these ids, which must not be indexed yet."""
+    connection.execute(
+        f"INSERT INTO {index.words}(rowid, {index.column_list}) {_texts_of(index, _IDS)}", (json.dumps(list(ids)),)
+    )
+
+
+def delete_some(connection: sqlite3.Connection, index: WordIndex, ids: Iterable[str]) -> None:
+    """Take the rows of these ids out, which must still be in their table, unchanged."""
+    selected = _texts_of(index, _IDS).replace("SELECT ", "SELECT 'delete', ", 1)
+    connection.execute(
+        f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (json.dumps(list(ids)),)
+    )
+
+
 def rebuild(connection: sqlite3.Connection) -> None:
     """Build all keyword indexes again from the stored rows."""
     for index in INDEXES:
@@ -138,9 +153,16 @@ def faults(connection: sqlite3.Connection) -> list[str]:
     return bad
 
 
+_IDS = "r.id IN (SELECT value FROM json_each(?))"
+
+
 def _texts_of_document(index: WordIndex) -> str:
+    return _texts_of(index, "r.document = ?")
+
+
+def _texts_of(index: WordIndex, which: str) -> str:
     columns = ", ".join(f"t.{column}" for column in index.columns)
     return (
         f"SELECT t.n, {columns} FROM {index.rows} AS r JOIN {index.texts} AS t ON t.n = r.n "  # noqa: S608
-        f"WHERE r.document = ? ORDER BY t.n"
+        f"WHERE {which} ORDER BY t.n"
     )

@@ -156,6 +156,23 @@ CREATE TABLE generations (
 ) WITHOUT ROWID;
 """
 
+_DERIVATIONS = """
+-- What was made of a passage after it came in, also where nothing came of it: so that nothing is made twice.
+CREATE TABLE derivations (
+    passage TEXT NOT NULL REFERENCES passages(id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    prompt TEXT NOT NULL,
+    model TEXT NOT NULL,
+    PRIMARY KEY (passage, kind)
+) WITHOUT ROWID;
+CREATE INDEX derivations_by_document ON derivations(document, kind);
+
+-- Empty for triples that were made when the document was read; revisions.derived_by names what made those.
+ALTER TABLE triples ADD COLUMN prompt TEXT NOT NULL DEFAULT '';
+ALTER TABLE triples ADD COLUMN model TEXT NOT NULL DEFAULT '';
+"""
+
 
 def _run(db: Database, script: str) -> None:
     """One statement at a time: `executescript` would commit the migration's own transaction."""
@@ -185,3 +202,8 @@ def m003_words(db: Database) -> None:
 @migrations()
 def m004_ingest(db: Database) -> None:
     _run(db, _INGEST)
+
+
+@migrations()
+def m005_derivations(db: Database) -> None:
+    _run(db, _DERIVATIONS)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from argot.corpus import keyword
 from argot.corpus.database import Database
+from argot.corpus.generations import make_current, next_generation, remove_generations
 from argot.corpus.items import by_collection, embed_items, record_windows, stored_item_count, stored_items
 from argot.corpus.rows import passage_words, text_words
-from argot.corpus.vectors import VectorIndex, make_current, next_generation, remove_generations
+from argot.corpus.vectors import VectorIndex
 from argot.protocols import Embedder
 
 BATCH_ITEMS = 256

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from argot.corpus.words import fold, identifier_column
@@ -40,11 +40,14 @@ def audience_text(audience: Audience) -> str:
     return json.dumps(sorted(audience), ensure_ascii=False)
 
 
+@lru_cache(maxsize=1_000)
 def audience_of(text: str) -> Audience:
     return frozenset(json.loads(text))
 
 
-def document_of(row: sqlite3.Row | tuple[Any, ...]) -> Document:
+@lru_cache(maxsize=2_000)
+def document_of(row: tuple[Any, ...]) -> Document:
+    """Remembered by the whole row, as `passage_of` is: one question reads the same few a dozen times."""
     id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, passages, size = row
     return Document(
         id=id_,
@@ -62,7 +65,8 @@ def document_of(row: sqlite3.Row | tuple[Any, ...]) -> Document:
     )
 
 
-def passage_of(row: sqlite3.Row | tuple[Any, ...]) -> Passage:
+@lru_cache(maxsize=4_000)
+def passage_of(row: tuple[Any, ...]) -> Passage:
     id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes, before, after = row
     return Passage(
         id=id_,

@@ -16,6 +16,7 @@ from typing import Any
 from argot.corpus import keyword
 from argot.corpus.blobs import Blobs
 from argot.corpus.database import Database
+from argot.corpus.kept import Kept
 from argot.corpus.rows import (
     DOCUMENT_COLUMNS,
     DOCUMENT_TABLES,
@@ -28,7 +29,13 @@ from argot.corpus.rows import (
 from argot.corpus.vectors import VectorKind
 from argot.errors import InvalidInput, NotFound
 from argot.mending import damaged_store, init_command
-from argot.types import Audience, DerivedText, Document, Passage, Principal, Triple
+from argot.types import Audience, DerivedText, Document, Passage, Principal, Triple, is_of_thread
+
+_FETCHED = 50
+"""Passages looked up at least, whatever the limit: one question is searched for with several limits."""
+
+Standing = tuple[int, tuple[int, ...] | None]
+"""The version of the documents, and the numbers of the audiences that somebody may read; None: all there are."""
 
 _TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
 
@@ -39,6 +46,9 @@ class CorpusStore:
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self.database = database
         self.blobs = blobs
+        self._searches = Kept(100)
+        self._counts = Kept(20_000)
+        self._standings = Kept(1_000)
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> CorpusStore:
@@ -65,10 +75,36 @@ class CorpusStore:
         row = self._connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         return int(row[0]) if row else 0
 
+    def standing(self, principal: Principal) -> Standing:
+        """What all that is worked out from the passages for this principal depends on.
+
+        It is the same for all who may read the same, and another one as soon as a document changes.
+        """
+        key = (self.version, principal.sees_all, principal.tokens)
+        found: Standing | None = self._standings.get(key)
+        if found is None:
+            with self._readable(principal) as (_, audiences):
+                found = self._state(audiences)
+            self._standings.put(key, found)
+        return found
+
     # -- documents --------------------------------------------------------------------------------------------------
 
     def documents(self, principal: Principal) -> list[Document]:
         rows = self._connection.execute(f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} ORDER BY d.uri")  # noqa: S608
+        return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
+
+    def documents_of_conversation(self, principal: Principal) -> list[Document]:
+        """What was put into the conversation at hand, oldest first. Quick, however many documents there are."""
+        audiences = self._connection.execute("SELECT n, tokens FROM audiences").fetchall()
+        own = [n for n, tokens in audiences if is_of_thread(one := audience_of(tokens)) and principal.may_read(one)]
+        if not own:
+            return []
+        rows = self._connection.execute(  # by then a number may stand for others: each is checked once more
+            f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
+            WHERE d.audience IN (SELECT value FROM json_each(?)) ORDER BY r.added_at, d.uri""",  # noqa: S608
+            (json.dumps(own),),
+        )
         return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
 
     def document(self, principal: Principal, id_or_name_or_uri: str) -> Document:
@@ -136,6 +172,15 @@ class CorpusStore:
         )
         return [passage_of(row[1:]) for row in rows if principal.may_read(audience_of(row[0]))]
 
+    def passages_tagged(self, principal: Principal, tags: Sequence[str]) -> list[str]:
+        """Ids of the passages of documents with one of these tags, and of those put into the conversation at hand."""
+        wanted = frozenset(tags)
+        documents = [
+            one.id for one in self.documents(principal) if not wanted.isdisjoint(one.tags) or is_of_thread(one.audience)
+        ]
+        sql = "SELECT id FROM passages WHERE document IN (SELECT value FROM json_each(?))"
+        return [id_ for (id_,) in self._connection.execute(sql, (json.dumps(documents),))]
+
     def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
         rows = self._connection.execute(
             """SELECT a.tokens, t.id, t.kind, t.text, t.prompt, t.model,
@@ -151,6 +196,17 @@ class CorpusStore:
             if principal.may_read(audience_of(tokens))
         }
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
+
+    def questions_of(self, principal: Principal, passages: Sequence[str]) -> list[DerivedText]:
+        """The questions that were derived from these passages, in their order."""
+        rows = self._connection.execute(
+            """SELECT DISTINCT t.id, t.n FROM derived AS t JOIN derived_passages AS p ON p.derived = t.id
+            WHERE t.kind = 'question' AND p.passage IN (SELECT value FROM json_each(?)) ORDER BY t.n""",
+            (json.dumps(list(passages)),),
+        )
+        found = self.derived(principal, [id_ for id_, _ in rows]).values()
+        places = {passage: place for place, passage in enumerate(passages)}
+        return sorted(found, key=lambda one: min(places.get(passage, len(places)) for passage in one.passage_ids))
 
     def triples(self, principal: Principal, ids: Sequence[str]) -> dict[str, Triple]:
         rows = self._connection.execute(
@@ -176,7 +232,14 @@ class CorpusStore:
 
     def keyword_search(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
         """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
-        return self._search(keyword.PASSAGES, principal, query, limit)
+        with self._readable(principal) as (connection, audiences):
+            key = (*self._state(audiences), query)
+            fetched, found = self._searches.get(key) or (0, [])
+            if fetched < limit:
+                fetched = max(limit, _FETCHED)
+                found = keyword.search(connection, keyword.PASSAGES, query, audiences, fetched)
+                self._searches.put(key, (fetched, found))
+            return found[:limit]
 
     def keyword_search_derived(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
         return self._search(keyword.DERIVED, principal, query, limit)
@@ -187,7 +250,12 @@ class CorpusStore:
     def phrase_count(self, principal: Principal, phrase: str) -> int:
         """How many passages hold these words in this order (stemmed), in headings or text."""
         with self._readable(principal) as (connection, audiences):
-            return keyword.count_phrase(connection, phrase, audiences)
+            key = (*self._state(audiences), phrase)
+            count: int | None = self._counts.get(key)
+            if count is None:
+                count = keyword.count_phrase(connection, phrase, audiences)
+                self._counts.put(key, count)
+            return count
 
     def passages_with(self, principal: Principal, phrase: str, limit: int) -> list[str]:
         """Ids of passages that hold the phrase, best by BM25 first."""
@@ -228,6 +296,16 @@ class CorpusStore:
 
     # -- parts ------------------------------------------------------------------------------------------------------
 
+    def forget_deleted_words(self) -> None:
+        """Write the keyword indexes anew: they keep words of deleted documents until then. Takes seconds where many."""
+        with self.database.writing() as connection:
+            for index in keyword.INDEXES:
+                connection.execute(f"INSERT INTO {index.words} ({index.words}) VALUES ('optimize')")  # noqa: S608
+
+    def scrub(self) -> bool:
+        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        return not self.database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
     @property
     def _connection(self) -> sqlite3.Connection:
         return self.database.connection()
@@ -242,6 +320,10 @@ class CorpusStore:
             rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
             numbers = [n for n, tokens in rows if principal.may_read(audience_of(tokens))]
             yield connection, None if len(numbers) == len(rows) else numbers
+
+    def _state(self, audiences: list[int] | None) -> Standing:
+        """What searches over passages depend on besides their words."""
+        return self.version, None if audiences is None else tuple(audiences)
 
     def _search(
         self, index: keyword.WordIndex, principal: Principal, query: str, limit: int

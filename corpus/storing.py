@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.corpus import pending, writing
+from argot.corpus.generations import damaged_vectors
 from argot.corpus.items import EmbeddedItem, by_collection, embed_items, items_of, record_windows
 from argot.corpus.store import CorpusStore
-from argot.corpus.vectors import VectorIndex, damaged_vectors
+from argot.corpus.vectors import VectorIndex
 from argot.corpus.writing import NewRevision
 from argot.protocols import Embedder, Vectors
 from argot.types import Audience, Document

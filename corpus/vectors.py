@@ -10,9 +10,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
-import struct
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -20,10 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from argot.corpus.blobs import write_atomically
+from argot.corpus.generations import check_graphs, damaged_vectors
 from argot.corpus.rows import audience_text
-from argot.errors import DamagedStore
-from argot.mending import reindex_command
 from argot.protocols import Vectors
 from argot.types import Audience
 
@@ -34,11 +31,11 @@ if TYPE_CHECKING:
 VectorKind = Literal["passage", "derived", "triple"]
 KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
 
-CURRENT = "CURRENT"
-CHROMA_FILE = "chroma.sqlite3"
 PROBED = 50
-HEADER_BYTES = 100
 BATCH = 5000  # Chroma refuses more than 5,461
+_DELETED_MEANWHILE = "Error finding id"
+_ATTEMPTS = 10
+_PAUSE_SECONDS = 0.005
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
 
@@ -59,6 +56,10 @@ class VectorIndex:
         self.root = root
         self.generation = generation
         self.fingerprint = fingerprint
+        self.copy: VectorIndex | None = None
+        """The generation that is to replace this one, while it is being filled. All that is written goes there too."""
+        self.gone = 0
+        """Vectors that were deleted and whose room is still taken."""
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False
@@ -79,14 +80,21 @@ class VectorIndex:
             vector: shape (dimensions,), of length 1.
             audiences: those the principal may read; others' collections are never opened.
         """
-        best: dict[str, float] = {}
+        return self.searches(kind, vector[np.newaxis], audiences, limit)[0]
+
+    def searches(
+        self, kind: VectorKind, vectors: Vectors, audiences: Iterable[Audience], limit: int
+    ) -> list[list[tuple[str, float]]]:
+        """What `search` finds for each of several vectors, shape (n, dimensions): cheaper than one after the other."""
+        best: list[dict[str, float]] = [{} for _ in vectors]
         with self._reading():
             for audience in set(audiences):
                 collection = self._collections.get(self.collection_name(kind, audience))
                 if collection is not None:
-                    for item, similarity in _search_items(collection, vector, limit):
-                        best[item] = max(similarity, best.get(item, -1.0))
-        return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+                    for known, items in zip(best, _search_items(collection, vectors, limit), strict=True):
+                        for item, similarity in items:
+                            known[item] = max(similarity, known.get(item, -1.0))
+        return [sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for known in best]
 
     def get(self, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
         """The stored vectors, each of shape (dimensions,)."""
@@ -156,6 +164,8 @@ class VectorIndex:
         with _space_needed(self.root):
             for batch in _batches(list(vectors)):
                 target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
+        if self.copy is not None:
+            self.copy.upsert(collection, vectors)
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         """Unknown ids and collections are left alone: a crash may have come before they were written."""
@@ -164,6 +174,9 @@ class VectorIndex:
             with _space_needed(self.root):
                 for batch in _batches(ids):
                     target.delete(ids=list(batch))
+            self.gone += len(ids)
+        if self.copy is not None:
+            self.copy.delete(collection, ids)
 
     def close(self) -> None:
         with self._changed:
@@ -185,89 +198,6 @@ class VectorIndex:
             with self._changed:
                 self._readers -= 1
                 self._changed.notify_all()
-
-
-# -- generations ----------------------------------------------------------------------------------------------------
-
-
-def current_generation(root: Path) -> str | None:
-    """The live generation's name; None when no index was ever made here.
-
-    Raises:
-        DamagedStore: its folder or its database file is gone or truncated.
-    """
-    pointer = root / CURRENT
-    if not pointer.exists():
-        return None
-    name = pointer.read_text("utf-8", "replace").strip()
-    if not name.isalnum():
-        raise damaged_vectors(root, f"{CURRENT} names no generation")
-    check_folder(root, name)
-    return name
-
-
-def check_folder(root: Path, generation: str) -> None:
-    from argot.corpus.database import check_header  # Chroma's own store is SQLite too
-
-    file = root / generation / CHROMA_FILE
-    if not file.exists() or file.stat().st_size == 0:
-        raise damaged_vectors(root, f"{file.relative_to(root)} is missing")
-    try:
-        check_header(file)
-    except DamagedStore as error:
-        raise damaged_vectors(root, str(error).partition(": ")[2].partition(". ")[0]) from error
-
-
-def check_graphs(root: Path, generation: str) -> None:
-    """Compare the files of each saved HNSW graph with what its header says. Chroma itself reads short ones as zeros.
-
-    The header is hnswlib's: 4 bytes of version, then as 64-bit numbers the offset of level 0, the room for elements,
-    how many there are, and the bytes of each.
-    """
-    for saved in sorted((root / generation).glob("*/index_metadata.pickle")):
-        folder = saved.parent
-        try:
-            header = (folder / "header.bin").read_bytes()
-            *_, elements, element_bytes = struct.unpack_from("<4Q", header, 4)
-            sizes = [(folder / name).stat().st_size for name in ("data_level0.bin", "length.bin")]
-            links = (folder / "link_lists.bin").read_bytes()
-        except (OSError, struct.error) as error:
-            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is missing or too short") from error
-        whole = len(header) == HEADER_BYTES and _link_bytes(links, elements) == len(links)
-        if not whole or sizes != [elements * element_bytes, 4 * elements]:
-            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is truncated")
-
-
-def _link_bytes(links: bytes, elements: int) -> int:
-    """Each element has a length in 4 bytes and as many bytes of links in the graph's upper levels, mostly none."""
-    position = 0
-    for _ in range(elements):
-        position += 4 + int.from_bytes(links[position : position + 4], "little")
-    return position
-
-
-def next_generation(root: Path) -> str:
-    """A name above all that are there, also those of unfinished rebuilds."""
-    numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
-    return f"g{max(numbers, default=0) + 1:06d}"
-
-
-def make_current(root: Path, generation: str) -> None:
-    """From the moment this returns, also after a crash, this is the live generation."""
-    write_atomically(root / CURRENT, generation)
-
-
-def remove_generations(root: Path, *, but: str | None) -> None:
-    """Delete the folders of earlier generations and of unfinished rebuilds."""
-    for folder in root.glob("g*"):
-        if folder.name != but and folder.is_dir():
-            shutil.rmtree(folder)
-
-
-def damaged_vectors(root: Path, reason: str) -> DamagedStore:
-    return DamagedStore(
-        f"The vector index in {root} is damaged: {reason}. Rebuild it with: {reindex_command(root.parent)}"
-    )
 
 
 def vector_id(item: str, window: int) -> str:
@@ -306,20 +236,39 @@ def _client(folder: Path) -> ClientAPI:
         raise damaged_vectors(folder.parent, str(error)) from error
 
 
-def _search_items(collection: Collection, vector: Vectors, limit: int) -> list[tuple[str, float]]:
-    """The best `limit` items. Windows of one item may fill the list, so it is widened until enough items are in it."""
-    total = collection.count()
-    wanted = min(total, 2 * limit)
-    while wanted:
-        answer = collection.query(query_embeddings=cast(Any, [vector]), n_results=wanted, include=["distances"])
-        distances = cast(Any, answer["distances"])[0]
-        items: dict[str, float] = {}
-        for id_, distance in zip(answer["ids"][0], distances, strict=True):
-            items.setdefault(item_of(id_), 1.0 - float(distance))  # nearest first, so the first window is the best
-        if len(items) >= limit or wanted == total:
-            return list(items.items())[:limit]
-        wanted = min(total, 2 * wanted)
-    return []
+def _search_items(collection: Collection, vectors: Vectors, limit: int) -> list[list[tuple[str, float]]]:
+    """For each vector the best `limit` items. Windows of one item may fill a list, which then is widened.
+
+    Chroma is not asked how many vectors there are: it counts them one by one. A short list says that it was all.
+    """
+    found: dict[int, list[tuple[str, float]]] = {}
+    wanted = max(1, 2 * limit)
+    while left := [number for number in range(len(vectors)) if number not in found]:
+        for number, (ids, distances) in zip(left, _nearest(collection, vectors[left], wanted), strict=True):
+            items: dict[str, float] = {}
+            for id_, distance in zip(ids, distances, strict=True):
+                items.setdefault(item_of(id_), 1.0 - float(distance))  # nearest first: the first window is the best
+            if len(items) >= limit or len(ids) < wanted:
+                found[number] = list(items.items())[:limit]
+        wanted *= 2
+    return [found[number] for number in range(len(vectors))]
+
+
+def _nearest(collection: Collection, vectors: Vectors, count: int) -> list[tuple[list[str], list[float]]]:
+    """Ids and distances of the vectors nearest to each.
+
+    Chroma fails when a vector is deleted between its steps of finding it and naming it: then it is asked again.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            answer = collection.query(query_embeddings=cast(Any, vectors), n_results=count, include=["distances"])
+        except Exception as error:
+            if _DELETED_MEANWHILE not in str(error) or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(attempt * _PAUSE_SECONDS)
+        else:
+            return list(zip(answer["ids"], cast(Any, answer["distances"]), strict=True))
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:

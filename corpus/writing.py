@@ -53,12 +53,31 @@ def put(connection: sqlite3.Connection, new: NewRevision) -> None:
     )
     _put_revision(connection, new)
     _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
-    _insert(connection, "derived", (derived_row(text, document.id, audience) for text in new.derived))
-    _insert(connection, "derived_passages", _links(new.derived))
-    _insert(connection, "triples", (triple_row(triple, document.id, audience) for triple in new.triples))
+    insert_derived(connection, new.derived, document.id, audience)
+    insert_triples(connection, new.triples, document.id, audience)
     for index in keyword.INDEXES:
         keyword.insert_rows(connection, index, document.id)
     touch(connection)
+
+
+def insert_derived(connection: sqlite3.Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
+    """The rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
+    _insert(connection, "derived", (derived_row(text, document, audience) for text in texts))
+    _insert(connection, "derived_passages", _links(texts))
+
+
+def insert_triples(
+    connection: sqlite3.Connection,
+    triples: Sequence[Triple],
+    document: str,
+    audience: int,
+    *,
+    prompt: str = "",
+    model: str = "",
+) -> None:
+    """The same for triples. Without prompt and model they came with the document."""
+    made_by = {"prompt": prompt, "model": model}
+    _insert(connection, "triples", ({**triple_row(triple, document, audience), **made_by} for triple in triples))
 
 
 def clear(connection: sqlite3.Connection, document: str) -> None:

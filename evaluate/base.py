@@ -6,13 +6,14 @@ import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.corpus.ingest import Corpus, IngestEvent, Source
 from argot.errors import InvalidInput
 from argot.graph.build import build_graph
-from argot.graph.context import extractive_context
+from argot.graph.context import extractive_context, run_context_for
 from argot.graph.run import ask
 from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
@@ -20,10 +21,16 @@ from argot.results import AskResult
 from argot.settings import Settings
 from argot.tools.triples import ExtractiveDeriver
 from argot.tools.words import bare
-from argot.types import EVERYONE, Principal
+from argot.types import EVERYONE, Mention, Principal
+
+if TYPE_CHECKING:
+    from argot.tools.model.server import ModelServer
 
 Asker = Callable[..., Awaitable[AskResult]]
 """`(question, asker_context=None)` -> the result of asking it in a new thread."""
+
+Identifier = Callable[[str], Awaitable[list[Mention]]]
+"""A question -> its terms."""
 
 EVALUATOR = Principal("evaluation", sees_all=True)
 
@@ -60,13 +67,38 @@ class TemporaryBase:
     def import_glossary(self, csv_text: str, name: str) -> None:
         self.glossary.import_csv(csv_text, name)
 
-    def asker(self, profile: Profile) -> Asker:
-        """A function that asks one question under this profile, as somebody who may read everything."""
+    def add_context(self, name: str, description: str, contact: str) -> None:
+        self.glossary.add_context(name, description, contact)
+
+    def knows(self, word: str) -> bool:
+        """Whether the glossary knows a word, in any case."""
+        matcher = self.glossary.matcher(EVALUATOR)
+        return any(matcher.find(form) for form in (word, word.lower()))
+
+    def identifier(self, server: ModelServer | None = None) -> Identifier:
+        """A function that lists the terms of a question: without a model, or as one says, each time anew."""
+        run = extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
+        if server is None:
+            return run.reader.identify_jargon
+
+        async def identify(question: str) -> list[Mention]:
+            from argot.tools.model.reader import ModelReader
+
+            reader = ModelReader(server.session([]), run.reader, self.glossary.matcher(EVALUATOR))
+            return await reader.identify_jargon(question)
+
+        return identify
+
+    def asker(self, profile: Profile, server: ModelServer | None = None) -> Asker:
+        """A function that asks one question under this profile, as somebody who may read everything.
+
+        Without a server everything happens without a model.
+        """
         graph = build_graph(InMemorySaver())
 
         async def ask_once(question: str, asker_context: str | None = None) -> AskResult:
-            run = extractive_context(
-                self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context=asker_context
+            run = run_context_for(
+                self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
             )
             thread = f"evaluation-{next(self._threads)}"
             result = None

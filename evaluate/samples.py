@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from argot.errors import InvalidInput
 from argot.evaluate.base import Asker, TemporaryBase
@@ -15,6 +15,9 @@ from argot.evaluate.measures import measure
 from argot.profile import Profile
 from argot.results import AskResult
 from argot.tools.choose_option import choose_option
+
+if TYPE_CHECKING:
+    from argot.tools.model.server import ModelServer
 
 Split = Literal["validation", "test"]
 Progress = Callable[[str, int, int], None]
@@ -94,6 +97,7 @@ class KindRow:
     rightly_answered: float | None
     statuses: dict[str, int]
     false_misses: int
+    by_model: int
     senses_right: float | None
     options_right: float | None
     retrieval: dict[str, float] = field(default_factory=dict)
@@ -131,17 +135,22 @@ def load_questions(text: str, split: Split | None = None) -> list[SampleQuestion
     return [question for question in questions if split is None or question.split == split]
 
 
-async def evaluate_samples(
-    base: TemporaryBase, questions: Sequence[SampleQuestion], split: Split, ways: Iterable[str], progress: Progress
+async def evaluate_samples(  # noqa: PLR0917
+    base: TemporaryBase,
+    questions: Sequence[SampleQuestion],
+    split: Split,
+    ways: Iterable[str],
+    progress: Progress,
+    server: ModelServer | None = None,
 ) -> SamplesReport:
-    """Asks every question once for each way of running."""
+    """Asks every question once for each way of running; with the language model where there is a server."""
     gold = {question.id: base.passages_holding(question.gold) for question in questions}
     report: dict[str, dict[str, KindRow]] = {}
     for way in ways:
         profile = Profile(name=way, **STAGES_OFF[way])
         outcomes = []
         for done, question in enumerate(questions, start=1):
-            outcomes.append(await _outcome(base.asker(profile), question, gold[question.id]))
+            outcomes.append(await _outcome(base.asker(profile, server), question, gold[question.id]))
             progress(way, done, len(questions))
         report[way] = _rows(outcomes)
     return SamplesReport(split, report)
@@ -174,6 +183,7 @@ def _row(outcomes: Sequence[Outcome]) -> KindRow:
         rightly_answered=_share([outcome.rightly_answered for outcome in answerable]),
         statuses=dict(Counter(outcome.result.status for outcome in outcomes)),
         false_misses=sum(outcome.false_miss for outcome in outcomes),
+        by_model=sum(o.result.answered_by == "model" for o in outcomes if o.result.status == "answered"),
         senses_right=_share([o.senses_right for o in outcomes if o.senses_right is not None]),
         options_right=_share([o.option == o.question.correct for o in outcomes if o.option is not None]),
         retrieval=measure(ranked, judged).mean if judged else {},

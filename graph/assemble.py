@@ -12,18 +12,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, TERM, label
+from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, label, sense_choice
 from argot.graph.context import RunContext
-from argot.graph.records import EXPLAINED, read_terms, senses_of
+from argot.graph.records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
 from argot.graph.state import CitationRecord, MissRecord, SentenceRecord, TurnPart
 from argot.graph.wording import (
     abstained_answer,
     choose_sense_text,
+    model_notes,
     notes_on,
     query_miss_answer,
+    small_talk_answer,
     unknown_term_text,
 )
 from argot.results import (
+    STOPPED,
     AskResult,
     Choice,
     Citation,
@@ -34,6 +37,7 @@ from argot.results import (
     Sentence,
     Status,
 )
+from argot.tools.suggested import question_for
 from argot.types import Document, Passage, ReadTerm, Sense
 
 Visible = Mapping[str, tuple[Passage, Document]]
@@ -64,7 +68,9 @@ class _Reading:
         return all(one["passage"] in self.passages for one in citations) if citations else self.all_hits
 
 
-def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False) -> AskResult:
+def assemble(
+    turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False, number: int | None = None
+) -> AskResult:
     """The result of a turn as this principal may see it now.
 
     Args:
@@ -72,6 +78,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         run: whose eyes, and which stores.
         thread: the thread's id.
         waiting: the turn stands at an interrupt, and its choices are open.
+        number: its place among the thread's turns, from 0; None: the state is given, and it is the last.
     """
     reading = _read(cast(TurnPart, turn), run)
     choices = _choices(reading, run) if waiting else []
@@ -79,22 +86,29 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     passages = _passages(reading)
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
+    examples = _examples(reading, run)
     return AskResult(
         question=turn["question"],
         stand_alone_question=turn["stand_alone_question"],
         status=status,
         thread=thread,
-        answer=_answer(reading, status, choices, passages, misses),
+        turn=len(turn.get("turns", ())) if number is None else number,
+        answer=_answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
+        answered_by=turn.get("answered_by", "extractive"),
+        model=turn.get("model", "") if turn.get("model_calls") else "",
         sentences=sentences,
         jargon=_jargon(reading),
-        context=_context(reading),
+        context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading)),
+        notes=[*notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading)), *model_notes(turn)],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
         passages=passages,
+        examples=examples,
+        profile=turn.get("profile", ""),
+        tags=list(turn.get("tags", [])),
         timings=dict(turn.get("timings", {})),
         model_calls=[ModelCall(**call) for call in turn.get("model_calls", [])],
     )
@@ -107,7 +121,7 @@ def visible_answer(turn: Mapping[str, Any], run: RunContext) -> str:
 
 def _read(turn: TurnPart, run: RunContext) -> _Reading:
     cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
-    ids = list(dict.fromkeys([*(hit["id"] for hit in turn["hits"]), *cited]))
+    ids = list(dict.fromkeys([*(hit["id"] for hit in turn["hits"]), *cited, *turn.get("examples", [])]))
     passages = run.corpus.store.passages(run.principal, ids) if ids else {}
     terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED}
     senses = senses_of(terms | {item["term"] for item in turn["open_terms"]}, run)
@@ -151,7 +165,24 @@ def _answer(
         case "needs_choice":
             return _asking_back(reading.turn, choices)
         case "abstained":
-            return abstained_answer(passages)
+            return abstained_answer(passages) if reading.turn["status"] else STOPPED
+        case "small_talk":
+            return ""
+
+
+def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> str:
+    kind = reading.turn.get("small_talk")
+    if not kind:
+        return ""
+    contexts = [context.name for context in run.glossary.contexts(run.principal)]
+    return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
+
+
+def _examples(reading: _Reading, run: RunContext) -> list[str]:
+    """Worded now, and only of passages that may be seen now."""
+    found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
+    worded = (question_for(passage, document, run.corpus.store, run.principal) for passage, document in found)
+    return [text for text in worded if text]
 
 
 def _text(reading: _Reading) -> str:
@@ -240,18 +271,11 @@ def _jargon(reading: _Reading) -> list[Jargon]:
             expansion=term.sense.expansion,
             description=term.sense.description,
             notes=term.sense.notes,
+            sense_id=term.sense.id,
         )
         for term in reading.terms
-        if (term.mention.term or term.mention.surface) not in still_open
+        if term_of(term.mention) not in still_open
     ]
-
-
-def _context(reading: _Reading) -> str | None:
-    """The context its terms agree on, else the one identified."""
-    names = {term.sense.context for term in reading.terms if term.sense.context}
-    if len(names) == 1 and not reading.turn["open_terms"]:
-        return names.pop()
-    return next((name for name, _ in reading.turn["contexts"]), None)
 
 
 def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[MissedTerm]:
@@ -269,7 +293,11 @@ def _contact(reading: _Reading, run: RunContext) -> str:
     """Whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
     contexts = run.glossary.contexts(run.principal)
     contacts = {context.name: context.contact for context in contexts}
-    wanted = [_context(reading), run.asker_context, contexts[0].name if len(contexts) == 1 else None]
+    wanted = [
+        agreed_context(reading.turn, reading.terms),
+        run.asker_context,
+        contexts[0].name if len(contexts) == 1 else None,
+    ]
     return next((contacts[name] for name in wanted if name and contacts.get(name)), "")
 
 
@@ -278,19 +306,8 @@ def _choices(reading: _Reading, run: RunContext) -> list[Choice]:
     if reading.turn["open_terms"]:
         item = reading.turn["open_terms"][0]
         offered = [reading.senses[sense] for sense in item["senses"] if sense in reading.senses]
-        return [
-            *(
-                Choice(
-                    answer=f"{SENSE}{sense.id}",
-                    term=item["term"],
-                    context=sense.context,
-                    expansion=sense.expansion,
-                    description=sense.description,
-                )
-                for sense in offered
-            ),
-            Choice(answer=NONE_OF_THESE, term=item["term"]),
-        ]
+        meant = [sense_choice(item["term"], sense) for sense in offered]
+        return [*meant, Choice(answer=NONE_OF_THESE, term=item["term"])]
     if reading.turn["unknown"]:
         miss = reading.turn["unknown"][0]
         meant = [Choice(answer=f"{TERM}{term}", term=term) for term in _suggestions(miss, run)]

@@ -21,8 +21,9 @@ from argot.graph.nodes.query_miss import query_miss
 from argot.graph.nodes.reformulate_query import reformulate_query
 from argot.graph.nodes.rerank import rerank
 from argot.graph.nodes.retrieve import retrieve
+from argot.graph.nodes.small_talk import small_talk
 from argot.graph.nodes.stand_alone import stand_alone
-from argot.graph.stage import Node, stage
+from argot.graph.stage import SIDE_BY_SIDE, Node, stage
 from argot.graph.state import Asked, State
 
 ArgotGraph = CompiledStateGraph[State, RunContext, Asked, State]
@@ -41,6 +42,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
         graph.add_node(node.__name__, stage(node, source, switched=switched))
 
     add(stand_alone)
+    add(small_talk)
     add(identify_jargon, switched=True)
     add(identify_context, switched=True)
     add(look_up_jargon, switched=True)
@@ -54,10 +56,11 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(generate_answer, switched=True)
     add(match_references)
 
+    # The conditions below are coroutines for speed alone: LangGraph runs a plain function in another thread.
     graph.add_edge(START, "stand_alone")
-    graph.add_edge("stand_alone", "identify_jargon")
-    graph.add_edge("stand_alone", "identify_context")
-    graph.add_edge(["identify_jargon", "identify_context"], "look_up_jargon")
+    graph.add_conditional_edges("stand_alone", is_anything_asked, ["small_talk", "retrieve", *SIDE_BY_SIDE])
+    graph.add_edge("small_talk", END)
+    graph.add_edge([*SIDE_BY_SIDE], "look_up_jargon")
     graph.add_conditional_edges("look_up_jargon", what_is_open)
     graph.add_conditional_edges("choose_sense", what_is_open)
     graph.add_conditional_edges("query_miss", what_a_miss_leads_to)
@@ -71,14 +74,24 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     return graph.compile(checkpointer=checkpointer, name="argot")
 
 
-def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
+async def is_anything_asked(state: State) -> list[str]:
+    """Small talk is answered at once, and a file that is asked about as a whole is just read.
+
+    A question is read for its jargon and its context, side by side.
+    """
+    if state["small_talk"]:
+        return ["small_talk"]
+    return ["retrieve"] if state.get("whole") else [*SIDE_BY_SIDE]
+
+
+async def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
     """Terms left open are asked about one by one, then the unknown ones. With none of either the question is read."""
     if state["open_terms"]:
         return "choose_sense"
     return "query_miss" if state["unknown"] else "augment_question"
 
 
-def what_a_miss_leads_to(
+async def what_a_miss_leads_to(
     state: State,
 ) -> Literal["__end__", "look_up_jargon", "query_miss", "augment_question"]:
     """The turn ends with the paper's answer, another spelling is looked up, or the next unknown term has its turn."""
@@ -89,13 +102,13 @@ def what_a_miss_leads_to(
     return "query_miss" if state["unknown"] else "augment_question"
 
 
-def is_evidence_enough(state: State) -> Literal["abstain", "generate_answer"]:
+async def is_evidence_enough(state: State) -> Literal["abstain", "generate_answer"]:
     return "generate_answer" if state["enough_evidence"] else "abstain"
 
 
-def is_anything_written(state: State) -> Literal["abstain", "match_references"]:
+async def is_anything_written(state: State) -> Literal["abstain", "match_references"]:
     return "match_references" if state["draft"].strip() else "abstain"
 
 
-def is_anything_supported(state: State) -> Literal["abstain", "__end__"]:
+async def is_anything_supported(state: State) -> Literal["abstain", "__end__"]:
     return "__end__" if state["status"] else "abstain"

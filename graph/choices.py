@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 
 from argot.errors import Conflict, InvalidInput
 from argot.results import Choice
+from argot.types import Sense
 
 NONE_OF_THESE = "none"
 ANSWER_ANYWAY = "anyway"
@@ -65,6 +66,17 @@ def understand(reply: str, choices: Sequence[Choice]) -> str | None:
         raise Conflict(f"The choice '{text}' is no longer open. {listed(choices)}")
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
     return _by_number(plain, choices) or _by_phrase(plain, offered) or _by_words(text, plain, choices)
+
+
+def sense_choice(term: str, sense: Sense) -> Choice:
+    """The choice of this sense for a term of the question."""
+    return Choice(
+        answer=f"{SENSE}{sense.id}",
+        term=term,
+        context=sense.context,
+        expansion=sense.expansion,
+        description=sense.description,
+    )
 
 
 def listed(choices: Sequence[Choice]) -> str:

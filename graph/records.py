@@ -13,6 +13,9 @@ from argot.types import ContextScore, Document, Hit, Mention, Passage, ReadTerm,
 EXPLAINED = 0
 """The sense id of a term that the question itself explains."""
 
+CHOSEN = ("your choice", "your earlier choice")
+"""`chosen_by` of a sense that the asker named."""
+
 
 def to_mention_record(mention: Mention) -> MentionRecord:
     return cast(MentionRecord, asdict(mention))
@@ -61,6 +64,14 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
         _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses) for reading in turn["readings"]
     )
     return [term for term in read if term is not None]
+
+
+def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
+    """The context that the turn's terms agree on, else the one identified in the question."""
+    names = {term.sense.context for term in terms if term.sense.context}
+    if len(names) == 1 and not turn["open_terms"]:
+        return names.pop()
+    return next((name for name, _ in turn["contexts"]), None)
 
 
 def _read_term(reading: ReadingRecord, mention: Mention, senses: Mapping[int, Sense]) -> ReadTerm | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateSnapshot
@@ -17,7 +17,10 @@ from argot.graph.build import ArgotGraph
 from argot.graph.checkpoints import keep_latest
 from argot.graph.choices import understand
 from argot.graph.context import RunContext
+from argot.graph.learned import Learned, learned_of
 from argot.graph.question import checked_question
+from argot.graph.stage import News
+from argot.graph.state import Asked, State, finished_turn
 from argot.results import AskResult
 
 RECURSION_LIMIT = 60
@@ -30,15 +33,19 @@ class AskEvent:
 
     - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: what it found, one clause).
       A stage that asks back begins again when it is answered.
+      `model_seconds` of its time were spent waiting for the language model.
     - `token`: `data` is a piece of the answer, to be joined without separators. The `result` has the last word: an
-      answer that nothing supports is taken back there.
-    - `result`: `data` is the `AskResult`. Always the last.
+      answer that nothing supports is taken back there, and marks ("[2]") of a model's are provisional until then.
+    - `retract`: every piece sent so far is taken back; others may follow (a model's stream broke off).
+    - `result`: `data` is the `AskResult`. Always the last. `learned` is for those who keep the glossary.
     """
 
-    kind: Literal["stage", "token", "result"]
+    kind: Literal["stage", "token", "retract", "result"]
     name: str = ""
     seconds: float | None = None
     data: str | AskResult = ""
+    model_seconds: float = 0.0
+    learned: Learned | None = None
 
 
 @dataclass(frozen=True)
@@ -49,25 +56,36 @@ class ThreadState:
     waiting: bool = False
 
 
-async def ask(graph: ArgotGraph, run: RunContext, question: str, thread: str) -> AsyncGenerator[AskEvent]:
+async def ask(
+    graph: ArgotGraph,
+    run: RunContext,
+    question: str,
+    thread: str,
+    *,
+    again: bool = False,
+    senses: Mapping[str, int] | None = None,
+) -> AsyncGenerator[AskEvent]:
     """Asks a question in a thread.
 
     If the thread waits for a choice and the question reads as one, it is taken as that. Anything else begins a new
     turn and lets the choice be. A turn that a crash cut off goes on where it stood when the same question comes again.
 
+    Args:
+        again: the answer takes the place of the last turn's.
+        senses: ids of senses by term, which count as chosen by the asker from now on in this thread.
+
     Raises:
         InvalidInput: the question is empty, holds no word, or is too long.
-        ModelUnavailable: a language model is in use and does not answer; the thread can be asked again.
     """
     text = checked_question(question, run.max_question_chars)
     snapshot = await graph.aget_state(_config(thread))
-    if snapshot.interrupts:
+    fresh: Asked = {"asked": text, "again": again, "remembered": dict(senses or {})}
+    given: Any = fresh
+    if snapshot.interrupts and not (again or senses):
         choice = await _meant(snapshot, run.in_thread(thread), text, forgiving=True)
-        given: Any = Command(resume=choice) if choice else {"asked": text}
-    elif snapshot.next and snapshot.values.get("asked") == text:
+        given = Command(resume=choice) if choice else fresh
+    elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
         given = None
-    else:
-        given = {"asked": text}
     async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
         async for event in events:
             yield event
@@ -85,7 +103,7 @@ async def answer_choice(graph: ArgotGraph, run: RunContext, thread: str, answer:
     if not snapshot.interrupts:
         raise Conflict(f"Nothing is waiting for an answer in thread '{thread}'. Ask the question again.")
     choice = await _meant(snapshot, run.in_thread(thread), text)
-    given: Any = Command(resume=choice) if choice else {"asked": text}
+    given: Any = Command(resume=choice) if choice else {"asked": text, "again": False}
     async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
         async for event in events:
             yield event
@@ -100,8 +118,16 @@ async def thread_state(graph: ArgotGraph, run: RunContext, thread: str) -> Threa
     return await asyncio.to_thread(_thread_state, snapshot.values, run, thread, waiting)
 
 
+async def turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
+    """What the thread keeps of a turn (from 0): ids and short texts, for `assemble`. None: there is no such turn."""
+    values = (await graph.aget_state(_config(thread))).values
+    last = finished_turn(cast(State, values))
+    turns = [*values.get("turns", []), *([last] if last else [])]
+    return turns[turn] if turn < len(turns) else None
+
+
 def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
-    turns = [assemble(turn, run, thread) for turn in values.get("turns", [])]
+    turns = [assemble(turn, run, thread, number=n) for n, turn in enumerate(values.get("turns", []))]
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 
@@ -116,13 +142,19 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
     async with aclosing(stream):  # an asker who leaves stops the work
         async for mode, chunk in stream:
             if mode == "custom":
-                yield AskEvent(chunk["kind"], chunk["name"], chunk.get("seconds"), chunk["text"])
+                yield _event(chunk)
             else:
                 waiting = "__interrupt__" in chunk
                 values = {**values, **chunk}
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
-    yield AskEvent("result", "result", sum(result.timings.values()), result)
+    learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
+    yield AskEvent("result", "result", sum(result.timings.values()), result, learned=learned)
     await keep_latest(graph.checkpointer, thread)
+
+
+def _event(news: News) -> AskEvent:
+    kind = cast(Literal["stage", "token", "retract"], news["kind"])
+    return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
 
 
 async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypedDict
 
 from langgraph.config import get_stream_writer
@@ -13,6 +13,7 @@ from langgraph.types import Overwrite
 
 from argot.graph.context import ContextSource, RunContext
 from argot.graph.state import State
+from argot.results import ModelCall
 
 
 class Step(NamedTuple):
@@ -39,7 +40,12 @@ class News(TypedDict, total=False):
     kind: str
     name: str
     seconds: float
+    model_seconds: float
     text: str
+
+
+SIDE_BY_SIDE = ("identify_jargon", "identify_context")
+"""Stages that run at the same time. Each is told apart from the other by its calls' prompt, named as the stage is."""
 
 
 def stage(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
@@ -65,8 +71,10 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
             tell(News(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
-        tell(News(kind="stage", name=name, text=step.found, seconds=seconds))
-        counted = {"timings": {name: seconds}, "model_calls": [call.model_dump() for call in run.take_model_calls()]}
+        calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
+        in_model = sum(call.seconds for call in calls)
+        tell(News(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
+        counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
         return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
 
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
@@ -76,6 +84,22 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
 def tell_piece(text: str) -> None:
     """Sends one piece of the answer to whoever watches."""
     get_stream_writer()(News(kind="token", name="answer", text=text))
+
+
+def tell_retract() -> None:
+    """Takes back every piece of the answer sent so far."""
+    get_stream_writer()(News(kind="retract", name="answer", text=""))
+
+
+def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
+    """What goes into the state of the stage's use of the model: its calls, its name, and why it was left out."""
+    told = {"model_calls": [call.model_dump() for call in calls]}
+    if run.model is None:
+        return told
+    last = {call.prompt: call.failed for call in calls}  # an attempt that went wrong and then well is no trouble
+    unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
+    trouble = str(step.update.get("trouble", "")) or run.model.failed or unheard
+    return {**told, "model": run.model.name, "trouble": trouble}
 
 
 def _surroundings(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:

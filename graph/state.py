@@ -11,9 +11,10 @@ that a turn never sees what an earlier one left behind.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from argot.results import Status
+from argot.results import AnsweredBy, Status
+from argot.tools.small_talk import SmallTalk
 
 MOST_QUESTIONS_BACK = 3
 """Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""
@@ -90,7 +91,16 @@ class SentenceRecord(TypedDict):
 
 
 class TurnPart(TypedDict):
-    """What one question gathers on its way. Begins empty at START."""
+    """What one question gathers on its way. Begins empty at START.
+
+    Threads outlive versions: of a stored turn, `answered_by`, `replaced`, `unnamed`, `small_talk`, `examples`, `files`,
+    `whole`, `profile` and `tags` (and `model` and `trouble` beside them) are read with a default.
+    `replaced`: nothing the model wrote was supported, and a quotation took its place.
+    `unnamed`: part numbers of the question that stand in no document.
+    `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about.
+    `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
+    asked about as a whole.
+    """
 
     question: str
     stand_alone_question: str
@@ -110,9 +120,18 @@ class TurnPart(TypedDict):
     hits: list[HitRecord]
     evidence: float
     enough_evidence: bool
+    unnamed: list[str]
     draft: str
+    answered_by: AnsweredBy
+    replaced: bool
     sentences: list[SentenceRecord]
     withheld: int
+    small_talk: SmallTalk | Literal[""]
+    examples: list[str]
+    files: list[str]
+    whole: list[str]
+    profile: str
+    tags: list[str]
     status: Status | Literal[""]
 
 
@@ -133,20 +152,34 @@ def append_turn(old: list[Any], new: list[Any]) -> list[Any]:
     return [*old, *new][-MAX_TURNS:]
 
 
+def latest(old: str, new: str) -> str:
+    """For stages that run side by side and may both have something to say."""
+    return new or old
+
+
 class State(TurnPart):
-    """The whole state of a thread."""
+    """The whole state of a thread.
+
+    `model`: the name of the language model this turn asked. `trouble`: why it was left out from some point on, as one
+    clause; empty: it was not.
+    """
 
     asked: str
+    again: bool
     turns: Annotated[list[dict[str, Any]], append_turn]
     remembered: Annotated[dict[str, int], merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]
+    model: Annotated[str, latest]
+    trouble: Annotated[str, latest]
 
 
 class Asked(TypedDict):
-    """What a turn is started with."""
+    """What a turn is started with. `again`: it takes the place of the last one. `remembered`: senses chosen before."""
 
     asked: str
+    again: NotRequired[bool]
+    remembered: NotRequired[dict[str, int]]
 
 
 def empty_turn(question: str) -> TurnPart:
@@ -170,9 +203,18 @@ def empty_turn(question: str) -> TurnPart:
         hits=[],
         evidence=0.0,
         enough_evidence=False,
+        unnamed=[],
         draft="",
+        answered_by="extractive",
+        replaced=False,
         sentences=[],
         withheld=0,
+        small_talk="",
+        examples=[],
+        files=[],
+        whole=[],
+        profile="",
+        tags=[],
         status="",
     )
 
@@ -181,5 +223,6 @@ def finished_turn(state: State) -> dict[str, Any] | None:
     """The turn now in the state, as it goes into `turns`; None if there was none yet."""
     if not state.get("question"):
         return None
-    kept = {key: state[key] for key in (*TurnPart.__annotations__, "timings", "model_calls")}  # type: ignore[literal-required]
-    return {**kept, "draft": ""}
+    values: dict[str, Any] = {**empty_turn(state["question"]), "timings": {}, "model_calls": [], **state}
+    beside = ("timings", "model_calls", "model", "trouble")
+    return {key: values.get(key, "") for key in (*TurnPart.__annotations__, *beside)} | {"draft": ""}

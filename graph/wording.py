@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from argot.graph.records import term_of
 from argot.graph.state import TurnPart
 from argot.places import place
 from argot.results import FoundPassage, MissedTerm
+from argot.tools.small_talk import SmallTalk
 from argot.tools.words import bare
 from argot.types import Context, ReadTerm, Sense
 
@@ -15,6 +18,23 @@ LONGEST_REPLACEMENT = 10
 
 CLEAR_CONTEXT = 0.8
 """Score (0 to 1) from which the question's context is sure enough to remark that a term has no sense there."""
+
+MOST_CONTEXTS = 8
+"""Named where somebody asks what Argot knows."""
+
+_OPENINGS: dict[SmallTalk, str] = {
+    "greeting": "Hello. I am Argot. Ask me a question, and I answer from the documents here.",
+    "about": "I am Argot. I answer questions from the documents of this knowledge base.",
+    "thanks": "You are welcome.",
+    "farewell": "Goodbye.",
+    "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
+    "no_file": "I see no file in this conversation. In the chat window the paper clip puts one in.",
+    "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
+}
+_WHAT_IT_DOES = (
+    "Behind every sentence I name the passage it rests on. Abbreviations I read as your organisation means them, "
+    "and I ask where one can mean several things. Where I find no answer in the documents, I say so."
+)
 
 
 def augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
@@ -78,25 +98,52 @@ def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
     return f"The documents do not seem to answer this. The nearest passages are:\n{places}"
 
 
+def small_talk_answer(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
+    """A short plain reply where nothing was asked: what Argot does, and questions that these documents answer."""
+    if empty and kind not in ("thanks", "farewell", "no_file"):
+        return f"{_OPENINGS[kind]} There are no documents yet that I could answer from."
+    lines = [_OPENINGS[kind]]
+    if kind == "about":
+        some = contexts if len(contexts) <= MOST_CONTEXTS else [*contexts[:MOST_CONTEXTS], "others"]
+        known = f" I know the terms of {_and(some)}." if contexts else ""
+        lines = [f"{_OPENINGS[kind]} {_WHAT_IT_DOES}{known}"]
+    if examples:
+        lines += ["You could ask:", *(f"- {example}" for example in examples)]
+    return "\n".join(lines)
+
+
 def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
     """What the asker should know of how the question was read, and of what is not shown."""
     still_open = {item["term"] for item in turn["open_terms"]}
     notes = [
-        note
-        for term in terms
-        if (term.mention.term or term.mention.surface) not in still_open
-        for note in _notes_on_term(term, turn, senses)
+        note for term in terms if term_of(term.mention) not in still_open for note in _notes_on_term(term, turn, senses)
     ]
+    if turn.get("tags"):
+        notes.append(f"Only documents tagged {_or([f'“{tag}”' for tag in turn['tags']])} were searched.")
     missed = [miss["term"] for miss in turn["misses"]]
     if turn["status"] != "query_miss":
         notes += [f"“{term}” is not known, neither to the glossary nor to the documents." for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]
     notes += [f"“{term}” was taken as it stands, in none of its known senses." for term in set_aside]
+    notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
+    if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
+        notes.append("Nothing is summed up here: these are the first words of the file's parts, as they stand.")
     if turn["withheld"]:
         notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
     if hidden:
         notes.append(f"{_sentences(hidden)} not shown: the documents changed, or are not yours to read any more.")
     return list(dict.fromkeys(notes))
+
+
+def model_notes(turn: Mapping[str, Any]) -> list[str]:
+    """What became of the language model in this turn, where it was meant to help and did not."""
+    quoted = turn["status"] == "answered" and turn.get("answered_by") != "model"
+    if turn.get("trouble"):
+        rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
+        return [f"The language model server {turn['trouble']}; {rest}."]
+    if turn.get("replaced") and quoted:
+        return ["Nothing that the language model wrote rests on the documents; this answer quotes them instead."]
+    return []
 
 
 def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) -> list[str]:

@@ -1,8 +1,29 @@
-"""The glossary: contexts, terms, senses and misses, looked up by SQL templates with bound parameters."""
+"""The glossary: contexts, terms, senses, their history, proposals and misses, looked up by SQL templates."""
 
-from argot.jargon_db.glossary import Glossary, ImportReport
+from argot.jargon_db.conflicts import SenseWarning
+from argot.jargon_db.exchange import ImportPreview
+from argot.jargon_db.glossary import Glossary
+from argot.jargon_db.glossary_file import ReadOptions
+from argot.jargon_db.history import ChangeSet, HistoryEntry
+from argot.jargon_db.importing import ImportReport
+from argot.jargon_db.inputs import SenseInput
 from argot.jargon_db.matching import TermMatcher
 from argot.jargon_db.misses import MissRecord
 from argot.jargon_db.normalise import normalise, variants
+from argot.jargon_db.proposals import Proposal
 
-__all__ = ["Glossary", "ImportReport", "MissRecord", "TermMatcher", "normalise", "variants"]
+__all__ = [
+    "ChangeSet",
+    "Glossary",
+    "HistoryEntry",
+    "ImportPreview",
+    "ImportReport",
+    "MissRecord",
+    "Proposal",
+    "ReadOptions",
+    "SenseInput",
+    "SenseWarning",
+    "TermMatcher",
+    "normalise",
+    "variants",
+]

@@ -49,6 +49,11 @@ def atoms_of(text: str) -> list[Atom]:
     return atoms
 
 
+def words_of(text: str) -> list[str]:
+    """The folded texts of its atoms alone, for who needs no offsets."""
+    return _ATOM.findall(fold_characters(text))
+
+
 def beginnings(key: str) -> Iterator[str]:
     """What the key's first atom, first two atoms, ... are, without the whole."""
     ends = [match.end() for match in _ATOM.finditer(key)]

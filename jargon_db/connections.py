@@ -14,7 +14,7 @@ from sqlite_utils import Database
 
 from argot.errors import DamagedStore
 from argot.jargon_db.schema import migrations
-from argot.mending import damaged_store, store_error
+from argot.mending import UPDATE, damaged_store, store_error
 
 BUSY_SECONDS = 30
 
@@ -84,6 +84,7 @@ def connect(path: Path, *, read_only: bool) -> Database:
     db = Database(conn, execute_plugins=False)
     conn.execute("PRAGMA foreign_keys = ON")
     conn.execute("PRAGMA synchronous = FULL")
+    conn.execute("PRAGMA secure_delete = ON")
     if read_only:
         conn.execute("PRAGMA query_only = ON")
     return db
@@ -146,7 +147,4 @@ def _refuse_foreign(path: Path, db: Database) -> None:
         raise damaged_store(path, "it is no glossary")
     ours = {migration.name for migration in migrations.pending(Database(memory=True, execute_plugins=False))}
     if newer := sorted(applied - ours):
-        raise DamagedStore(
-            f"{path} was written by a newer Argot (it has {', '.join(newer)}). "
-            "Install that version: pip install --upgrade argot"
-        )
+        raise DamagedStore(f"{path} was written by a newer Argot (it has {', '.join(newer)}). {UPDATE}")

@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from argot.errors import InvalidInput, NotFound
+from argot.errors import InvalidInput
 from argot.jargon_db import csv_format
-from argot.jargon_db.changes import SenseInput, Writer, checked, context_key, is_storable, timestamp
-from argot.jargon_db.connections import Connections, prepare
-from argot.jargon_db.matching import Spelling, TermMatcher
-from argot.jargon_db.misses import MissRecord, record, records
+from argot.jargon_db.base import no_sense
+from argot.jargon_db.connections import prepare
+from argot.jargon_db.exchange import Exchange
+from argot.jargon_db.governance import Governance
+from argot.jargon_db.inputs import STATUSES, SenseInput, checked, context_key, is_storable
+from argot.jargon_db.let_stand import LettingStand, Weighed
+from argot.jargon_db.matching import TermMatcher
+from argot.jargon_db.mined import MinedSources
+from argot.jargon_db.misses import Misses
 from argot.jargon_db.normalise import normalise, variants
-from argot.jargon_db.rows import Row, audience_of, keys_json, may_read, readable, select, sense_of
-from argot.jargon_db.spelling import Suggester, is_coded
+from argot.jargon_db.persons import Persons
+from argot.jargon_db.proposals import Proposals
+from argot.jargon_db.roll_back import RollingBack
+from argot.jargon_db.rows import Row, context_of, keys_json, may_read, readable, select, sense_of
+from argot.jargon_db.search import Searching
+from argot.jargon_db.spelling import is_coded
 from argot.jargon_db.statements import statement
+from argot.jargon_db.uses import Uses
+from argot.jargon_db.views import Guards, Views
 from argot.types import Audience, Context, Principal, Sense, SenseStatus
 
-_STATUSES = ("draft", "approved", "retired")
-_CACHED_VIEWS = 16
 
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """What an import did: senses added, updated and found as they were, and the names of contexts that were made."""
-
-    added: int
-    updated: int
-    unchanged: int
-    contexts_added: tuple[str, ...] = ()
-
-
-class _View:
-    """What principals with the same readable senses share. The suggester is made when a term is first missed."""
-
-    def __init__(self, matcher: TermMatcher, expansions: Callable[[], Iterable[tuple[str, str]]]) -> None:
-        self.matcher = matcher
-        self._expansions = expansions
-
-    @cached_property
-    def suggester(self) -> Suggester:
-        return Suggester(self.matcher.near, self._expansions())
-
-
-class Glossary:
+class Glossary(
+    Governance, RollingBack, LettingStand, Searching, Proposals, MinedSources, Misses, Persons, Uses, Exchange
+):
     """Contexts, senses and misses in one SQLite file. May be used by many threads; writers queue, readers never wait.
 
     A sense is readable for those who may read both its own audience and that of its context; to everyone else it does
@@ -54,10 +42,9 @@ class Glossary:
     """
 
     def __init__(self, path: Path) -> None:
-        self._connections = Connections(path)
-        self._guard = threading.Lock()
-        self._views: dict[tuple[int, frozenset[tuple[str, str]]], _View] = {}
-        self._guards: tuple[int, frozenset[tuple[str, str]]] = (-1, frozenset())
+        super().__init__(path)
+        self._views = Views(self._connections)
+        self._weighed: tuple[tuple[int, Guards, str], Weighed] | None = None
 
     @classmethod
     def open(cls, path: Path) -> Glossary:
@@ -70,15 +57,27 @@ class Glossary:
         return cls(path)
 
     def close(self) -> None:
-        self._connections.close()
+        self._views.close()
+        super().close()
+
+    def weigh(self, principal: Principal, *, today: str | None = None) -> Weighed:
+        """All conflicts, those to look at and those that are let stand, and the senses whose review is due.
+
+        Kept until the glossary or the day is another: in a large glossary it takes seconds to find.
+        """
+        day = today or datetime.now(UTC).date().isoformat()
+        standing = (*self._views.standing(principal), day)
+        kept = self._weighed
+        if kept is None or kept[0] != standing:
+            kept = self._weighed = (standing, super().weigh(principal, today=day))
+        return kept[1]
 
     # -- contexts -------------------------------------------------------------------------------------------------
 
     def contexts(self, principal: Principal) -> list[Context]:
         """The contexts the principal may know, by name."""
-        sql = "SELECT id, name, description, contact, audience FROM contexts ORDER BY key"
-        rows = select(self._connections.reader(), sql, {})
-        return [_context_of(row) for row in rows if may_read(principal, row["audience"])]
+        rows = self._select("SELECT * FROM contexts WHERE NOT removed ORDER BY key")
+        return [context_of(row) for row in rows if may_read(principal, row["audience"])]
 
     def add_context(
         self,
@@ -88,21 +87,18 @@ class Glossary:
         audience: Audience | None = None,
         *,
         by: Principal | None = None,
+        why: str = "",
     ) -> Context:
         """Adds a context, or updates one: an argument that is left out (or empty) changes nothing.
 
         Raises:
-            InvalidInput: the name is empty.
-            NotAllowed: it is there, and not `by`'s to read.
+            InvalidInput: the name is empty or too long.
+            NotAllowed: it is there, and not `by`'s to read or to manage; or it is not, and `by` does not manage all.
         """
         if not normalise(name) or not all(map(is_storable, (name, description, contact))):
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
-        with self._connections.writing() as db:
-            writer = Writer(db, by)
-            number, _ = writer.put_context(name, description or None, contact or None, audience)
-            writer.finish()
-            row = next(select(db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": number}))
-        return _context_of(row)
+        with self._changing(by, "context", why=why) as writer:
+            return writer.put_context(name, description or None, contact or None, audience)[0]
 
     # -- senses ---------------------------------------------------------------------------------------------------
 
@@ -118,7 +114,9 @@ class Glossary:
         owner: str = "",
         status: SenseStatus = "approved",
         audience: Audience | None = None,
+        review_by: str | None = None,
         by: Principal | None = None,
+        why: str = "",
     ) -> Sense:
         """Adds a sense, or replaces what is said about the one with this term, context and expansion.
 
@@ -126,19 +124,18 @@ class Glossary:
 
         Raises:
             InvalidInput: a field is empty or too long.
-            NotAllowed: the sense or its context is there, and not `by`'s to read.
+            NotAllowed: the sense or its context is there, and not `by`'s to read, or the context not theirs to manage.
         """
-        if status not in _STATUSES:
-            raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(_STATUSES)}.")
+        if status not in STATUSES:
+            raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(STATUSES)}.")
         given = checked(
-            SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience)
+            SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
         )
-        with self._connections.writing() as db:
-            writer = Writer(db, by)
+        with self._changing(by, "edit", why=why) as writer:
             number, _, _ = writer.put_sense(given)
-            writer.finish()
-            row = next(select(db.conn, "SELECT * FROM sense_rows WHERE id = :id", {"id": number}))
-        return sense_of(row)
+            added = writer.sense(number)
+        assert added is not None
+        return added
 
     def sense(self, principal: Principal, sense_id: int) -> Sense:
         """One sense by its id.
@@ -149,7 +146,7 @@ class Glossary:
         rows = select(self._connections.reader(), "SELECT * FROM sense_rows WHERE id = :id", {"id": sense_id})
         for row in readable(rows, principal):
             return sense_of(row)
-        raise NotFound(f"There is no sense {sense_id}. `argot glossary list` shows those there are.")
+        raise no_sense(sense_id)
 
     def senses(
         self,
@@ -159,19 +156,23 @@ class Glossary:
         context: str | None = None,
         status: SenseStatus | None = None,
         limit: int | None = None,
+        start: int = 0,
     ) -> list[Sense]:
-        """The senses the principal may read, by term; `query` is text within term, alias or expansion."""
+        """The senses the principal may read, by term, without the first `start`; `query` is text within term, alias or
+        expansion.
+        """
         values = {"context_key": None if context is None else context_key(context), "status": status}
-        rows = readable(select(self._connections.reader(), statement("senses"), values), principal)
         wanted = normalise(query or "")
-        found: list[Sense] = []
-        for row in rows:
-            if limit is not None and len(found) >= limit:
-                break
-            sense = sense_of(row)
-            if not wanted or any(wanted in normalise(text) for text in (sense.term, sense.expansion, *sense.aliases)):
-                found.append(sense)
-        return found
+        if start and limit is not None and not wanted:
+            return self._page(principal, {**values, "limit": limit, "start": start})
+        rows = readable(select(self._connections.reader(), statement("senses"), values), principal)
+        alike = (sense for sense in map(sense_of, rows) if not wanted or _holds(sense, wanted))
+        return list(islice(alike, start, None if limit is None else start + limit))
+
+    def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
+        values["audiences"] = self._passable(principal)
+        rows = select(self._connections.reader(), statement("senses_page"), values)
+        return [sense_of(row) for row in readable(rows, principal)]
 
     def look_up(self, principal: Principal, terms: Sequence[str]) -> dict[str, list[Sense]]:
         """The approved senses of each term, under the term as given; an unknown term has an empty list.
@@ -192,100 +193,38 @@ class Glossary:
     # -- recognising ----------------------------------------------------------------------------------------------
 
     def matcher(self, principal: Principal) -> TermMatcher:
-        """Finds the terms the principal may know in texts; built once per version and set of readable senses."""
-        return self._view(principal).matcher
+        """Finds the terms the principal may know in texts; built once per version and set of readable senses.
+
+        Of a large glossary the matcher before is changed in what was changed since, until the new one is made; after
+        a large import it serves as it is meanwhile.
+        """
+        return self._views.of(principal).matcher
+
+    def warm(self) -> None:
+        """Begins to make a large glossary's matcher, which takes seconds, before it is asked for."""
+        self._views.warm()
 
     def suggest(self, principal: Principal, term: str, limit: int = 3) -> list[str]:
         """Terms that may have been meant, best first: near in spelling, or abbreviating what was typed.
 
         Equally near ones are ordered by their number of senses.
         """
-        return self._view(principal).suggester.suggest(term, limit)
+        return self._views.of(principal).suggester.suggest(term, limit)
 
     def version(self) -> int:
         """Counts up with every change, whoever made it."""
         row = self._connections.reader().execute("SELECT value FROM meta WHERE name = 'version'").fetchone()
         return int(row[0])
 
-    # -- misses ---------------------------------------------------------------------------------------------------
-
-    def record_miss(self, term: str, principal_name: str, question: str, thread: str) -> None:
-        """Notes that a question met an unknown term; for the same question of the same thread this happens once."""
-        with self._connections.writing() as db:
-            record(db.conn, term, principal_name, question, thread=thread, now=timestamp())
-
-    def misses(self, principal: Principal) -> list[MissRecord]:
-        """Unknown terms, most asked first, as far as the principal may read the questions: their own, or all."""
-        return records(self._connections.reader(), principal)
-
     # -- files ----------------------------------------------------------------------------------------------------
-
-    def import_csv(self, text: str | bytes, name: str = "glossary.csv", *, by: Principal | None = None) -> ImportReport:
-        """Adds and updates the senses of a CSV file (`csv_format` says how it looks), all of them or none.
-
-        Bytes are decoded as whatever program may have saved them: UTF-8, UTF-16 or Windows-1252.
-
-        Raises:
-            InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
-            NotAllowed: a sense or context in it is there, and not `by`'s to read; nothing was changed.
-        """
-        senses = csv_format.read_senses(csv_format.decode(text) if isinstance(text, bytes) else text, name)
-        outcomes: dict[int, str] = {}
-        made: list[str] = []
-        with self._connections.writing() as db:
-            writer = Writer(db, by)
-            for given in senses:
-                number, outcome, context_outcome = writer.put_sense(given)
-                if outcomes.get(number) != "added":
-                    outcomes[number] = outcome if outcome != "unchanged" else outcomes.get(number, outcome)
-                if context_outcome == "added":
-                    made.append(given.context)
-            writer.finish()
-        counted = list(outcomes.values())
-        return ImportReport(counted.count("added"), counted.count("updated"), counted.count("unchanged"), tuple(made))
 
     def export_csv(self, principal: Principal) -> str:
         """The approved and draft senses the principal may read, as a CSV file that imports as it is."""
         return csv_format.write_senses(sense for sense in self.senses(principal) if sense.status != "retired")
 
-    # -- views ----------------------------------------------------------------------------------------------------
 
-    def _view(self, principal: Principal) -> _View:
-        with self._guard:
-            version = self.version()
-            guards = self._guards_at(version)
-            open_to = frozenset(guard for guard in guards if may_read(principal, *guard))
-            view = self._views.get((version, open_to))
-            if view is None:
-                self._views = {key: kept for key, kept in self._views.items() if key[0] == version}
-                if len(self._views) >= _CACHED_VIEWS:
-                    self._views.pop(next(iter(self._views)))
-                view = self._views[(version, open_to)] = self._build_view(open_to)
-            return view
-
-    def _guards_at(self, version: int) -> frozenset[tuple[str, str]]:
-        """The distinct pairs of audiences (of sense and context) that guard the senses."""
-        if self._guards[0] != version:
-            sql = (
-                "SELECT DISTINCT senses.audience, contexts.audience "
-                "FROM senses JOIN contexts ON contexts.id = senses.context"
-            )
-            pairs = frozenset((row[0], row[1]) for row in self._connections.reader().execute(sql))
-            self._guards = (version, pairs)
-        return self._guards[1]
-
-    def _build_view(self, open_to: frozenset[tuple[str, str]]) -> _View:
-        reader = self._connections.reader()
-        spellings = [
-            Spelling(term, spelling, key)
-            for term, spelling, key, *guard in reader.execute(statement("matchable"))
-            if tuple(guard) in open_to
-        ]
-        return _View(TermMatcher(spellings), lambda: self._expansions(open_to))
-
-    def _expansions(self, open_to: frozenset[tuple[str, str]]) -> list[tuple[str, str]]:
-        rows = self._connections.reader().execute(statement("expansions"))
-        return [(term, expansion) for term, expansion, *guard in rows if tuple(guard) in open_to]
+def _holds(sense: Sense, wanted: str) -> bool:
+    return any(wanted in normalise(text) for text in (sense.term, sense.expansion, *sense.aliases))
 
 
 def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
@@ -297,7 +236,3 @@ def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
 
 def _is_asked(term: str, row: Row) -> bool:
     return bool(row["spelling"] == term or row["key"] != normalise(term))
-
-
-def _context_of(row: Row) -> Context:
-    return Context(row["id"], row["name"], row["description"], row["contact"], audience_of(row["audience"]))

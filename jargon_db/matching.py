@@ -6,18 +6,29 @@ of the text, not on the size of the glossary.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from argot.jargon_db.atoms import SEPARATORS, Atom, atoms_of, beginnings
 from argot.jargon_db.normalise import APOSTROPHES, normalise, plurals, singulars
+from argot.jargon_db.phrases import NearPhrases
+from argot.jargon_db.places import Places
 from argot.jargon_db.spelling import NearTerms, is_coded, misspelt_words
 from argot.jargon_db.words import is_function_word, is_ordinary_word
 from argot.types import Mention
 
 _SIGNS_OF_NAMES = "+#"
 _JOINT = "&"
+_TITLES = frozenset(
+    ["Dr", "Prof", "Mr", "Mrs", "Ms", "St", "Sr", "Rev", "Hon", "Capt", "Col", "Gen", "Lt", "Sgt", "Ing"]
+)
+_NUMBERED = frozenset(["No", "Nr", "Fig", "Figs", "Sec", "Vol", "Art", "Ch", "Eq", "Tab", "App", "Pt", "Col", "Ver"])
+_NAME = re.compile(r"\.?\s+(?:(?:van|von|de[rn]?|d[aio]|l[ae]|el|al|bin|ten|zu)\s+){0,2}[A-Z](?:\.|['’]?\w*[a-z])")
+_NUMBER = re.compile(r"\.\s*\d")
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "«": "»", "„": "“"}
 
 
@@ -50,13 +61,46 @@ class TermMatcher:
     - regardless of case where the text marks it by quotes, backticks or asterisks.
     """
 
-    def __init__(self, spellings: Iterable[Spelling]) -> None:
+    def __init__(
+        self, spellings: Iterable[Spelling], expansions: Callable[[], Iterable[tuple[str, str]]] = tuple
+    ) -> None:
+        """
+        Args:
+            expansions: gives term and expansion of every sense; asked once, when misspelt phrases are first sought.
+        """
+        self._expansions = expansions
         self._entries: dict[str, list[Spelling]] = {}
         self._beginnings: set[str] = set()
         self._terms: dict[str, int] = {}
         for spelling in spellings:
             self._add(spelling)
         self.near = NearTerms(self._entries, self._terms)
+
+    def changed(
+        self,
+        keys: Collection[str],
+        spellings: Iterable[Spelling],
+        expansions: Callable[[], Iterable[tuple[str, str]]],
+    ) -> TermMatcher:
+        """This matcher with other entries under these keys, at the cost of copying a few tables.
+
+        Misspelt phrases are sought among those from before, if these were made.
+
+        Args:
+            spellings: everything that is now spelt with one of the keys.
+        """
+        made = copy(self)
+        made._expansions = expansions
+        made._entries, made._terms = self._entries.copy(), self._terms.copy()
+        for key in keys:
+            for entry in made._entries.pop(key, ()):
+                if entry.key == normalise(entry.term):
+                    made._terms.pop(entry.term, None)
+        made._beginnings = self._beginnings.copy()
+        for spelling in spellings:
+            made._add(spelling)
+        made.near = self.near.changed(made._entries, made._terms, keys)
+        return made
 
     def terms(self) -> Collection[str]:
         """The glossary's spelling of every term, without aliases."""
@@ -67,18 +111,42 @@ class TermMatcher:
         atoms = atoms_of(text)
         shouted = _is_shouted(text)
         taken: list[Mention] = []
+        places = Places(len(text))
         candidates = sorted(self._candidates(atoms), key=lambda found: (found.start - found.end, found.start))
         for candidate in candidates:
-            if any(candidate.start < other.end and other.start < candidate.end for other in taken):
+            if not places.are_free(candidate.start, candidate.end):
                 continue
             mention = _mention(text, candidate, shouted)
             if mention is not None:
                 taken.append(mention)
+                places.take(mention.start, mention.end)
         return sorted(taken, key=lambda mention: mention.start)
 
+    def complete(self) -> None:
+        """Makes what would be made when misspelt phrases are first sought."""
+        _ = self._near_phrases
+
     def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
-        """Words that are most likely a misspelt term: neither taken, nor ordinary English, nor widely known."""
-        return misspelt_words(text, taken, self.near)
+        """What is most likely a misspelt term, alias or expansion: neither taken nor ordinary English.
+
+        Phrases of several words come before single words.
+        """
+        places = Places(len(text))
+        for mention in taken:
+            places.take(mention.start, mention.end)
+        phrases = [
+            Mention(text[near.start : near.end], near.start, near.end, next(iter(near.labels)), "misspelt")
+            for near in self._near_phrases.find(text, places.are_free)
+            if len(near.labels) == 1
+        ]
+        return sorted([*phrases, *misspelt_words(text, [*taken, *phrases], self.near)], key=lambda m: m.start)
+
+    @cached_property
+    def _near_phrases(self) -> NearPhrases:
+        aliases = ((entry.term, entry.spelling) for entries in self._entries.values() for entry in entries)
+        return NearPhrases(
+            [*((term, phrase) for term, phrase in aliases if " " in normalise(phrase)), *self._expansions()]
+        )
 
     def _add(self, entry: Spelling) -> None:
         self._terms[entry.term] = self._terms.get(entry.term, 0) + (entry.spelling == entry.term)
@@ -144,7 +212,7 @@ def _mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
             return None
     else:
         loose = _loosely_fitting(text, candidate, surface)
-        if loose is None:
+        if loose is None or _is_title(text, start, end):
             return None
         entry = loose
     exact = surface == entry.spelling
@@ -207,6 +275,12 @@ def _is_part_of_something(text: str, start: int, end: int) -> bool:
         return True
     before = text[max(0, start - 2) : start]
     return len(before) == 2 and (before[1] in APOSTROPHES or before[1] == _JOINT) and before[0].isalnum()
+
+
+def _is_title(text: str, start: int, end: int) -> bool:
+    """Dr. before a name, Fig. before a number; "Dr of the die" may still be a sloppy DR."""
+    word, behind = text[start:end], text[end : end + 40]
+    return bool((word in _TITLES and _NAME.match(behind)) or (word in _NUMBERED and _NUMBER.match(behind)))
 
 
 def _is_marked(text: str, start: int, end: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from argot.types import Audience, Principal, Sense
+from argot.types import Audience, Context, Principal, Sense
 
 Row = dict[str, Any]
 
@@ -42,7 +42,13 @@ def sense_of(row: Row) -> Sense:
         owner=row["owner"],
         status=row["status"],
         audience=audience_of(row["audience"]),
+        version=row["version"],
+        review_by=row["review_by"],
     )
+
+
+def context_of(row: Row) -> Context:
+    return Context(row["id"], row["name"], row["description"], row["contact"], audience_of(row["audience"]))
 
 
 def aliases_of(stored: str) -> tuple[str, ...]:
@@ -57,6 +63,7 @@ def audience_of(stored: str) -> Audience:
     return frozenset(json.loads(stored))
 
 
+@lru_cache(maxsize=4096)
 def store_audience(audience: Audience) -> str:
     return json.dumps(sorted(audience))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from argot.jargon_db.baseline import record_baseline
+
 migrations = Migrations("argot.jargon_db")
 
 
@@ -15,7 +17,37 @@ def m001_glossary(db: Database) -> None:
     and the like. Audiences are JSON lists. Aliases belong to a sense, so that nobody meets the alias of a sense they
     may not read.
     """
-    for sql in _TABLES.strip().split(";\n\n"):
+    _run(db, _TABLES)
+
+
+@migrations()
+def m002_governance(db: Database) -> None:
+    """History, versions, review dates, removal, proposals, use, decided misses and the index of the search box.
+
+    What is there already enters history as one change of kind "baseline", so that history replays to the present.
+
+    - `removed` rows are gone for everyone. They stay because history refers to their ids and is guarded by their
+      audiences; their unique texts are set aside (`argot.jargon_db.changes`), so that they stand in nobody's way.
+    - `history` has the audiences and contexts before (`*_was`) and after a row's change in columns of their own: what
+      guards an entry is everything that guarded it then, and what guards its sense and context now.
+    - `sense_search` holds folded words (`argot.jargon_db.search`), written in the transaction of the sense.
+    """
+    _run(db, _GOVERNANCE)
+    record_baseline(db.conn)
+
+
+@migrations()
+def m003_mining(db: Database) -> None:
+    """How sure a proposal is (0 to 1; null: nobody reckoned), and which texts were mined, so that none is read twice.
+
+    A source is whatever its owner calls a text that never changes (a document's revision); `reader` is the version of
+    the miner that read it.
+    """
+    _run(db, _MINING)
+
+
+def _run(db: Database, script: str) -> None:
+    for sql in script.strip().split(";\n\n"):
         db.execute(sql)
 
 
@@ -71,4 +103,116 @@ SELECT senses.id, terms.spelling, terms.key, contexts.name AS context_name, cont
        (SELECT json_group_array(hex(spelling)) FROM
            (SELECT spelling FROM aliases WHERE aliases.sense = senses.id ORDER BY place)) AS aliases
 FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
+"""
+
+_GOVERNANCE = """
+ALTER TABLE senses ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+
+ALTER TABLE senses ADD COLUMN review_by TEXT;
+
+ALTER TABLE senses ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE contexts ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+
+CREATE INDEX senses_by_audience ON senses (audience);
+
+DROP VIEW sense_rows;
+
+CREATE VIEW sense_rows AS
+SELECT senses.id, terms.spelling, terms.key, contexts.name AS context_name, contexts.key AS context_key,
+       senses.expansion, senses.description, senses.notes, senses.owner, senses.status, senses.audience,
+       contexts.audience AS context_audience, senses.updated, senses.version, senses.review_by,
+       (SELECT json_group_array(hex(spelling)) FROM
+           (SELECT spelling FROM aliases WHERE aliases.sense = senses.id ORDER BY place)) AS aliases
+FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
+WHERE NOT senses.removed;
+
+CREATE TABLE changes (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL, kind TEXT NOT NULL,
+    name TEXT NOT NULL, rows INTEGER NOT NULL, undoes INTEGER REFERENCES changes (id)
+) STRICT;
+
+CREATE INDEX changes_by_undone ON changes (undoes) WHERE undoes IS NOT NULL;
+
+CREATE TABLE history (
+    id INTEGER PRIMARY KEY, change INTEGER NOT NULL, subject TEXT NOT NULL CHECK (subject IN ('sense', 'context')),
+    row INTEGER NOT NULL, key TEXT NOT NULL, key_was TEXT, context INTEGER NOT NULL, context_was INTEGER,
+    audience TEXT NOT NULL, audience_was TEXT, before TEXT, after TEXT
+) STRICT;
+
+CREATE INDEX history_by_change ON history (change);
+
+CREATE INDEX history_by_row ON history (subject, row);
+
+CREATE INDEX history_by_key ON history (key);
+
+CREATE INDEX history_by_key_was ON history (key_was) WHERE key_was IS NOT NULL;
+
+CREATE VIEW history_rows AS
+SELECT history.*, changes.at, changes.who, changes.why, changes.kind,
+       contexts.audience AS context_audience, earlier.audience AS context_was_audience,
+       senses.audience AS audience_now, present.audience AS context_audience_now
+FROM history JOIN changes ON changes.id = history.change
+     JOIN contexts ON contexts.id = history.context LEFT JOIN contexts AS earlier ON earlier.id = history.context_was
+     LEFT JOIN senses ON history.subject = 'sense' AND senses.id = history.row
+     LEFT JOIN contexts AS present ON present.id = iif(history.subject = 'sense', senses.context, history.row);
+
+CREATE TRIGGER changes_are_not_replaced BEFORE INSERT ON changes WHEN EXISTS (SELECT 1 FROM changes WHERE id = NEW.id)
+BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
+
+CREATE TRIGGER changes_are_not_updated BEFORE UPDATE ON changes
+BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
+
+CREATE TRIGGER changes_are_not_deleted BEFORE DELETE ON changes
+BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
+
+CREATE TRIGGER history_is_not_replaced BEFORE INSERT ON history WHEN EXISTS (SELECT 1 FROM history WHERE id = NEW.id)
+BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
+
+CREATE TRIGGER history_is_not_updated BEFORE UPDATE ON history
+BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
+
+CREATE TRIGGER history_is_not_deleted BEFORE DELETE ON history
+BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
+
+CREATE VIRTUAL TABLE sense_search USING fts5 (
+    term, aliases, expansion, description, tokenize = 'ascii', prefix = '1 2 3', detail = 'column'
+);
+
+CREATE TABLE proposals (
+    id INTEGER PRIMARY KEY, term TEXT NOT NULL, key TEXT NOT NULL, context TEXT NOT NULL,
+    expansion TEXT NOT NULL, expansion_key TEXT NOT NULL, description TEXT NOT NULL, description_audience TEXT NOT NULL,
+    evidence TEXT NOT NULL, audiences TEXT NOT NULL, origin TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('open', 'accepted', 'merged', 'dismissed')),
+    created TEXT NOT NULL, created_by TEXT NOT NULL, updated TEXT NOT NULL,
+    decided TEXT, decided_by TEXT, why TEXT NOT NULL DEFAULT '', sense INTEGER REFERENCES senses (id),
+    UNIQUE (key, expansion_key)
+) STRICT;
+
+CREATE INDEX proposals_by_status ON proposals (status);
+
+ALTER TABLE misses ADD COLUMN dismissed TEXT;
+
+ALTER TABLE misses ADD COLUMN dismissed_by TEXT;
+
+ALTER TABLE misses ADD COLUMN why TEXT NOT NULL DEFAULT '';
+
+ALTER TABLE miss_questions ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE miss_questions ADD COLUMN told TEXT;
+
+CREATE TABLE uses (
+    week TEXT NOT NULL, sense INTEGER NOT NULL REFERENCES senses (id), count INTEGER NOT NULL,
+    PRIMARY KEY (week, sense)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX uses_by_sense ON uses (sense)
+"""
+
+_MINING = """
+ALTER TABLE proposals ADD COLUMN score REAL;
+
+CREATE INDEX proposals_by_sense ON proposals (sense) WHERE sense IS NOT NULL;
+
+CREATE TABLE mined (source TEXT PRIMARY KEY, reader INTEGER NOT NULL) STRICT, WITHOUT ROWID
 """

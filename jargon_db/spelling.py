@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, TypeVar
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from argot.jargon_db.normalise import normalise, singulars, variants, without_possessive
+from argot.jargon_db.places import Places
 from argot.jargon_db.words import english_words, is_ordinary_word, is_well_known
 from argot.types import Mention
 
 if TYPE_CHECKING:
     from argot.jargon_db.matching import Spelling
+
+P = TypeVar("P", bound=Hashable)
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
@@ -53,6 +57,18 @@ class NearTerms:
             if len(key) <= _LONGEST_ANAGRAM:
                 self._anagrams["".join(sorted(key))].append(key)
 
+    def changed(
+        self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int], keys: Collection[str]
+    ) -> NearTerms:
+        """The same of other entries, which differ in these keys alone."""
+        made = copy(self)
+        made._entries, made._senses = entries, senses
+        made._by_length = _moved(self._by_length, entries, keys, len)
+        made._by_beginning = _moved(self._by_beginning, entries, keys, lambda key: (key[:1], len(key)))
+        short = [key for key in keys if len(key) <= _LONGEST_ANAGRAM]
+        made._anagrams = _moved(self._anagrams, entries, short, lambda key: "".join(sorted(key)))
+        return made
+
     def knows(self, word: str) -> bool:
         return any(key in self._entries for key in variants(word))
 
@@ -89,14 +105,31 @@ class NearTerms:
         return sorted(found, key=lambda hit: (hit[1], -self.uses(self.of(hit[0])), hit[0]))
 
 
+def _moved(
+    pools: Mapping[P, list[str]], entries: Collection[str], keys: Iterable[str], pool_of: Callable[[str], P]
+) -> defaultdict[P, list[str]]:
+    """The pools with those of the keys that are entries, and without the others. What changes is copied."""
+    moved = defaultdict(list, pools)
+    by_pool: defaultdict[P, set[str]] = defaultdict(set)
+    for key in keys:
+        by_pool[pool_of(key)].add(key)
+    for pool, changed in by_pool.items():
+        stay = [key for key in moved.get(pool, ()) if key not in changed]
+        moved[pool] = stay + [key for key in sorted(changed) if key in entries]
+    return moved
+
+
 def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list[Mention]:
     mentions: list[Mention] = []
+    places = Places(len(text))
+    for mention in taken:
+        places.take(mention.start, mention.end)
     for match in _WORD.finditer(text):
         start, end = match.span()
         surface = match.group()
         if surface.endswith(("'s", "’s")):
             surface, end = surface[:-2], end - 2
-        if any(start < other.end and other.start < end for other in taken) or _is_ordinary(surface, near):
+        if not places.are_free(start, end) or _is_ordinary(surface, near):
             continue
         term = _meant(surface, near)
         if term is not None:

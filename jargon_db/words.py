@@ -14,6 +14,12 @@ def english_words() -> frozenset[str]:
 
 
 @cache
+def common_words() -> frozenset[str]:
+    """Those of `english_words`, with rarer ones and names that most readers know (`common_words.txt`)."""
+    return english_words().union(*_blocks("common_words.txt"))
+
+
+@cache
 def _function_words() -> frozenset[str]:
     return frozenset(_blocks("words.txt")[0])
 
@@ -42,7 +48,18 @@ def is_function_word(word: str) -> bool:
 
 def is_ordinary_word(word: str) -> bool:
     """Whether a lower-case word is an ordinary English one, also inflected: "cells", "failed", "wafer's", "reading"."""
-    words = english_words()
+    return _is_among(english_words(), word)
+
+
+def is_common_word(word: str) -> bool:
+    """Whether it is ordinary, or one of the rarer words and names most readers know ("canteen", "boston").
+
+    For where a word must stand out to count for anything. Terms may well be spelt like one of these.
+    """
+    return _is_among(common_words(), word)
+
+
+def _is_among(words: frozenset[str], word: str) -> bool:
     if word in words or (len(word) == 1 and word.isalpha()):
         return True
     word = word.removesuffix("'s")

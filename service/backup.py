@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from argot import __version__
 from argot.errors import Conflict, InvalidInput
-from argot.mending import restore_command
+from argot.mending import UPDATE, restore_command
 from argot.service import home as layout
 from argot.service import restore
 from argot.service.lock import LOCK, OWNER
@@ -203,7 +203,7 @@ def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Membe
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{tar.name!s}: its {MANIFEST} cannot be read ({error}). Nothing was changed.") from error
     if version > FORMAT:
-        raise InvalidInput(f"{tar.name!s} was written by a newer Argot. Install that one: pip install -U argot")
+        raise InvalidInput(f"{tar.name!s} was written by a newer Argot. {UPDATE}")
     return members
 
 

@@ -4,19 +4,55 @@ Whoever holds a `KnowledgeBase` runs `async for event in run(kb, principal, "ask
 functions themselves, which takes care of parameters but not of roles. Commands go through `argot.service.client`.
 """
 
-from argot.service import cases_documents, cases_glossary, cases_people, cases_questions, cases_threads, cases_upkeep
-from argot.service.registry import CASES, Case, Event, role_of, run
+from argot.service import (
+    cases_conversation,
+    cases_derive,
+    cases_documents,
+    cases_glossary,
+    cases_glossary_files,
+    cases_glossary_history,
+    cases_glossary_queue,
+    cases_keys,
+    cases_loop,
+    cases_mining,
+    cases_people,
+    cases_privacy,
+    cases_questions,
+    cases_service,
+    cases_slack,
+    cases_terms,
+    cases_thread_files,
+    cases_threads,
+    cases_upkeep,
+    cases_upload,
+)
+from argot.service.people import role_of
+from argot.service.registry import CASES, Case, Event, run
 
 __all__ = [
     "CASES",
     "Case",
     "Event",
+    "cases_conversation",
+    "cases_derive",
     "cases_documents",
     "cases_glossary",
+    "cases_glossary_files",
+    "cases_glossary_history",
+    "cases_glossary_queue",
+    "cases_keys",
+    "cases_loop",
+    "cases_mining",
     "cases_people",
+    "cases_privacy",
     "cases_questions",
+    "cases_service",
+    "cases_slack",
+    "cases_terms",
+    "cases_thread_files",
     "cases_threads",
     "cases_upkeep",
+    "cases_upload",
     "result",
     "role_of",
     "run",

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Reader, Text, case
-from argot.service.shapes import jsonable, passage
+from argot.service.shapes import audience_of, jsonable, passage
 from argot.service.worker import HandOver, stream, told
-from argot.types import Principal
+from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.ingest import IngestEvent
 
 Paths = Annotated[list[str], Field(min_length=1)]
+Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
+PDF = "application/pdf"
+_drawing: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionary()
+"""One page of a knowledge base is drawn at a time."""
 
 COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
 
 
-@case("manager", local=True)
+@case("manager", local=True, everywhere=True)
 async def add(
     kb: KnowledgeBase,
     principal: Principal,
@@ -54,7 +60,7 @@ async def add(
             lambda: corpus.add(
                 sources,
                 deriver=ExtractiveDeriver(),
-                audience=None if audience is None else frozenset(audience),
+                audience=audience_of(audience),
                 tags=None if tags is None else tuple(tags),
             )
         )
@@ -69,7 +75,7 @@ async def add(
     yield {"kind": "result", "data": {**counts, "problems": problems}}
 
 
-@case("manager")
+@case("manager", everywhere=True)
 async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
     """Take a document (by id, name or URI) out, with everything derived from it."""
     corpus = await kb.load()
@@ -97,10 +103,32 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> di
 @case("asker")
 async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> dict[str, Any]:
     """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
-    found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
-    if passage_id not in found:
-        raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
-    return passage(*found[passage_id])
+    return passage(*await _passage(kb, principal, passage_id))
+
+
+@case("asker")
+async def page_picture(
+    kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
+) -> dict[str, Any]:
+    """The page of a PDF on which a passage stands, as a PNG (base64) with the passage and its cited `spans` marked.
+
+    `spans`: [start, end) in characters of the revision's Markdown. Gives `page`, `media_type` and `base64`.
+
+    Raises:
+        NotFound: the passage is gone or not for this reader, or its document is no PDF.
+    """
+    found, document = await _passage(kb, principal, passage_id)
+    if document.media_type != PDF or found.page is None:
+        raise NotFound("Only pages of PDF documents are shown as pictures.")
+    reader = await _reader(kb, principal)
+    data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
+    from argot.service.page_picture import PICTURES, Wanted
+
+    cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
+    wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
+    async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
+        drawn = await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
+    return {"page": drawn.page, "media_type": "image/png", "base64": base64.b64encode(drawn.png).decode("ascii")}
 
 
 @case("asker")
@@ -115,13 +143,13 @@ async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text
 @case("asker")
 async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
     """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
-    store = kb.document_store
-    found = await kb.blocking(store.document, principal, document)
-    data, media_type = await kb.blocking(store.original, principal, found.revision_id)
+    store, reader = kb.document_store, await _reader(kb, principal)
+    found = await kb.blocking(store.document, reader, document)
+    data, media_type = await kb.blocking(store.original, reader, found.revision_id)
     return {"document": jsonable(found), "media_type": media_type, "base64": base64.b64encode(data).decode("ascii")}
 
 
-@case("manager")
+@case("manager", everywhere=True)
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
     corpus = await kb.load(mending=True)
@@ -134,6 +162,19 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
             async for done, total in progress:
                 yield {"kind": "progress", "done": done, "total": total}
     yield {"kind": "result", "data": {"passages": corpus.store.passage_count(principal)}}
+
+
+async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:
+    found = await kb.blocking(kb.document_store.passages, await _reader(kb, principal), [passage_id])
+    if passage_id not in found:
+        raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
+    return found[passage_id]
+
+
+async def _reader(kb: KnowledgeBase, principal: Principal) -> Principal:
+    """The same person, who also opens what they put into conversations of their own."""
+    own = await (await kb.threads()).with_files(principal.name)
+    return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal
 
 
 def ingest_event(event: IngestEvent) -> Event:

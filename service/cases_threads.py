@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput
-from argot.service.cases_questions import run_context
+from argot.service.cases_questions import Tags, run_context
+from argot.service.cases_thread_files import forget_files
 from argot.service.owner import KnowledgeBase
-from argot.service.registry import Text, case
+from argot.service.registry import Count, Text, case
 from argot.service.shapes import jsonable
+from argot.service.threads import Manner
 from argot.types import Principal
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
@@ -36,11 +38,13 @@ async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 @case("asker")
 async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
-    """Delete a thread with all its checkpoints and feedback."""
+    """Delete a thread with all its checkpoints and feedback, and the files that were put into it."""
     threads = await kb.threads()
     await threads.own(principal.name, thread)
     async with kb.turn_of(thread):
+        await forget_files(kb, thread)
         plain: dict[str, Any] = jsonable(await threads.delete(principal.name, thread))
+    await kb.blocking(kb.people.notices.forget, principal.name, thread)
     return plain
 
 
@@ -50,19 +54,92 @@ async def feedback(
     principal: Principal,
     *,
     thread: Text,
-    turn: Annotated[int, Field(ge=0)],
+    turn: Count,
     value: Literal[-1, 0, 1],
     comment: Comment = "",
+    share: bool = False,
 ) -> dict[str, Any]:
-    """Say whether the answer of a turn (from 0) helped: 1, -1, or 0 to take it back."""
+    """Say whether the answer of a turn (from 0) helped: 1, -1, or 0 to take it back.
+
+    With `share` those who look after the documents may read question and comment (`feedback_list`), and of the answer
+    what rests on documents that they may read. Without it they only see that there was such an answer.
+    """
+    from argot.graph.run import turn_record
+
     threads = await kb.threads()
-    plain: dict[str, Any] = jsonable(await threads.give_feedback(principal.name, thread, turn, value, comment))
+    await threads.own(principal.name, thread)
+    trace = await turn_record(await kb.graph(), thread, turn)
+    said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
+    plain: dict[str, Any] = jsonable(said)
+    return plain
+
+
+@case("manager", everywhere=True)
+async def feedback_list(
+    kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Text = ""
+) -> list[dict[str, Any]]:
+    """What people said of answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
+
+    Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that
+    one may read oneself. Whose question it was is never there. `since`: an ISO date or time.
+    """
+    from argot.service.judged import judged_answers
+
+    said = [one for one in await (await kb.threads()).judged(since) if value in {None, one.said.value}]
+    return await kb.blocking(judged_answers, await run_context(kb, principal), said)
+
+
+@case("asker")
+async def thread_settings(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    profile: Text | None = None,
+    context: Text | None = None,
+    tags: Tags | None = None,
+) -> dict[str, Any]:
+    """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
+
+    Raises:
+        NotFound: there is no such context. InvalidSettings: there is no such profile.
+    """
+    threads = await kb.threads()
+    manner = Manner(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
+    await run_context(kb, principal, manner)
+    plain: dict[str, Any] = jsonable(await threads.settle(principal.name, thread, manner))
     return plain
 
 
 @case("asker")
+async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
+    """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
+    from argot.graph.run import thread_state
+    from argot.service.follow_ups import follow_ups
+
+    found = await (await kb.threads()).own(principal.name, thread)
+    run = await run_context(kb, principal, thread=found)
+    state = await thread_state(await kb.graph(), run, thread)
+    return await kb.blocking(follow_ups, run, state.turns) if state.turns and not state.waiting else []
+
+
+@case("asker")
+async def thread_export(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, form: Literal["markdown", "json"] = "markdown"
+) -> dict[str, str]:
+    """A conversation as a file to keep: `name`, `media_type` and `text`. Markdown with sources, or everything as JSON.
+
+    Only what one may still read is in it.
+    """
+    from argot.service.thread_export import exported
+
+    return exported(await thread_read(kb, principal, thread=thread), form)
+
+
+@case("asker")
 async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
-    """A thread of one's own with its turns (each an `AskResult`), its feedback, and whether a choice is open.
+    """A thread of one's own: its turns (each an `AskResult`), its feedback and files, whether a choice is open, and
+    whether those who look after the glossary may read its questions that met unknown terms.
 
     Everything is put together anew from ids, so what one may no longer read is no longer there.
     """
@@ -70,6 +147,8 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
 
     threads = await kb.threads()
     found = await threads.own(principal.name, thread)
-    state = await thread_state(await kb.graph(), await run_context(kb, principal, None, None), thread)
-    said = await threads.feedback(principal.name, thread)
-    return {**jsonable(found), **jsonable(state), "feedback": [jsonable(one) for one in said]}
+    state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
+    said = [jsonable(one) for one in await threads.feedback(principal.name, thread)]
+    files = [jsonable(one) for one in await threads.files(principal.name, thread)]
+    shared = await kb.blocking(kb.glossary.shares_questions, principal.name, thread)
+    return {**jsonable(found), **jsonable(state), "feedback": said, "files": files, "shared": shared}

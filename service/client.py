@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -14,6 +15,7 @@ from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
 from argot.service.lock import read_owner
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event
+from argot.service.telling import surface
 from argot.settings import Settings
 
 OnEvent = Callable[[Event], None]
@@ -41,7 +43,7 @@ class Client(Protocol):
     ) -> None: ...
 
 
-def connect(home: Path, settings: Settings, *, create: bool = False) -> Client:
+def connect(home: Path, settings: Settings, *, create: bool = False) -> LocalClient | SocketClient:
     """The knowledge base in `home`, opened here or through its owner.
 
     Raises:
@@ -61,10 +63,14 @@ def connect(home: Path, settings: Settings, *, create: bool = False) -> Client:
 
 
 class LocalClient:
-    """Owns the knowledge base itself, for as long as the command runs."""
+    """Owns the knowledge base itself, for as long as the command runs.
+
+    It is used either by `call`, or by `acall` and `aclose` in one event loop.
+    """
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
+        self.surface = "command"
         self._runner = asyncio.Runner()
 
     def call(
@@ -72,19 +78,24 @@ class LocalClient:
     ) -> Any:
         return self._runner.run(self._run(case, as_user, on_event, parameters))
 
+    async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
+        """The same in the event loop at hand. Cancelling it stops the work."""
+        return await self._run(case, as_user, None, parameters)
+
+    async def aclose(self) -> None:
+        await self.kb.close()
+
     async def _run(self, name: str, as_user: str | None, on_event: OnEvent | None, parameters: dict[str, Any]) -> Any:
         from argot.service import cases
 
-        events = cases.run(self.kb, self.kb.principal(as_user), name, parameters)
+        surface.set(self.surface)
         data = None
-        try:
+        async with aclosing(cases.run(self.kb, self.kb.principal(as_user), name, parameters)) as events:
             async for event in events:
                 if event["kind"] == "result":
                     data = event["data"]
                 elif on_event:
                     on_event(event)
-        finally:
-            await events.aclose()  # type: ignore[attr-defined]
         return data
 
     def __enter__(self) -> Self:
@@ -103,25 +114,49 @@ class SocketClient:
     """Goes through the running owner. Each call is one connection; hanging up stops the work."""
 
     def __init__(self, path: Path) -> None:
+        self.surface = "command"
         self._path = path
         self._connect().close()
 
     def call(
         self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
     ) -> Any:
-        from argot.service.wire import decode, encode, error_of
-
         with self._connect() as connection, connection.makefile("rb") as lines:
-            connection.sendall(encode({"case": case, "parameters": parameters, "as_user": as_user}))
+            connection.sendall(self._request(case, as_user, parameters))
             for line in lines:
-                event = decode(line)
-                if event["kind"] == "error":
-                    raise error_of(event)
-                if event["kind"] == "result":
+                if (event := _event(line))["kind"] == "result":
                     return event["data"]
                 if on_event:
                     on_event(event)
-        raise ArgotError(f"The service on {self._path} stopped before it was done. Start it again: argot serve")
+        raise self._stopped()
+
+    async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
+        """The same in an event loop. Cancelling it hangs up."""
+        from argot.service.wire import MAX_LINE
+
+        connection = self._connect()
+        connection.setblocking(False)
+        reader, writer = await asyncio.open_unix_connection(sock=connection, limit=MAX_LINE)
+        try:
+            writer.write(self._request(case, as_user, parameters))
+            await writer.drain()
+            while line := await reader.readline():
+                if (event := _event(line))["kind"] == "result":
+                    return event["data"]
+        finally:
+            writer.close()
+        raise self._stopped()
+
+    async def aclose(self) -> None:
+        """Nothing is held between two calls."""
+
+    def _request(self, case: str, as_user: str | None, parameters: dict[str, Any]) -> bytes:
+        from argot.service.wire import encode
+
+        return encode({"case": case, "parameters": parameters, "as_user": as_user, "surface": self.surface})
+
+    def _stopped(self) -> ArgotError:
+        return ArgotError(f"The service on {self._path} stopped before it was done. Start it again: argot serve")
 
     def _connect(self) -> socket.socket:
         from argot.service.local_socket import same_user
@@ -146,3 +181,17 @@ class SocketClient:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Nothing is held between two calls."""
+
+
+def _event(line: bytes) -> Event:
+    """What the service says.
+
+    Raises:
+        ArgotError: it says that something went wrong.
+    """
+    from argot.service.wire import decode, error_of
+
+    event = decode(line)
+    if event["kind"] == "error":
+        raise error_of(event)
+    return event

@@ -9,15 +9,19 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from argot import __version__
-from argot.errors import ArgotError, KnowledgeBaseBusy
+from argot.errors import ArgotError, KnowledgeBaseBusy, install_command
 from argot.mending import init_command, quoted, reindex_command
 from argot.service import home as layout
+from argot.service.doctor_model import model_findings, without_password
+from argot.service.findings import Finding, attempt, bad, good
+from argot.service.lock import read_owner
+from argot.service.slack_check import slack_findings
 from argot.service.sqlite import check_database
 from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings
 
@@ -25,21 +29,12 @@ FREE_GB = 1.0
 """Less free space than this is a problem: an index is built beside the old one."""
 
 
-class Finding(TypedDict):
-    """One thing looked at. `remedy` is empty where nothing is wrong."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str
-
-
 def diagnose(home: Path, settings: Settings) -> list[Finding]:
     """Look at everything, in the order in which problems should be mended."""
     home = home.expanduser().absolute()
-    findings = [_python(), *_packages(), *_settings(settings), _free_space(home), _embedder(settings)]
+    findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home)]
     if not layout.is_knowledge_base(home):
-        return [*findings, _bad("knowledge base", f"none in {home}", init_command(home))]
+        return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
     findings += stores
     if all(finding["ok"] for finding in stores):
@@ -47,30 +42,33 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     return findings
 
 
-def _good(name: str, detail: str) -> Finding:
-    return Finding(name=name, ok=True, detail=detail, remedy="")
+def findings_of_process(settings: Settings) -> list[Finding]:
+    """What depends on the process and its settings alone."""
+    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings)]
+    return [*packages, *model_findings(settings), *slack_findings(settings)]
 
 
-def _bad(name: str, detail: str, remedy: str) -> Finding:
-    return Finding(name=name, ok=False, detail=detail, remedy=remedy)
+def _of_service(home: Path) -> list[Finding]:
+    """The same, of the service that has the knowledge base open; nothing if there is none.
 
+    Its settings count then, not those this command would have: it may run with other variables, in another folder.
+    """
+    from argot.service.client import SocketClient
 
-def _attempt(name: str, look: Callable[[], str], remedy: str = "") -> Finding:
-    """What `look` says, or its error as a problem. The remedy stands in Argot's own errors already."""
+    owner = read_owner(home)
+    if owner is None or not owner.socket:
+        return []
+    running = good("service", f"runs as process {owner.pid}; the settings shown are its own")
     try:
-        return _good(name, look())
-    except ArgotError as error:
-        return _bad(name, str(error), remedy or "see the message")
-    except Exception as error:
-        return _bad(
-            name, f"{type(error).__name__}: {error}", remedy or "reinstall: pip install --force-reinstall argot"
-        )
+        return [running, *SocketClient(Path(owner.socket)).call("doctor_findings")]
+    except (OSError, ArgotError):
+        return []
 
 
 def _python() -> Finding:
     found = ".".join(map(str, sys.version_info[:3]))
     detail = f"Argot {__version__}, Python {found}, {sys.executable}"
-    return _good("python", detail) if sys.version_info >= (3, 11) else _bad("python", detail, "install Python 3.11")
+    return good("python", detail) if sys.version_info >= (3, 11) else bad("python", detail, "install Python 3.11")
 
 
 def _packages() -> Iterator[Finding]:
@@ -78,15 +76,15 @@ def _packages() -> Iterator[Finding]:
     try:
         requirements = metadata.requires("argot") or []
     except metadata.PackageNotFoundError:
-        yield _bad("packages", "argot is not installed", "pip install -e .")
+        yield bad("packages", "argot is not installed", "pip install -e .")
         return
     missing = [name for name in _core(requirements) if _version_of(name) is None]
     if missing:
-        yield _bad("packages", f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}")
+        yield bad("packages", f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}")
     else:
-        yield _good("packages", f"all {len(list(_core(requirements)))} of the core are installed")
+        yield good("packages", f"all {len(list(_core(requirements)))} of the core are installed")
     chat = _version_of("chainlit")
-    yield _good("extra chat", f"chainlit {chat}" if chat else "not installed (pip install 'argot[chat]')")
+    yield good("extra chat", f"chainlit {chat}" if chat else f"not installed ({install_command('chat')})")
 
 
 def _core(requirements: list[str]) -> Iterator[str]:
@@ -108,9 +106,11 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
+        if name == "model_url":
+            value = without_password(value)
         if value != field.default:
-            yield _good(f"setting {name}", f"{value} ({_source(name, written)})")
-    yield _good("settings", "the others are at their defaults")
+            yield good(f"setting {name}", f"{value} ({_source(name, written)})")
+    yield good("settings", "the others are at their defaults")
 
 
 def _source(name: str, written: str) -> str:
@@ -126,8 +126,8 @@ def _free_space(home: Path) -> Finding:
     place = next((folder for folder in (home, *home.parents) if folder.is_dir()), Path("/"))
     free = shutil.disk_usage(place).free / 1e9
     if free < FREE_GB:
-        return _bad("free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB")
-    return _good("free space", f"{free:.1f} GB on the disk of {place}")
+        return bad("free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB")
+    return good("free space", f"{free:.1f} GB on the disk of {place}")
 
 
 def _embedder(settings: Settings) -> Finding:
@@ -138,7 +138,7 @@ def _embedder(settings: Settings) -> Finding:
         vectors = embedder.embed_queries(["is anybody there"])
         return f"{settings.embedding_model}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
 
-    return _attempt("embedding model", look, f"remove the export, it is made again: rm -r {quoted(settings.cache)}")
+    return attempt("embedding model", look, f"remove the export, it is made again: rm -r {quoted(settings.cache)}")
 
 
 def _stores(home: Path) -> Iterator[Finding]:
@@ -150,7 +150,7 @@ def _stores(home: Path) -> Iterator[Finding]:
             check_database(path, thoroughly=True)
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"
 
-        yield _attempt(name, look)
+        yield attempt(name, look)
 
 
 def _inside(home: Path, settings: Settings) -> list[Finding]:
@@ -161,10 +161,10 @@ def _inside(home: Path, settings: Settings) -> list[Finding]:
         with connect(home, settings) as client:
             problems: list[dict[str, Any]] = client.call("check")
     except KnowledgeBaseBusy as busy:
-        return [_good("index", f"not looked at: {busy}")]
+        return [good("index", f"not looked at: {busy}")]
     except ArgotError as error:
-        return [_bad("index", str(error), reindex_command(home))]
-    return [_bad("index", _detail(one), _remedy(one, home)) for one in problems] or [_good("index", "complete")]
+        return [bad("index", str(error), reindex_command(home))]
+    return [bad("index", _detail(one), _remedy(one, home)) for one in problems] or [good("index", "complete")]
 
 
 def _detail(problem: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from argot import __version__
 from argot.errors import DamagedStore, InvalidInput, NotFound
-from argot.mending import init_command, quoted
+from argot.mending import UPDATE, init_command, quoted
 
 MARKER = "knowledge_base.json"
 FORMAT = 1
@@ -103,6 +103,4 @@ def _check_format(home: Path) -> None:
             f"{marker} cannot be read. It holds nothing else: mend it with: rm {quoted(marker)}"
         ) from error
     if found > FORMAT:
-        raise DamagedStore(
-            f"{home} has format {found}, this Argot knows {FORMAT}. Install a newer one: pip install -U argot"
-        )
+        raise DamagedStore(f"{home} has format {found}, this Argot knows {FORMAT}. {UPDATE}")

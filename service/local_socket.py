@@ -1,7 +1,7 @@
 """The Unix socket of the process that owns a knowledge base: a second command goes through it.
 
-One request per connection: `{"case", "parameters", "as_user"}` on one line; the answer is a line for every event, the
-last of kind `result` or `error`. Hanging up cancels the work. Only processes of the same user get in: by the
+One request per connection: `{"case", "parameters", "as_user", "surface"}` on one line; the answer is a line for every
+event, the last of kind `result` or `error`. Hanging up cancels the work. Only processes of the same user get in: by the
 permissions of the file, and by asking the kernel who is calling.
 """
 
@@ -15,12 +15,13 @@ import socket
 import struct
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 
 from argot.errors import ArgotError, InvalidInput
 from argot.service import cases
 from argot.service.owner import KnowledgeBase
+from argot.service.telling import surface
 from argot.service.wire import MAX_LINE, decode, encode, error_event
 
 logger = logging.getLogger(__name__)
@@ -128,10 +129,12 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
             raise InvalidInput(
                 f"This is no request: {error!r}. Use the same version of argot on both sides."
             ) from error
+        surface.set(str(request.get("surface", "command")))
         principal = kb.principal(user)
-        async for event in cases.run(kb, principal, name, parameters):
-            writer.write(encode(event))
-            await writer.drain()
+        async with aclosing(cases.run(kb, principal, name, parameters)) as events:
+            async for event in events:
+                writer.write(encode(event))
+                await writer.drain()
     except ArgotError as error:
         writer.write(encode(error_event(error)))
         await writer.drain()

@@ -7,18 +7,22 @@ Opening takes the lock and looks at every store; the stores themselves open when
 from __future__ import annotations
 
 import asyncio
+import importlib
+import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
 from argot.service import home as layout
+from argot.service.limits import Gate
 from argot.service.lock import HomeLock, read_owner
 from argot.service.people import People, local_principal
 from argot.service.restore import finish_restore
+from argot.service.sessions import DAY, HOUR, Lifetimes
 from argot.service.sqlite import check_database, damage_named
 from argot.service.threads import Threads
 from argot.settings import Settings
@@ -30,6 +34,10 @@ if TYPE_CHECKING:
     from argot.corpus.ingest import Corpus
     from argot.corpus.store import CorpusStore
     from argot.jargon_db.glossary import Glossary
+    from argot.service.metrics import Metrics
+    from argot.tools.model.server import ModelServer
+
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,15 +58,24 @@ class KnowledgeBase:
         self.lock = lock
         self.writing = asyncio.Lock()
         """Held while documents change, so that one change follows the other; questions go on beside it."""
+        self.gate = Gate(settings)
+        """Where questions wait for their turn, and where they are turned away."""
+        self.metrics: Metrics | None = None
+        """What is counted of everything done; None where nobody reads it."""
         self._guard = threading.RLock()
         self._corpus: Corpus | None = None
         self._store: CorpusStore | None = None
         self._glossary: Glossary | None = None
         self._people: People | None = None
+        self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._warming: asyncio.Task[None] | None = None
+        self._chores: set[asyncio.Task[None]] = set()
+        self._one_chore = asyncio.Lock()
+        self._jobs: set[asyncio.Task[None]] = set()
 
     @classmethod
     def open(
@@ -95,6 +112,11 @@ class KnowledgeBase:
     async def close(self) -> None:
         """Close what was opened, and let go of the lock last."""
         try:
+            for job in self._jobs:
+                job.cancel()
+            await asyncio.gather(*self._jobs, return_exceptions=True)
+            await self.chores_done()
+            await self._close_model()
             if self._threads:
                 await self._threads.close()
             for store in (self._corpus, self._store, self._glossary, self._people):
@@ -137,8 +159,47 @@ class KnowledgeBase:
     def people(self) -> People:
         with self._guard:
             if self._people is None:
-                self._people = People(self.home / layout.PEOPLE)
+                lifetimes = Lifetimes(self.settings.session_idle_hours * HOUR, self.settings.session_days * DAY)
+                self._people = People(self.home / layout.PEOPLE, lifetimes)
             return self._people
+
+    @property
+    def model_server(self) -> ModelServer | None:
+        """The language model server of the settings; None if they name none.
+
+        Raises:
+            InvalidSettings: its URL is none.
+        """
+        if self._model_server is None and self.settings.model_url:
+            from argot.tools.model.server import ModelServer
+
+            self._model_server = ModelServer.from_settings(self.settings)
+            if self._model_server is not None and self.metrics is not None:
+                self._model_server.told = self.metrics.model_called
+        return self._model_server
+
+    def warm_model(self) -> None:
+        """Load what speaks to the model server (over a second), and ask it what it serves, beside everything else.
+
+        A server that is down is no fault here: it is found out, and told, when a question needs it.
+        """
+        if self.model_server is not None and self._warming is None:
+            self._warming = asyncio.create_task(self._warm(self.model_server))
+
+    async def _warm(self, server: ModelServer) -> None:
+        try:
+            await asyncio.to_thread(importlib.import_module, "argot.tools.model.connection")
+            await server.offer()
+        except Exception as error:
+            logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
+
+    async def _close_model(self) -> None:
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if self._model_server is not None:
+            self._model_server.told = None
+            await self._model_server.aclose()
 
     async def threads(self) -> Threads:
         async with self._opening_threads:
@@ -187,6 +248,35 @@ class KnowledgeBase:
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a store's function in a worker thread."""
         return await asyncio.to_thread(function, *args, **kwargs)
+
+    async def chores_done(self) -> None:
+        """Wait until what was to be done after the answers given so far is done."""
+        while self._chores:
+            await asyncio.gather(*self._chores)
+
+    def afterwards(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Call a function in a worker thread, beside everything else, one after the other; `close` waits for it.
+
+        For what nobody waits for. What goes wrong in it is logged, and harms nobody.
+        """
+
+        async def chore() -> None:
+            async with self._one_chore:
+                try:
+                    await asyncio.to_thread(function, *args, **kwargs)
+                except Exception:
+                    logger.exception("what was to be done after an answer was not done")
+
+        task = asyncio.create_task(chore())
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Long work beside everything else, whoever began it having left; `close` cancels it, and waits for its end."""
+        task = asyncio.create_task(work)
+        self._jobs.add(task)
+        task.add_done_callback(self._jobs.discard)
+        return task
 
 
 def take_lock(home: Path, patience: float) -> HomeLock:

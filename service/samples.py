@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import InvalidInput
+from argot.mending import REINSTALL
 from argot.settings import Settings
 
 Progress = Callable[[int, int, str], None]
@@ -47,7 +48,7 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
     with resources.as_file(resources.files(PACKAGE)) as folder, connect(home, settings, create=True) as client:
         documents = folder / "documents"
         if not documents.is_dir():
-            raise InvalidInput(f"{PACKAGE} holds no documents. Reinstall it: pip install --force-reinstall argot")
+            raise InvalidInput(f"{PACKAGE} holds no documents: {REINSTALL}.")
         _contexts(client, folder / "contexts.csv")
         glossary = client.call("glossary_import", text=_text(folder / "glossary.csv"), name="glossary.csv")
         added = client.call("add", paths=[str(documents)], base_uri=BASE_URI, on_event=on_event)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from argot.types import Document, Passage
+from argot.types import Audience, Document, Passage
 
 
 def jsonable(value: Any) -> Any:
@@ -25,6 +25,11 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     return str(value) if isinstance(value, Path) else value
+
+
+def audience_of(groups: Iterable[str] | None) -> Audience | None:
+    """An audience as it is given: None says nothing of it, an empty one is everyone."""
+    return None if groups is None else frozenset(groups)
 
 
 def passage(found: Passage, of: Document) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from argot.errors import DamagedStore
-from argot.mending import damaged_store, store_error
+from argot.mending import UPDATE, damaged_store, store_error
 from argot.service import home as layout
 
 BUSY_SECONDS = 10.0
@@ -45,6 +46,63 @@ def open_database(path: Path, migrations: Sequence[str]) -> sqlite3.Connection:
     return connection
 
 
+class Database:
+    """A store that several threads share: one connection writes, another reads, so that no read waits for a write.
+
+    Args:
+        path: the file; made if it is not there.
+        migrations: as for `open_database`.
+
+    Raises:
+        DamagedStore, StoreUnavailable: by every method, as `damage_named` says.
+    """
+
+    def __init__(self, path: Path, migrations: Sequence[str]) -> None:
+        self.path = path
+        self._writer, self._writing = open_database(path, migrations), threading.Lock()
+        self._reader, self._reading = open_database(path, migrations), threading.Lock()
+
+    def rows(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
+        with self.reader() as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    def write(self, sql: str, *parameters: object) -> int:
+        """Run one statement, which is its own transaction; how many rows it changed."""
+        with self._writing, damage_named(self.path):
+            return self._writer.execute(sql, parameters).rowcount
+
+    def write_returning(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
+        """Run one statement that says RETURNING; those rows."""
+        with self._writing, damage_named(self.path):
+            return self._writer.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """The connection that reads, for one thread."""
+        with self._reading, damage_named(self.path):
+            yield self._reader
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, for one thread: all of what is written comes to pass, or nothing."""
+        with self._writing, damage_named(self.path), self._writer as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+    def scrub(self) -> bool:
+        """Take the write-ahead log into the file and cut it to nothing: it holds earlier states of what was deleted.
+
+        False if somebody reads an earlier state just now.
+        """
+        with self._reading, self._writing, damage_named(self.path):
+            blocked = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not blocked
+
+    def close(self) -> None:
+        self._writer.close()
+        self._reader.close()
+
+
 def _connect(path: Path, *, journal: str = "WAL") -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
@@ -52,6 +110,7 @@ def _connect(path: Path, *, journal: str = "WAL") -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_mode = {journal}")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is gone from the file
     return connection
 
 
@@ -60,7 +119,7 @@ def _migrate(connection: sqlite3.Connection, steps: Sequence[str], path: Path) -
     with damage_named(path):
         seen = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if seen > len(steps):
-            raise DamagedStore(f"{path} was written by a newer Argot. Install that one: pip install -U argot")
+            raise DamagedStore(f"{path} was written by a newer Argot. {UPDATE}")
         for number, step in enumerate(steps[seen:], start=seen + 1):
             connection.executescript(f"BEGIN; {step}; PRAGMA user_version = {number}; COMMIT;")
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from argot import errors
-from argot.errors import ArgotError
+from argot.errors import ArgotError, Later
 from argot.service.registry import Event
 
 MAX_LINE = 256 * 1024 * 1024
@@ -30,7 +30,8 @@ def decode(line: bytes) -> Event:
 
 
 def error_event(error: ArgotError) -> Event:
-    return {"kind": "error", "type": type(error).__name__, "message": str(error)}
+    wait = {"wait": error.wait} if isinstance(error, Later) else {}
+    return {"kind": "error", "type": type(error).__name__, "message": str(error), **wait}
 
 
 def error_of(event: Event) -> ArgotError:
@@ -39,4 +40,6 @@ def error_of(event: Event) -> ArgotError:
     kind = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError
     error = kind.__new__(kind)
     Exception.__init__(error, str(event.get("message")))
+    if isinstance(error, Later) and isinstance(event.get("wait"), int):
+        error.wait = event["wait"]
     return error

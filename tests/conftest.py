@@ -1,15 +1,55 @@
 """What many tests need: settings of their own, and a small knowledge base with real stores, built once and copied."""
 
+import fcntl
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.request import getproxies
 
+import hypothesis
 import pytest
 
 from argot.settings import Settings
+
+LONGEST_FIRST = (
+    "test_vllm.py",
+    "test_chat.py",
+    "test_chat_walk.py",
+    "test_api_truth.py",
+    "test_sign_in.py",
+    "test_pages_browser.py",
+    "test_cli.py",
+    "test_derive.py",
+)
+"""Files that take longest: begun at the end they would be waited for by one process while the others are done."""
+
+# Examples are made on busy machines too. In continuous integration hypothesis has a profile of its own that says so.
+if hypothesis.settings.get_current_profile_name() == "default":
+    slow = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile("argot", deadline=None, suppress_health_check=slow)
+    hypothesis.settings.load_profile("argot")
+
+# What somebody has set for a knowledge base of their own, or for colours, is none of these tests' business; and a proxy
+# is for what leaves this machine.
+KEPT = {"ARGOT_CACHE", "ARGOT_SCREENSHOTS", "ARGOT_THREADS"}
+for name in [one for one in os.environ if one.startswith("ARGOT_")]:
+    if name not in KEPT:
+        del os.environ[name]
+os.environ.pop("FORCE_COLOR", None)
+for name in ("NO_PROXY", "no_proxy") if getproxies() else ():
+    os.environ[name] = ",".join(filter(None, [os.environ.get(name), "localhost", "127.0.0.1", "::1"]))
+
+# Processes that share the tests share the processor too.
+if os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1") != "1":
+    os.environ.setdefault("ARGOT_THREADS", "1")
+
+# Where the tests run in the background, Ctrl+C is ignored, and would be by every process they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TINY_DOCUMENTS = {
     "nand-layout.md": """# NAND layout guide
@@ -60,6 +100,12 @@ TINY_SENSES = (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; the rest in the order it is in."""
+    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
 @dataclass
 class TinyBase:
     """Stores in a folder of the test's own. `insider` belongs to the group that may read the vault handbook."""
@@ -92,11 +138,68 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "kb")
 
 
+@pytest.fixture
+def scripted_model() -> Iterator[Any]:
+    """A `ScriptedServer` (scripted_server.py), started; nothing is remembered of servers of other tests."""
+    from scripted_server import ScriptedServer
+
+    from argot.tools.model.server import forget_servers
+
+    forget_servers()
+    server = ScriptedServer().start()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def shared_model() -> Iterator[Any]:
+    """A `ScriptedServer` for a service that the tests of a module share; `reset()` it before each."""
+    from scripted_server import ScriptedServer
+
+    server = ScriptedServer().start()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium. While it is open, an event loop of Playwright's runs in the tests' own thread: what runs
+    one itself belongs in another thread or process (`serving.argot`).
+    """
+    from serving import CHROMIUM, PATIENCE
+
+    if CHROMIUM is None:
+        message = "no chromium found: apt-get install chromium"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags, timeout=1000 * PATIENCE)
+        yield started
+        started.close()
+
+
 @pytest.fixture(scope="session")
 def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the small knowledge base; copy it, never open it."""
-    folder = tmp_path_factory.mktemp("tiny") / "kb"
-    base = _open(folder)
+    """The folder of the small knowledge base; copy it, never open it. Processes that share the tests share it: the
+    first makes it, and with it the exported embedder.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    made, home = folder / "tiny-made", folder / "tiny" / "kb"
+    with (folder / "tiny-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            shutil.rmtree(home, ignore_errors=True)
+            _make_tiny(home)
+            made.touch()
+    return home
+
+
+def _make_tiny(home: Path) -> None:
+    base = _open(home)
     for name, description, contact in TINY_CONTEXTS:
         base.glossary.add_context(name, description, contact)
     for sense in TINY_SENSES:
@@ -106,7 +209,16 @@ def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         base.add(name, text)
     base.add("vault-handbook.md", TINY_SECRET, audience=frozenset({"vault"}))
     _close(base)
-    return folder
+
+
+@pytest.fixture
+def glossary(tmp_path: Path) -> Iterator[Any]:
+    """An empty glossary, in `glossary.db` of the test's folder."""
+    from argot.jargon_db import Glossary
+
+    opened = Glossary.open(tmp_path / "glossary.db")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def guarded_home(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kb(guarded_home: Path) -> AsyncIterator[KnowledgeBase]:
-    async with KnowledgeBase.open(guarded_home, Settings(home=guarded_home)) as opened:
+    async with KnowledgeBase.open(guarded_home, Settings(home=guarded_home, questions_per_minute=0)) as opened:
         for principal in USERS:
             opened.people.add(principal.name, tuple(principal.groups))
         yield opened

@@ -98,7 +98,7 @@ async def test_what_one_may_no_longer_read_is_gone_from_history(kb: KnowledgeBas
     asker.set("ann")
     asked = await _ask(kb, "ann", "How often is the vault combination rotated?")
     assert "14 days" in str(await layer.get_thread(asked["thread"]))
-    kb.people._connection.execute("DELETE FROM memberships WHERE user = 'ann'")
+    kb.people.database.write("DELETE FROM memberships WHERE user = 'ann'")
     assert "14 days" not in str(await layer.get_thread(asked["thread"]))
 
 

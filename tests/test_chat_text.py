@@ -2,6 +2,7 @@
 
 import pytest
 
+from argot.graph.wording import query_miss_answer
 from argot.places import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.ui.chat_sources import source_of
@@ -88,9 +89,18 @@ def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_support
     )
     first, second, *rest = shown.content.split("\n\n")
     assert first == "It is so \\[9\\]. [\\[2\\]](/argot/passages/p1?span=4-9)"
-    assert second.startswith("That is not. ⚠")
+    assert second.startswith("That is not. ⚠ *(no passage supports this)*")  # what follows is no part of it
     assert "**abc**: A \\*b\\* c · Legal" in rest[0]
     assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
+
+
+def test_sources_are_listed_by_their_numbers() -> None:
+    cited = [CITED.citations[0].model_copy(update={"n": n, "passage_id": f"p{n}"}) for n in (1, 2, 3)]
+    passages = [PASSAGE.model_copy(update={"n": n, "passage_id": f"p{n}"}) for n in (2, 1, 3)]
+    sentence = CITED.model_copy(update={"citations": cited})
+    shown = view(_result(answer=CITED.text, sentences=[sentence], passages=passages)).content
+    places = [shown.index(f"- [\\[{n}\\]]") for n in (1, 2, 3)]
+    assert places == sorted(places)
 
 
 def test_a_cited_row_keeps_its_table() -> None:
@@ -116,6 +126,15 @@ def test_a_miss_offers_the_question_with_each_suggestion() -> None:
     misses = [MissedTerm(term="ABC", suggestions=["ABD"], contact="ann")]
     shown = view(_result(status="query_miss", answer="Not in the glossary: ABC.", misses=misses))
     assert [button.payload for button in shown.buttons] == [{"question": "What is ABD?"}]
+
+
+def test_a_miss_that_can_be_answered_anyway_offers_that() -> None:
+    missed = [MissedTerm(term="ABC", suggestions=[], contact="ann")]
+    shown = view(_result(status="query_miss", answer=query_miss_answer(missed, waiting=True), misses=missed))
+    assert [(button.label, button.payload) for button in shown.buttons] == [
+        ("Answer anyway", {"question": "answer anyway"})
+    ]
+    assert not view(_result(status="query_miss", answer=query_miss_answer(missed), misses=missed)).buttons
 
 
 def test_abstaining_shows_the_nearest_passages() -> None:

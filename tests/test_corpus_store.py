@@ -213,15 +213,17 @@ def test_a_name_that_two_documents_have_asks_for_the_uri(corpus: Corpus) -> None
 def test_readers_go_on_while_one_writes(corpus: Corpus) -> None:
     add(corpus, "a.md", "# A\n\nzebra\n")
     seen: list[int] = []
-    stop = threading.Event()
+    begun, stop = threading.Event(), threading.Event()
 
     def read() -> None:
         while not stop.is_set():
             seen.append(len(corpus.store.keyword_search(ROOT, "zebra", 5)))
+            begun.set()
 
     threads = [threading.Thread(target=read) for _ in range(3)]
     for thread in threads:
         thread.start()
+    assert begun.wait(120)
     for n in range(5):
         add(corpus, "a.md", f"# A\n\nzebra number {n}\n")
     stop.set()

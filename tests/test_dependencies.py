@@ -19,6 +19,8 @@ PAST_FAULTS = {
     "langchain-core": "1.2.5",
     "pdfminer-six": "20251230",  # unpickles character maps
     "lxml": "6.1.0",
+    "jinja2": "3.1.6",
+    "python-multipart": "0.0.18",
 }
 
 

@@ -3,15 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from argot.protocols import Deriver
 from argot.tools.markdown import plain
+from argot.tools.model.deriver import ModelDeriver
+from argot.tools.model.server import ModelServer
 from argot.tools.triples import MOST_PER_PASSAGE, ExtractiveDeriver
 from argot.types import Passage
 
-DERIVERS: dict[str, Callable[[], Deriver]] = {"extractive": ExtractiveDeriver}
+SAID = {
+    "triples": {
+        "triples": [
+            {"source": "Triple Line Menu", "action": "edit", "target": "the image"},
+            {"source": "media panel", "action": "trim", "target": "a"},
+            {"source": "triple line menu", "action": "print", "target": "invoice"},
+            {"source": "x", "action": "y", "target": "z"},
+        ]
+    },
+    "expert_summary": {"summary": "The triple line menu edits the image; Save stores the layout."},
+    "summary_after": {"summary": "One edits the image by the triple line menu."},
+    "questions": {"questions": ["How do I edit the image?", "Where is the Media panel?", "Who won the war?"]},
+    "table_description": "The table has the columns a and b with the values 1 and 2.",
+}
+"""What the scripted model says of every passage: some of it true of one of them, some of none."""
+
+
+def extractive(_: Any) -> Deriver:
+    return ExtractiveDeriver()
+
+
+def by_model(scripted: Any) -> Deriver:
+    for name, reply in SAID.items():
+        scripted.reply(name, reply)
+    server = ModelServer.from_settings(scripted.settings())
+    assert server is not None
+    return ModelDeriver(server, "scripted")
+
+
+DERIVERS: list[Callable[[Any], Deriver]] = [extractive, by_model]
 TEXTS = [
     "To edit the image, click on the triple line menu. Click Save to store the layout.",
     "1. Open the *Media* panel.\n2. Press Trim.\n\n| a | b |\n|---|---|\n| 1 | 2 |",
@@ -25,9 +57,10 @@ PASSAGES = [
 ]
 
 
-@pytest.fixture(params=DERIVERS, ids=str)
-def deriver(request: pytest.FixtureRequest) -> Deriver:
-    return DERIVERS[request.param]()
+@pytest.fixture(params=DERIVERS, ids=lambda make: make.__name__)
+def deriver(request: pytest.FixtureRequest, scripted_model: Any) -> Deriver:
+    made: Deriver = request.param(scripted_model)
+    return made
 
 
 def test_it_is_a_deriver_with_a_name(deriver: Deriver) -> None:

@@ -23,13 +23,6 @@ def path(tmp_path):
     return tmp_path / "glossary.db"
 
 
-@pytest.fixture
-def glossary(path):
-    opened = Glossary.open(path)
-    yield opened
-    opened.close()
-
-
 def expansions(senses):
     return [sense.expansion for sense in senses]
 
@@ -252,6 +245,21 @@ def test_contexts_are_updated_by_what_is_given(glossary):
     )  # fmt: skip
     assert glossary.add_context("NAND Design", audience=frozenset()).audience == frozenset()
     assert len(glossary.contexts(EVERYBODY)) == 1
+
+
+def test_pages_of_senses_add_up_to_all_of_them(glossary):
+    for number in range(7):
+        for context in ("NAND", "legal"):
+            secret = SECRET if number % 3 == 0 else None
+            status = "draft" if number % 2 else "approved"
+            glossary.add_sense(f"T{number}", context, f"meaning {number}", audience=secret, status=status)
+    for who in (EVERYBODY, EVE, OSCAR):
+        for narrowed in ({}, {"context": "nand"}, {"status": "draft"}, {"query": "meaning"}, {"query": "meaning 3"}):
+            every = glossary.senses(who, **narrowed)
+            pages = [glossary.senses(who, **narrowed, start=start, limit=3) for start in range(0, 15, 3)]
+            assert [sense for page in pages for sense in page] == every
+            assert glossary.senses(who, **narrowed, start=2) == every[2:]
+    assert len(glossary.senses(OSCAR)) == 8
 
 
 def test_senses_are_narrowed(glossary):

@@ -16,13 +16,6 @@ FILE = HEADER + (
 )
 
 
-@pytest.fixture
-def glossary(tmp_path):
-    opened = Glossary.open(tmp_path / "glossary.db")
-    yield opened
-    opened.close()
-
-
 def problems(text):
     with pytest.raises(InvalidGlossary) as caught:
         read_senses(text, "terms.csv")
@@ -98,16 +91,17 @@ def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
 
 
 def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
-    from argot.jargon_db.changes import Writer
+    """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
+    from argot.jargon_db.journal import Journal
 
-    put_sense = Writer.put_sense
+    record = Journal.record
 
-    def fail_on_the_third(self, given):
-        if given.term == "Größe":
+    def fail_on_the_third(self, subject, row, was, now):
+        if now is not None and now[1].get("term") == "Größe":
             raise OSError("disk full")
-        return put_sense(self, given)
+        return record(self, subject, row, was, now)
 
-    monkeypatch.setattr(Writer, "put_sense", fail_on_the_third)
+    monkeypatch.setattr(Journal, "record", fail_on_the_third)
     with pytest.raises(OSError, match="disk full"):
         glossary.import_csv(FILE)
     assert glossary.senses(EVERYBODY) == []
@@ -118,6 +112,9 @@ def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
     ("text", "where"),
     [
         ("", [(1, "term"), (1, "expansion")]),
+        ("\ufeff \n,\n", [(1, "term"), (1, "expansion")]),
+        ("meaning\n", [(1, "meaning"), (1, "term"), (1, "expansion")]),
+        ("term,,expansion\nA,,alpha\n", [(1, "")]),
         ("term,expansion,meaning\n", [(1, "meaning")]),
         ("term,term,expansion\n", [(1, "term")]),
         ("expansion\nx\n", [(1, "term")]),
@@ -156,3 +153,35 @@ def test_aliases_come_back_whatever_they_hold(aliases):
 
 def test_the_columns_are_those_of_the_documentation():
     assert ",".join(COLUMNS) == HEADER.strip()
+
+
+def test_a_line_that_names_the_separator_is_obeyed_and_not_counted():
+    for first in ("sep=;\r\n", "SEP=;\n", '"sep=;"\r'):
+        (sense,) = read_senses(f"{first}term;expansion\nPUC;one, two, three\n", "x.csv")
+        assert (sense.term, sense.expansion) == ("PUC", "one, two, three")
+    assert problems("sep=;\nterm;expansion\nPUC;\n") == [(2, "expansion")]
+
+
+def test_many_unknown_columns_are_counted_rather_than_listed():
+    names = ["term", "expansion", *(f"c{number}" for number in range(198))]
+    with pytest.raises(InvalidGlossary, match="193 more columns") as caught:
+        read_senses(",".join(names) + "\n", "x.csv")
+    assert len(caught.value.problems) == 6
+
+
+def test_empty_rows_before_the_header_and_marks_nobody_sees_are_passed_over():
+    for before in ("\n\n", ";;\r\n\r\n", "\ufeff\ufeff", "\u200b", "sep=;\n\n"):
+        (sense,) = read_senses(f"{before}term;expansion;notes\nPUC;one, two;three, four, five\n", "x.csv")
+        assert (sense.term, sense.expansion) == ("PUC", "one, two")
+    assert problems("\n\nterm,expansion\nPUC,\n") == [(4, "expansion")]
+
+
+def test_a_file_that_is_one_endless_line_is_named_in_few_words():
+    with pytest.raises(InvalidGlossary) as caught:
+        read_senses("<html>" + "x" * 1_000_000, "x.csv")
+    assert len(str(caught.value)) < 1_000
+
+
+def test_utf_32_is_read(glossary):
+    assert glossary.import_csv("term,expansion\nGröße,size\n".encode("utf-32")).added == 1
+    assert glossary.senses(EVERYBODY)[0].term == "Größe"

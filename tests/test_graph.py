@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import build_graph
 from argot.graph.run import AskEvent, answer_choice, ask, thread_state
+from argot.graph.saver import TurnSaver
 from argot.results import AskResult
 from argot.types import Principal
 
@@ -28,7 +28,7 @@ INSIDER = Principal("ann", frozenset({"vault"}))
 
 @asynccontextmanager
 async def stored_graph(folder: Path) -> AsyncIterator[Any]:
-    async with AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as saver:
+    async with TurnSaver.from_conn_string(str(folder / "threads.db")) as saver:
         yield build_graph(saver)
 
 
@@ -404,7 +404,7 @@ async def test_a_turn_begins_with_nothing_of_the_one_before(tiny_kb: Any) -> Non
     await result_of(ask(graph, run, "What is the WL voltage during a read?", "t"))
     second = await result_of(ask(graph, run, "How long does trimming a drive take?", "t"))
     alone = await ask_once(run, "How long does trimming a drive take?")
-    without_clock = {"timings", "thread"}
+    without_clock = {"timings", "thread", "turn"}
     assert second.model_dump(exclude=without_clock) == alone.model_dump(exclude=without_clock)
 
 
@@ -470,7 +470,7 @@ KILLED = """
 import asyncio, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from argot.graph.saver import TurnSaver
 from argot.corpus.ingest import Corpus
 from argot.graph.build import build_graph
 from argot.graph.context import extractive_context
@@ -490,7 +490,7 @@ async def main(folder):
     corpus, glossary = Corpus.open(folder, settings), Glossary.open(folder / "glossary.db")
     run = extractive_context(corpus, glossary, Principal("ann"), Profile(misses="lenient", abstain_below=0), settings)
     run = replace(run, writer=Killer())
-    async with AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as saver:
+    async with TurnSaver.from_conn_string(str(folder / "threads.db")) as saver:
         async for _ in ask(build_graph(saver), run, sys.argv[2], "t"):
             pass
 

@@ -4,17 +4,18 @@ import asyncio
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import killing
 import pytest
 
+from argot.corpus import adding, blobs
 from argot.corpus.embedding import embedder_for
 from argot.corpus.ingest import Corpus, IngestEvent, Source, sources_in
-from argot.errors import DamagedStore, ModelUnavailable
+from argot.errors import DamagedStore, ModelUnavailable, NotFound
 from argot.settings import Settings
 from argot.types import EVERYONE, DerivedText, Principal, Triple
 
@@ -292,74 +293,30 @@ def test_an_error_in_the_middle_leaves_nothing(corpus: Corpus, monkeypatch: pyte
     assert kinds(corpus, source("b.md", "# B\n\ntwo\n")) == ["added"]
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import argot.corpus.adding as adding
-import argot.corpus.blobs as blobs
-import argot.corpus.database as database
-import argot.corpus.vectors as vectors
-from argot.corpus.ingest import Corpus, sources_in
-from argot.errors import NotFound
-from argot.settings import Settings
-from argot.types import Principal, Triple
+class FirstWords:
+    """A deriver that can be made anew in another process."""
 
-home, folder, kill_at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-steps = 0
-
-def step():
-    global steps
-    steps += 1
-    if steps == kill_at:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-def stepping(owner, name):
-    original = getattr(owner, name)
-    def wrapped(*given, **named):
-        step()
-        result = original(*given, **named)
-        step()
-        return result
-    setattr(owner, name, wrapped)
-
-class Stepping:
-    def __init__(self, block): self.block = block
-    def __enter__(self):
-        step()
-        return self.block.__enter__()
-    def __exit__(self, *error):
-        step()  # everything was done, nothing is committed
-        result = self.block.__exit__(*error)
-        step()
-        return result
-
-writing = database.Database.writing
-database.Database.writing = lambda self: Stepping(writing(self))
-stepping(blobs.Blobs, "put")
-stepping(blobs.Blobs, "remove")
-stepping(vectors.VectorIndex, "upsert")
-stepping(vectors.VectorIndex, "delete")
-stepping(blobs.Path, "replace")
-adding.GROUP_DOCUMENTS = 2
-
-class Deriver:
     name = "killed"
-    async def triples(self, passages):
+
+    async def triples(self, passages: Any) -> list[Triple]:
         return [Triple("", "menu", "edit", passage.text[:9], passage.id) for passage in passages]
-    async def derived_texts(self, passages):
+
+    async def derived_texts(self, passages: Any) -> list[DerivedText]:
         return []
 
-corpus = Corpus.open(home, Settings(threads=1))
-list(corpus.add(sources_in([folder / "second"], "test:///"), deriver=Deriver(), audience=frozenset({"inside"})))
-try:
-    corpus.remove(Principal("root", sees_all=True), "removed.md")
-except NotFound:
-    pass
-list(corpus.add(sources_in([folder / "third"], "test:///"), audience=frozenset()))
-corpus.close()
-print(steps)
-"""
-KILLS = 12
+
+def work(home: Path, folder: Path) -> None:
+    """Two runs with a removal between them, in a process that may be killed (killing.py)."""
+    killing.stepping(blobs.Blobs, "put")
+    killing.stepping(blobs.Blobs, "remove")
+    killing.stepping(blobs.Path, "replace")
+    adding.GROUP_DOCUMENTS = 2
+    corpus = Corpus.open(home, SETTINGS)
+    list(corpus.add(sources_in([folder / "second"], "test:///"), deriver=FirstWords(), audience=INSIDE))
+    with suppress(NotFound):
+        corpus.remove(ROOT, "removed.md")
+    list(corpus.add(sources_in([folder / "third"], "test:///"), audience=EVERYONE))
+    corpus.close()
 
 
 @pytest.fixture(scope="module")
@@ -378,13 +335,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = Corpus.open(folder / "kb", SETTINGS)
     list(corpus.add(sources_in([folder / "first"], "test:///"), audience=INSIDE))
     corpus.close()
-    (folder / "run.py").write_text(KILLED)
     return folder
-
-
-def _run(folder: Path, home: Path, kill_at: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(folder / "run.py"), str(home), str(folder), str(kill_at)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _dump_of(home: Path) -> Any:
@@ -399,22 +350,20 @@ def _dump_of(home: Path) -> Any:
 @pytest.fixture(scope="module")
 def clean(worked: Path) -> tuple[int, Any]:
     """How many places there are to be killed at, and what a run that was not killed gives."""
-    home = shutil.copytree(worked / "kb", worked / "clean")
-    done = _run(worked, home, 0)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout), _dump_of(home)
+    home = Path(shutil.copytree(worked / "kb", worked / "clean"))
+    return killing.steps_of(work, home, worked), _dump_of(home)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [(n + 0.5) / KILLS for n in range(KILLS)])
+@pytest.mark.parametrize("share", killing.shares(12))
 def test_killed_and_run_again_equals_one_clean_run(
     worked: Path, clean: tuple[int, Any], share: float, tmp_path: Path
 ) -> None:
     steps, expected = clean
-    assert steps > KILLS
-    home = shutil.copytree(worked / "kb", tmp_path / "kb")
-    assert _run(worked, home, 1 + int(share * steps)).returncode == -9
-    assert _run(worked, home, 0).returncode == 0
+    assert steps > 12
+    home = Path(shutil.copytree(worked / "kb", tmp_path / "kb"))
+    killing.killed(work, home, worked, share=share, steps=steps)
+    killing.steps_of(work, home, worked)
     assert _dump_of(home) == expected
 
 

@@ -67,10 +67,68 @@ def test_appendix_c_as_printed_without_spaces_between_sentences(template: str) -
         ("Which TLC-based part has (QMB)?", ["TLC", "QMB"]),
         ("RoHS or QMB?", ["QMB"] if "RoHS" in well_known() else ["RoHS", "QMB"]),
         ("What does IV mean?", ["IV"]),
+        ("Is 10nsQRVT at 1.8GHzMXB or 5mVKPU enough for 2xSUO?", ["QRVT", "MXB", "KPU", "SUO"]),
+        ("Compare qR2Vt, D4w, slL9N and mUbO", ["qR2Vt", "D4w", "slL9N", "mUbO"]),
+        ("Is tCCS/tADL a ratio, and 40Cp8P?", ["tCCS", "tADL", "Cp8P"]),
+        ("What is the abbreviation NEW short for?", ["NEW"]),
+        ("Does CYP2D6 or UInt64 matter?", ["CYP2D6", "UInt64"]),
+        ("Net PP&E in the P&L, without D&A or SG&A?", ["PP&E", "P&L", "D&A", "SG&A"]),
+        ("Is the KPU&REK rule known?", ["KPU", "REK"]),
+        ("What does the gate driver loop (gdl) do?", ["gdl"]),
+        ("Which FY closes the QMB?", ["FY", "QMB"]),
+        ("Does HTOQ 1000 h count, or HTOQ 10000 cycles?", ["HTOQ", "HTOQ"]),
     ],
 )
 def test_coded_and_glued_terms(question: str, expected: list[str]) -> None:
     assert surfaces(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what does rek stand for", ["rek"]),
+        ("what is the meaning of kpu?", ["kpu"]),
+        ("what do the abbreviations osoe, rek and mi mean?", ["osoe", "rek", "mi"]),
+        ("set osoe=4 and see whether rek < 0.5", ["osoe", "rek"]),
+        ("why is the slbg so slow at night?", ["slbg"]),
+        ("are huvc and rek the same thing?", ["huvc", "rek"]),
+        ("is qst/cma allowed here?", ["qst", "cma"]),
+        ("is the QMB faster than or equal to TLC or qlc?", ["QMB", "TLC", "qlc"]),
+    ],
+)
+def test_terms_in_small_letters(question: str, expected: list[str]) -> None:
+    assert surfaces(question) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "teh wafer waht we sent back isnt ready, wht now?",
+        "what does this word mean to you and them?",
+        "what is the meaning of life?",
+        "thx, pls check the cfg and the src dir, btw the repo is on git",
+        "wie hoch ist der druck im pfad zwei, und wird er nach dem test noch sinken?",
+        "the step takes 30min at 10 kbps, set x=5 and i=0xFF",
+        "look into src/lib/bin or usr/share",
+        "see app, apps and section iv",
+        "hmm, does the lymph node burn as the bards say?",
+    ],
+)
+def test_small_letters_that_are_no_terms(question: str) -> None:
+    assert surfaces(question) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How thick is the Al2O3 on SiO2 next to HfO2?",
+        "Ask McCoy or LeBron about TypeB, Word2Vec and DeepMind",
+        "Is Rev2 of the iPhone7 in Fig3 newer than Gen4?",
+        "Read the 0xFF register and 10 mW, 2Mpx or 3rd",
+    ],
+)
+def test_formulas_names_and_numbered_names_are_no_terms(question: str) -> None:
+    assert surfaces(question) == []
 
 
 @pytest.mark.parametrize(
@@ -85,6 +143,9 @@ def test_coded_and_glued_terms(question: str, expected: list[str]) -> None:
         "Who wrote GitHub, OpenROAD and JavaScript?",
         "Is 10 mV at 5GHz more than 40GB?",
         "Does the U.S. office open in Q3 2026?",
+        "Margin of FY2019 to FY22, FY 2023, CY2024 and H1?",
+        "Does it meet NF EN 13727 or EN 13485?",
+        "What do R&D, AT&T and the S&P say on IO pads?",
         "Why must I NOT do this BEFORE the test?",
         "Paris and Samsung are names, What about Monday?",
         "See section B2 and table A4",

@@ -42,7 +42,7 @@ HOLD = """
     from argot.settings import Settings
     kb = KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True)
     print("open", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -79,7 +79,7 @@ FORK = """
     child = os.fork()
     if child == 0:
         print(os.getpid(), flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argot.corpus.identity import content_hash, document_id, passage_id, revision_id
@@ -46,6 +46,7 @@ MARKDOWN_LINES = st.sampled_from(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(MARKDOWN_LINES | st.text(max_size=30), max_size=40), st.integers(20, 300))
+@example(["# Top"] * 4 + ["\r"], 20)
 def test_every_character_is_in_exactly_one_passage(lines: list[str], max_chars: int) -> None:
     markdown = "\n".join(lines)
     check_cover(markdown, cut(markdown, max_chars=max_chars), max_chars)

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from argot.errors import InvalidInput, NotFound
+from argot.errors import InvalidInput, NotAllowed, NotFound
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
 from argot.service.people import People, local_principal
+from argot.settings import Settings
+from argot.types import Principal
 
 
 @pytest.fixture
@@ -71,3 +75,43 @@ def test_what_was_added_is_there_after_opening_again(tmp_path: Path) -> None:
 
 def test_the_person_at_this_machine_reads_everything() -> None:
     assert local_principal().may_read(frozenset({"board"}))
+
+
+# -- roles -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_role_says_what_one_may_change(people: People) -> None:
+    people.add("ann")
+    assert people.user("ann").role == "asker"
+    assert people.set_role("ann", "manager", ["Legal"]).manages == ("Legal",)
+    ann = people.principal("ann")
+    assert ann.may_manage("Legal") and not ann.may_manage("NAND") and not ann.sees_all
+    people.set_role("ann", "manager")
+    assert people.principal("ann").may_manage("any context")
+    people.set_role("ann", "admin")
+    assert people.principal("ann").sees_all
+    people.set_role("ann", "asker")
+    assert people.user("ann").role == "asker" and not people.principal("ann").sees_all
+
+
+def test_a_smaller_role_leaves_the_group_of_managers_but_no_other(people: People) -> None:
+    people.add("ann", ("managers", "hr"))
+    assert people.user("ann").role == "manager"
+    assert people.set_role("ann", "manager", ["Legal"]).groups == ("hr",)
+    assert not people.principal("ann").may_manage("NAND")
+    assert people.leave("ann", ["hr", "never in it"]).groups == ()
+
+
+def test_an_admin_manages_no_single_contexts(people: People) -> None:
+    people.add("ann")
+    with pytest.raises(InvalidInput, match="'manager'"):
+        people.set_role("ann", "admin", ["Legal"])
+    assert people.user("ann").role == "asker"
+
+
+@pytest.mark.parametrize("name", ["add", "remove", "reindex", "derive"])
+async def test_a_manager_of_one_context_has_no_say_over_the_documents(tmp_path: Path, name: str) -> None:
+    async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
+        leo = Principal("leo", manages=frozenset({"Legal"}))
+        with pytest.raises(NotAllowed, match="manager of all contexts"):
+            await cases.result(kb, leo, name)

@@ -1,8 +1,10 @@
 """What every `QuestionReader` must hold to, whatever understands the question behind it.
 
-Another implementation joins by adding its factory to `READERS`; a factory gets the small knowledge base.
+Another implementation joins by adding its factory to `READERS`; a factory gets the small knowledge base and a scripted
+model server, which plays a model that understands these questions but adds what nobody asked for.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 
 from argot.protocols import QuestionReader
 from argot.tools.extractive_reader import ExtractiveReader
+from argot.tools.model.fallback import reader_with_model
+from argot.tools.model.server import ModelServer
 from argot.types import Context, Principal, Triple, Turn
 
 ANN = Principal("ann")
@@ -41,23 +45,73 @@ QUESTIONS = [
 ]
 
 
-def extractive(kb: Any) -> QuestionReader:
+def extractive(kb: Any, _: Any = None) -> QuestionReader:
     def senses() -> Any:
         return kb.glossary.senses(ANN, status="approved")
 
     return ExtractiveReader(kb.glossary.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder, senses)
 
 
-def extractive_alone(kb: Any) -> QuestionReader:
+def extractive_alone(kb: Any, _: Any) -> QuestionReader:
     return ExtractiveReader(kb.glossary.matcher(ANN), None, ANN, None)
 
 
-READERS: list[Callable[[Any], QuestionReader]] = [extractive, extractive_alone]
+def model(kb: Any, scripted: Any) -> QuestionReader:
+    return _with_model(kb, _understanding(scripted), spare=False)
+
+
+def model_spared(kb: Any, scripted: Any) -> QuestionReader:
+    return _with_model(kb, _understanding(scripted), spare=True)
+
+
+def model_down(kb: Any, scripted: Any) -> QuestionReader:
+    scripted.fault("refuse")
+    return _with_model(kb, scripted, spare=False)
+
+
+def _with_model(kb: Any, scripted: Any, *, spare: bool) -> QuestionReader:
+    server = ModelServer.from_settings(scripted.settings())
+    assert server is not None
+    return reader_with_model(server.session([]), extractive(kb), kb.glossary, kb.corpus.store, ANN, spare=spare)
+
+
+def _understanding(scripted: Any) -> Any:
+    def given(request: Any, name: str) -> str:
+        found = re.search(rf"<{name}>\n(.*?)\n</{name}>", request.user, re.DOTALL)
+        return found[1] if found else ""
+
+    def jargon(request: Any) -> dict[str, Any]:
+        said = re.findall(r"\w*[A-Z]{2,}\w*", given(request, "question"))
+        return {"terms": [*(term[:60] for term in said), "Good Till Cancelled", "what"][:20]}
+
+    def relevant(request: Any) -> list[int]:
+        question = given(request, "question")
+        lines = re.findall(r"(\d+)\. \(.*?, (\w+), (\w+)\)", given(request, "triples"))
+        return [int(number) for number, action, target in lines if action in question and target in question]
+
+    def enhanced(request: Any) -> str:
+        return f"{given(request, 'question')} in the Media panel"[:400]
+
+    def alone(request: Any) -> dict[str, str]:
+        question = given(request, "question")
+        return {"question": question.replace("its", "the PUC's")[:600] or "?"}
+
+    scripted.reply("identify_jargon", jargon)
+    scripted.reply("identify_context", {"reasoning": "It may be.", "context": "Legal"})
+    scripted.reply("triple_relevance", lambda request: {"relevant": [*relevant(request), 99]})
+    scripted.reply("enhance_query", lambda request: {"query": enhanced(request)})
+    scripted.reply("reformulate", lambda request: {"relevant": relevant(request), "query": enhanced(request)})
+    scripted.reply("rewrite_query", lambda request: {"query": given(request, "question")[:400]})
+    scripted.reply("stand_alone", alone)
+    return scripted
+
+
+READERS: list[Callable[[Any, Any], QuestionReader]] = [extractive, extractive_alone, model, model_spared, model_down]
 
 
 @pytest.fixture(params=READERS, ids=lambda make: make.__name__)
-def reader(request: pytest.FixtureRequest, tiny_kb: Any) -> QuestionReader:
-    made: QuestionReader = request.param(tiny_kb)
+def reader(request: pytest.FixtureRequest, tiny_kb: Any, scripted_model: Any) -> QuestionReader:
+    made: QuestionReader = request.param(tiny_kb, scripted_model)
     return made
 
 

@@ -568,6 +568,47 @@ def test_zip_bomb(suffix: str) -> None:
     assert "ARGOT_MAX_FILE_MB" in error.remedy
 
 
+def crowded(suffix: str, elements: int) -> bytes:
+    """An Office file of some kilobytes that unpacks to this many empty elements and one that is not."""
+    member, before, element = {
+        ".docx": ("word/document.xml", b"<w:sectPr", b"<w:p/>"),
+        ".pptx": ("ppt/slides/slide1.xml", b"</p:spTree>", b"<p:sp/>"),
+        ".xlsx": ("xl/worksheets/sheet1.xml", b"</sheetData>", b"<row/>"),
+    }[suffix]
+
+    def crowd(name: str, data: bytes) -> bytes:
+        return data.replace(before, element * elements + before, 1) if name == member else data
+
+    return rezip(OFFICE[suffix](), crowd)
+
+
+@pytest.mark.parametrize("suffix", OFFICE)
+def test_a_small_file_of_more_elements_than_time_is_enough_for_is_refused_unread(suffix: str) -> None:
+    data = crowded(suffix, 300_000)
+    assert len(data) < 100_000
+    error = refusal(data, f"a{suffix}", ReadLimits(seconds=1))
+    assert "XML elements" in error.reason
+    assert "ARGOT_PARSE_SECONDS" in error.remedy
+
+
+def test_a_workbook_may_hold_more_elements_than_a_document() -> None:
+    limits = ReadLimits(seconds=1)
+    assert "XML elements" in refusal(crowded(".docx", 70_000), "a.docx", limits).reason
+    assert "t59" in read_document(crowded(".xlsx", 70_000), "a.xlsx", limits).markdown
+
+
+def test_elements_are_counted_whatever_their_part_is_called() -> None:
+    def hidden(name: str, data: bytes) -> bytes:
+        return data.replace(b"word/document.xml", b"word/document.png") if name.startswith(("_rels", "[")) else data
+
+    renamed = io.BytesIO()
+    crowd = rezip(crowded(".docx", 100_000), hidden)
+    with zipfile.ZipFile(io.BytesIO(crowd)) as old, zipfile.ZipFile(renamed, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member.replace("document.xml", "document.png"), old.read(member))
+    assert "XML elements" in refusal(renamed.getvalue(), "a.docx", ReadLimits(seconds=1)).reason
+
+
 def test_zip_that_lies_about_its_sizes() -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -3,19 +3,15 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from chromadb.api.models.Collection import Collection
+from chromadb.errors import InternalError
 
-from argot.corpus.vectors import (
-    IndexClosed,
-    VectorIndex,
-    check_graphs,
-    current_generation,
-    make_current,
-    next_generation,
-    remove_generations,
-)
+from argot.corpus.generations import check_graphs, current_generation, make_current, next_generation, remove_generations
+from argot.corpus.vectors import IndexClosed, VectorIndex
 from argot.errors import DamagedStore
 from argot.protocols import Vectors
 from argot.types import EVERYONE
@@ -59,6 +55,17 @@ def test_windows_of_one_item_do_not_crowd_out_others(index: VectorIndex) -> None
     assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 2)] == ["long", "short"]
 
 
+def test_several_searches_at_once_find_what_each_finds_alone(index: VectorIndex) -> None:
+    crowd = {f"long:{n}": unit(1, 0.001 * n) for n in range(50)}
+    index.upsert(index.collection_name("passage", EVERYONE), {**random_vectors(1500), **crowd})
+    index.upsert(index.collection_name("passage", INSIDE), {"secret:0": unit(1, 0.5)})
+    queries = np.stack([unit(1), *list(random_vectors(7).values()), unit(0, 1)])
+    alone = [index.search("passage", query, [EVERYONE, INSIDE], 20) for query in queries]
+    assert index.searches("passage", queries, [EVERYONE, INSIDE], 20) == alone
+    assert index.searches("passage", queries[:0], [EVERYONE], 20) == []
+    assert index.searches("derived", queries, [EVERYONE], 20) == [[]] * len(queries)
+
+
 def test_a_search_stays_within_kind_and_audiences(index: VectorIndex) -> None:
     index.upsert(index.collection_name("passage", EVERYONE), {"open:0": unit(1, 1)})
     index.upsert(index.collection_name("passage", INSIDE), {"secret:0": unit(1)})
@@ -89,6 +96,23 @@ def test_search_is_nearly_exact(index: VectorIndex) -> None:
         exact = {names[n] for n in np.argsort(-(matrix @ query))[:50]}
         shares.append(len(exact & {item for item, _ in index.search("passage", query, [EVERYONE], 50)}) / 50)
     assert np.mean(shares) > 0.98
+
+
+def test_a_search_that_met_a_deletion_is_made_again(index: VectorIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So Chroma fails a search now and then while vectors are deleted."""
+    index.upsert(index.collection_name("passage", EVERYONE), {"a:0": unit(1)})
+    queried, failures = Collection.query, iter(["Internal error: Error finding id"] * 3)
+
+    def query(self: Collection, *given: Any, **more: Any) -> Any:
+        if failure := next(failures, ""):
+            raise InternalError(failure)
+        return queried(self, *given, **more)
+
+    monkeypatch.setattr(Collection, "query", query)
+    assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 1)] == ["a"]
+    failures = iter(["Internal error: the disk burns"])
+    with pytest.raises(InternalError, match="burns"):
+        index.search("passage", unit(1), [EVERYONE], 1)
 
 
 def test_names_of_readers_are_nowhere_in_the_folder(tmp_path: Path, index: VectorIndex) -> None:

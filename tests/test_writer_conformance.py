@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.cite import match_references
 from argot.tools.extractive_answer import ExtractiveWriter
+from argot.tools.marks import without_marks
+from argot.tools.model.server import ModelServer
+from argot.tools.model.writer import ModelWriter
 from argot.tools.sentences import split_sentences
-from argot.tools.support import SupportScorer
+from argot.tools.support import SupportScorer, statement_stems
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 
-WRITERS: dict[str, Callable[[], AnswerWriter]] = {"extractive": ExtractiveWriter}
+
+def model_writer(scripted: Any) -> AnswerWriter:
+    """Over a model that picks the sentence with most of the question's words, and refuses where there is none."""
+    scripted.reply("cited_answer", picked)
+    server = ModelServer.from_settings(scripted.settings())
+    assert server
+    return ModelWriter(server.session([]))
+
+
+def picked(asked: Any) -> str:
+    sections = re.findall(r"<(question|definitions)>\n(.*?)\n</\1>", asked.user, re.S)
+    wanted = statement_stems(" ".join(body for _, body in sections))
+    found = [
+        (len(wanted & statement_stems(body[start:end])), -int(n), start, body[start:end])
+        for n, body in re.findall(r'<passage n="(\d+)"[^>]*>\n(.*?)\n</passage>', asked.user, re.S)
+        for start, end in split_sentences(body)
+    ]
+    shared, place, _, sentence = max(found, default=(0, 0, 0, ""))
+    return f"{sentence} [{-place}]" if shared else "NOT IN THE PASSAGES"
+
+
+WRITERS: dict[str, Callable[[Any], AnswerWriter]] = {
+    "extractive": lambda scripted: ExtractiveWriter(),
+    "model": model_writer,
+}
 DOCUMENT = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")
 TEXTS = [
     "The page program time is at most 1.5 ms. A reset completes within 5 microseconds. It is logged in bit 6.",
@@ -35,8 +65,8 @@ async def written(writer: AnswerWriter, asked: AnswerRequest) -> str:
 
 
 @pytest.fixture(params=WRITERS, ids=str)
-def writer(request: pytest.FixtureRequest) -> AnswerWriter:
-    return WRITERS[request.param]()
+def writer(request: pytest.FixtureRequest, scripted_model: Any) -> AnswerWriter:
+    return WRITERS[request.param](scripted_model)
 
 
 def test_it_is_a_writer(writer: AnswerWriter) -> None:
@@ -52,7 +82,7 @@ def test_it_is_a_writer(writer: AnswerWriter) -> None:
     ],
 )
 async def test_it_answers_with_what_the_passages_say(writer: AnswerWriter, question: str, holds: str) -> None:
-    answer = await written(writer, request(question))
+    answer = without_marks(await written(writer, request(question)), len(TEXTS))
     assert holds in answer
     sentences = [answer[start:end] for start, end in split_sentences(answer)]
     passages = [hit.passage for hit in request(question).hits]
@@ -75,7 +105,9 @@ async def test_documents_give_no_orders(writer: AnswerWriter) -> None:
 async def test_jargon_is_understood(writer: AnswerWriter) -> None:
     sense = Sense(1, "tPROG", "NAND", "page program time")
     read = ReadTerm(Mention("tPROG", 7, 12, "tPROG"), sense)
-    assert "1.5 ms" in await written(writer, request("max of tPROG", terms=[read]))
+    asked = request("max of tPROG", terms=[read])
+    explained = replace(asked, augmented="max of tPROG\nTerms:\n- tPROG: page program time (NAND)")
+    assert "1.5 ms" in await written(writer, explained)
 
 
 @pytest.mark.parametrize("question", ["", "🙂", "?", "x" * 4000, "\u200b", "'; DROP TABLE passages; --"])

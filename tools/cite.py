@@ -46,11 +46,10 @@ def match_references(
     if not sentences or not passages:
         return []
     texts = [source_text(passage) for passage in passages]
-    admitted = [[not objection(sentence, text) for text in texts] for sentence in sentences]
     if method == "published":
         segments = _published(sentences, texts, scorer)
-        return [s for s in segments if s.score >= threshold and _all_admitted(admitted, s.first, s.last, s.passage)]
-    return _summed(sentences, texts, scorer, admitted, threshold)
+        return [one for one in segments if one.score >= threshold and _unopposed(sentences, texts[one.passage], one)]
+    return _summed(sentences, texts, scorer, threshold)
 
 
 def source_text(passage: Passage) -> str:
@@ -58,8 +57,8 @@ def source_text(passage: Passage) -> str:
     return f"{passage.heading}\n\n{passage.text}" if passage.heading else passage.text
 
 
-def _all_admitted(admitted: list[list[bool]], first: int, last: int, passage: int) -> bool:
-    return all(admitted[sentence][passage] for sentence in range(first, last + 1))
+def _unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> bool:
+    return not any(objection(sentence, text) for sentence in sentences[segment.first : segment.last + 1])
 
 
 # -- the published listing --------------------------------------------------------------------------------------------
@@ -87,13 +86,7 @@ def _published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -
 # -- the sum over segments --------------------------------------------------------------------------------------------
 
 
-def _summed(
-    sentences: Sequence[str],
-    texts: Sequence[str],
-    scorer: Scorer,
-    admitted: list[list[bool]],
-    threshold: float,
-) -> list[MatchedSegment]:
+def _summed(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer, threshold: float) -> list[MatchedSegment]:
     """dp[j] = max(dp[j - 1], max over i, t of dp[i - 1] + score(i, j, t) * (j - i + 1) - CHANGE_COST).
 
     Single sentences are segments too. Leaving a sentence out is worth 0, so that an unsupported one is never carried
@@ -101,13 +94,16 @@ def _summed(
     """
     count = len(sentences)
     alone = [scorer.score(sentence, texts) for sentence in sentences]
-    bearable = [[admitted[s][t] and alone[s][t] >= threshold / 2 for t in range(len(texts))] for s in range(count)]
+    bearable = [
+        [score >= threshold / 2 and not objection(sentence, text) for score, text in zip(scores, texts, strict=True)]
+        for sentence, scores in zip(sentences, alone, strict=True)
+    ]
     best = [0.0] * (count + 1)
     choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
     for last in range(count):
         best[last + 1] = best[last]
         for first in range(last, max(-1, last - LONGEST_SEGMENT), -1):
-            possible = [t for t in range(len(texts)) if _all_admitted(bearable, first, last, t)]
+            possible = [t for t in range(len(texts)) if all(bearable[s][t] for s in range(first, last + 1))]
             if not possible:
                 break
             if first == last:

@@ -7,6 +7,7 @@ then the signature carries the decision alone.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -56,7 +57,11 @@ class ContextSignatures:
     Phrases are expansions and aliases as tuples of stems: at least two words, or one long one.
     """
 
+    _made = itertools.count(1)
+
     def __init__(self, senses: Sequence[Sense]) -> None:
+        self.number = next(self._made)
+        """Tells these signatures from all others of the process, in the keys of caches."""
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._phrases: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         by_term: defaultdict[str, set[str]] = defaultdict(set)

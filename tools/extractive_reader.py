@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ from argot.protocols import Embedder
 from argot.tools.context import ContextSignatures, score_contexts
 from argot.tools.jargon import identify, known_to_documents
 from argot.tools.stand_alone import stand_alone
-from argot.tools.words import content_stems
+from argot.tools.words import asks, content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
 
 _LOOK_AT_MOST = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
@@ -24,11 +23,6 @@ _RELEVANT_SIMILARITY = 0.55
 _RELEVANT_OVERLAP = 0.5
 _MOST_TRIPLES = 3
 _GROWTH = 2.0  # an enhanced query is at most so many times as long as the question
-
-_ASKS = re.compile(
-    r"^\s*(?:\w+\s+){0,3}?(?:what|which|who|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|must)\b",
-    re.I,
-)
 
 
 class ExtractiveReader:
@@ -70,6 +64,10 @@ class ExtractiveReader:
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
         return enhanced(question, triples)
+
+    async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
+        relevant = await self.relevant_triples(question, triples)
+        return relevant, await self.enhance_query(question, relevant)
 
     def _mentions(self, question: str) -> list[Mention]:
         text = question[:_LOOK_AT_MOST]
@@ -129,7 +127,7 @@ def enhanced(question: str, triples: Sequence[Triple]) -> str:
         return question
     stems = set(content_stems(question))
     best = triples[0]
-    if _ASKS.match(question) and _share(stems, best.target) == 1.0 and _share(stems, best.action) == 1.0:
+    if asks(question) and _share(stems, best.target) == 1.0 and _share(stems, best.action) == 1.0:
         return question
     added: list[str] = []
     room = int(len(question) * (_GROWTH - 1)) - 3

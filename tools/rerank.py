@@ -19,7 +19,7 @@ from argot.protocols import Embedder, Scorer
 from argot.tools.markdown import plain
 from argot.tools.quoting import units_of
 from argot.tools.search import WeightedQuery
-from argot.tools.words import identifiers, stem, words
+from argot.tools.words import folded, identifiers, stem
 from argot.types import Hit
 
 WINDOW = 40
@@ -87,22 +87,22 @@ class _Read:
     heading: frozenset[str]
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)  # some 10 to 20 kB each
 def _read(text: str) -> _Read:
     places: dict[str, list[int]] = {}
-    for place, (word, _, _) in enumerate(words(plain(text).text)):
+    for place, word in enumerate(folded(plain(text).text)):
         places.setdefault(stem(word), []).append(place)
     for name in identifiers(text):
         places.setdefault(name, [])
     first_line = text.split("\n", 1)[0]
-    heading = frozenset(stem(word) for word, _, _ in words(first_line)) | identifiers(first_line)
+    heading = frozenset(stem(word) for word in folded(first_line)) | identifiers(first_line)
     return _Read({key: tuple(value) for key, value in places.items()}, heading)
 
 
 @lru_cache(maxsize=1_000)
 def query_stems(query: str) -> tuple[str, ...]:
     """The question's content: stems of its words without stop words, in order, and its identifiers whole."""
-    stems = [stem(word) for word, _, _ in words(query) if word not in STOP_WORDS]
+    stems = [stem(word) for word in folded(query) if word not in STOP_WORDS]
     return tuple(dict.fromkeys([*stems, *sorted(identifiers(query) - set(stems))]))
 
 
@@ -141,11 +141,11 @@ def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
 
 def _adjacent(text: _Read, one: str, other: str) -> float:
     """1 where the two stand next to each other in this order (up to two words between), as in the question."""
-    after = text.places.get(other, ())
-    if not after:
+    before, after = text.places.get(one), text.places.get(other)
+    if not before or not after:
         return 0.0
     following = set(after)
-    return float(any(place + step in following for place in text.places.get(one, ()) for step in (1, 2, 3)))
+    return float(any(place + step in following for place in before for step in (1, 2, 3)))
 
 
 # -- the step itself --------------------------------------------------------------------------------------------------

@@ -8,12 +8,13 @@ list that is guessing has none. Weights were chosen on validation data; docs/mea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from argot.profile import Profile
+from argot.protocols import Vectors
 from argot.types import Hit, Principal, Triple
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ Scored = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
 
 ListName = Literal["keyword", "semantic", "keyword_derived", "semantic_derived"]
+
+MOST_SCANNED = 20_000
+"""Passages looked through for those with certain tags."""
 
 FULL_STANDING = 6.0
 """Standard deviations above its list's end at which a passage's vote counts fully. About what a clear winner has."""
@@ -55,19 +59,34 @@ class Fused(NamedTuple):
 
 
 def hybrid_search(
-    corpus: Corpus, principal: Principal, queries: Sequence[WeightedQuery], profile: Profile
+    corpus: Corpus,
+    principal: Principal,
+    queries: Sequence[WeightedQuery],
+    profile: Profile,
+    tags: Sequence[str] = (),
 ) -> list[Hit]:
     """The passages this principal may read that fit the queries, best first; at most `profile.candidates` each list.
 
     Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
+
+    Args:
+        tags: only documents with one of them are searched, and those of the conversation itself; none: all.
     """
-    lists = [found for query in _merged(queries) for found in _search(corpus, principal, query, profile)]
+    merged = _merged(queries)
+    by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
+    vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
+    scope = frozenset(corpus.store.passages_tagged(principal, tags)) if tags else None
+    lists = [
+        found
+        for query, vector in zip(merged, vectors, strict=True)
+        for found in _search(corpus, principal, query, vector, profile, scope)
+    ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
     readable = corpus.store.passages(principal, best)
     hits = []
     for id_ in best:
-        if id_ in readable:
+        if id_ in readable and (scope is None or id_ in scope):
             passage, document = readable[id_]
             hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
     return hits
@@ -83,33 +102,55 @@ def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
     return [WeightedQuery(text, weight) for text, weight in weights.items()]
 
 
-def _search(corpus: Corpus, principal: Principal, query: WeightedQuery, profile: Profile) -> Iterator[RankedList]:
+def _search(  # noqa: PLR0917
+    corpus: Corpus,
+    principal: Principal,
+    query: WeightedQuery,
+    vector: Vectors | None,
+    profile: Profile,
+    scope: frozenset[str] | None,
+) -> Iterator[RankedList]:
+    """All lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
     store, limit = corpus.store, profile.candidates
     by_words = query.weight * profile.weight_keyword
     by_meaning = query.weight * profile.weight_semantic
     if profile.search_keyword and by_words > 0:
-        found = store.keyword_search(principal, query.text, limit)
+        found = _within(scope, limit, lambda wanted: store.keyword_search(principal, query.text, wanted))
         yield RankedList("keyword", by_words, found, limit, 0.0)
         if profile.search_derived and profile.weight_derived > 0:
-            found = _folded(corpus, principal, store.keyword_search_derived(principal, query.text, limit))
+            found = _folded(corpus, principal, store.keyword_search_derived(principal, query.text, limit), scope)
             yield RankedList("keyword_derived", by_words * profile.weight_derived, found, limit, 0.0)
-    if profile.search_semantic and by_meaning > 0:
-        vector = corpus.embedder.embed_queries([query.text])[0]
-        found = corpus.semantic_search(principal, "passage", vector, limit)
+    if vector is not None:
+        found = _within(scope, limit, lambda wanted: corpus.semantic_search(principal, "passage", vector, wanted))
         yield RankedList("semantic", by_meaning, found, limit)
         if profile.search_derived and profile.weight_derived > 0:
-            found = _folded(corpus, principal, corpus.semantic_search(principal, "derived", vector, limit))
+            found = _folded(corpus, principal, corpus.semantic_search(principal, "derived", vector, limit), scope)
             yield RankedList("semantic_derived", by_meaning * profile.weight_derived, found, limit)
 
 
-def _folded(corpus: Corpus, principal: Principal, found: Scored) -> list[tuple[str, float]]:
+def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scored]) -> Scored:
+    """The best `limit` inside the scope. The indexes know no tags: they are asked for more until enough are inside."""
+    wanted = limit
+    while True:
+        found = find(wanted)
+        if scope is None:
+            return found
+        inside = [one for one in found if one[0] in scope]
+        if len(inside) >= min(limit, len(scope)) or len(found) < wanted or wanted >= MOST_SCANNED:
+            return inside[:limit]
+        wanted *= 4
+
+
+def _folded(
+    corpus: Corpus, principal: Principal, found: Scored, scope: frozenset[str] | None
+) -> list[tuple[str, float]]:
     """The passages that derived texts speak for (RAIDD 3), each at the place of its best derived text."""
     derived = corpus.store.derived(principal, [id_ for id_, _ in found]) if found else {}
     passages: dict[str, float] = {}
     for id_, score in found:
         for passage in derived[id_].passage_ids if id_ in derived else ():
             passages.setdefault(passage, score)
-    return list(passages.items())
+    return [one for one in passages.items() if scope is None or one[0] in scope]
 
 
 # -- fusion -----------------------------------------------------------------------------------------------------------

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
-from threading import Lock
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from argot.corpus.ingest import Corpus
+from argot.corpus.kept import Kept
 from argot.corpus.store import CorpusStore
 from argot.tools.words import content_stems
 from argot.types import Principal, Sense
@@ -22,34 +21,40 @@ _MOST_PASSAGES = 2000  # with one expansion
 _TITLED_PASSAGES = 50
 _MOST_ALIASES = 4
 _SHORTEST_ALIAS = 5  # characters: shorter ones are abbreviations themselves and stand for every sense
-_KEPT = 20_000
+_BARE = 0.85  # of a keyword score: a rare short form matches itself wherever it stands, whatever the rest says
 
-_Key = tuple[Hashable, ...]
+_KEPT_BYTES = 24_000_000
+_ENTRY_BYTES = 1_500  # an entry with nothing in it: a vector, or the key with its senses
+_ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 
+T = TypeVar("T", bound=Collection[Any])
 
-class _Kept:
-    """A cache of the newest entries. Made per store, and gone with it."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[_Key, Any] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: _Key) -> Any | None:
-        with self._lock:
-            return self._entries.get(key)
-
-    def put(self, key: _Key, value: Any) -> None:
-        with self._lock:
-            self._entries[key] = value
-            if len(self._entries) > _KEPT:
-                self._entries.popitem(last=False)
+_kept: WeakKeyDictionary[CorpusStore, tuple[int, Kept]] = WeakKeyDictionary()
 
 
-_kept: WeakKeyDictionary[CorpusStore, _Kept] = WeakKeyDictionary()
+def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
+    """What `work` finds about senses in the documents, by ids of passages; kept for all who may read the same.
+
+    Nothing of it outlives the next change of a document, and while documents go in there is one every few seconds.
+
+    Args:
+        what: tells it from all else that is worked out.
+    """
+    standing = store.standing(principal)
+    cache, key = _cache_of(store, standing[0]), (standing, what)
+    found: T | None = cache.get(key)
+    if found is None:
+        found = work()
+        if store.standing(principal) == standing:
+            cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
+    return found
 
 
-def _cache(store: CorpusStore) -> _Kept:
-    return _kept.setdefault(store, _Kept())
+def _cache_of(store: CorpusStore, version: int) -> Kept:
+    known = _kept.get(store)
+    if known is None or known[0] != version:
+        known = _kept[store] = (version, Kept(_KEPT_BYTES))
+    return known[1]
 
 
 def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
@@ -59,14 +64,13 @@ def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> t
     called "Metal fill" need not say so again.
     """
     aliases = [alias for alias in sense.aliases if len(alias) >= _SHORTEST_ALIAS][:_MOST_ALIASES]
-    key = (store.version, principal.sees_all, principal.tokens, sense.expansion, *aliases)
-    found: tuple[str, ...] | None = _cache(store).get(key)
-    if found is None:
+
+    def found() -> tuple[str, ...]:
         lists = [store.passages_with(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
         lists.append(_titled(store, principal, sense.expansion))
-        found = tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
-        _cache(store).put(key, found)
-    return found
+        return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
+
+    return worked_out(store, principal, ("documents", sense.expansion, *aliases), found)
 
 
 def _titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
@@ -81,31 +85,35 @@ def _holds(stems: Sequence[str], phrase: Sequence[str]) -> bool:
     return any(list(stems[at : at + len(phrase)]) == list(phrase) for at in range(len(stems) - len(phrase) + 1))
 
 
+def meaning_similarities(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[dict[str, float]]:
+    """For each sense the cosines of its meaning with the passages nearest it that this principal may read."""
+    found = corpus.semantic_searches(principal, "passage", np.array(meaning_vectors(corpus, senses)), _NEAREST)
+    return [dict(ranked) for ranked in found]
+
+
+def meaning_vectors(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
+    """One vector a sense, of its expansion and description. The embedder remembers those it has met."""
+    return list(corpus.embedder.embed_queries([_meaning(sense) for sense in senses]))
+
+
 class Nearness:
     """Distances from one question, without the terms in doubt, to passages and meanings."""
 
     def __init__(self, corpus: Corpus, principal: Principal, rest: str) -> None:
-        """`rest` empty: the question says nothing besides the terms, and everything is equally far."""
+        """Searches once by meaning and once by words.
+
+        `rest` empty: the question says nothing besides the terms, and everything is equally far.
+        """
         self._corpus = corpus
         self._principal = principal
         self._rest = rest
         self._near: dict[str, float] = {}
-        self._meanings: dict[str, Any] = {}
         self._vector: Any = None
+        if rest:
+            self._search()
 
-    def prepare(self, senses: Sequence[Sense]) -> None:
-        """Embeds everything in one call, and searches once by meaning and once by words."""
-        if not self._rest:
-            return
-        cache, fingerprint = _cache(self._corpus.store), self._corpus.embedder.fingerprint
-        texts = list(dict.fromkeys(_meaning(sense) for sense in senses))
-        self._meanings = {text: cache.get((fingerprint, text)) for text in texts}
-        missing = [text for text in texts if self._meanings[text] is None]
-        vectors = self._corpus.embedder.embed_queries([self._rest, *missing])
-        self._vector = vectors[0]
-        for text, vector in zip(missing, vectors[1:], strict=True):
-            self._meanings[text] = vector
-            cache.put((fingerprint, text), vector)
+    def _search(self) -> None:
+        self._vector = self._corpus.embedder.embed_queries([self._rest])[0]
         semantic = self._corpus.semantic_search(self._principal, "passage", self._vector, _NEAREST)
         keyword = self._corpus.store.keyword_search(self._principal, self._rest, _NEAREST)
         ranks = [{found: rank for rank, (found, _) in enumerate(ranked)} for ranked in (semantic, keyword)]
@@ -116,24 +124,36 @@ class Nearness:
         far = 2 * _closeness(_FAR) if self._rest else 0.0
         return [self._near.get(passage_id, far) for passage_id in ids]
 
-    def of_meaning(self, sense: Sense) -> float:
-        """Cosine of the question with the sense's meaning."""
-        return float(np.dot(self._vector, self._meanings[_meaning(sense)])) if self._rest else 0.0
+    def of_meanings(self, senses: Sequence[Sense]) -> list[float]:
+        """Cosine of the question with each sense's meaning."""
+        if not self._rest:
+            return [0.0] * len(senses)
+        return [float(np.dot(self._vector, vector)) for vector in meaning_vectors(self._corpus, senses)]
 
     def best_similarities(self, queries: Sequence[str]) -> list[float]:
         """How near the nearest passage is to each query by meaning; all 0 without any document."""
-        found = [
-            self._corpus.semantic_search(self._principal, "passage", vector, 1)
-            for vector in self._corpus.embedder.embed_queries(list(queries))
-        ]
+        vectors = self._corpus.embedder.embed_queries(list(queries))
+        found = self._corpus.semantic_searches(self._principal, "passage", vectors, 1)
         return [ranked[0][1] if ranked else 0.0 for ranked in found]
 
-    def keyword_shares(self, queries: Sequence[str]) -> list[float]:
-        """The best keyword score of each query over the best of all, in [0, 1]."""
+    def keyword_shares(
+        self, queries: Sequence[str], typed: str = "", used: Mapping[str, Sequence[float]] | None = None
+    ) -> list[float]:
+        """The best keyword score of each query over the best of all, in [0, 1].
+
+        Args:
+            queries: one a sense.
+            typed: the question as it stands; a passage that uses the bare term speaks for each sense by its share.
+            used: those passages, each with its shares in the order of `queries`.
+        """
         if not self._rest:
             return [0.0] * len(queries)
-        found = [self._corpus.store.keyword_search(self._principal, query, 1) for query in queries]
+        search = self._corpus.store.keyword_search
+        found = [search(self._principal, query, 1) for query in queries]
         scores = [ranked[0][1] if ranked else 0.0 for ranked in found]
+        for passage_id, score in search(self._principal, typed, _NEAREST) if used else ():
+            if used and passage_id in used:
+                scores = [max(best, score * _BARE * n) for best, n in zip(scores, used[passage_id], strict=True)]
         best = max(scores, default=0.0)
         return [value / best if best > 0 else 0.0 for value in scores]
 

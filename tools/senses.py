@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from argot.corpus.ingest import Corpus
-from argot.tools.context import subject_stems
+from argot.tools.context import ContextSignatures, subject_stems
 from argot.tools.sense_documents import Nearness, sense_documents
+from argot.tools.sense_usages import usages
 from argot.tools.words import content_stems
 from argot.types import ContextScore, Mention, Principal, Sense
 
@@ -33,16 +34,21 @@ _WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by
 class SenseEvidence:
     """What speaks for one sense, each as the factor of its weight.
 
+    Its passages are those that hold the expansion, and those that use the bare term as far as they mean this sense by
+    it (`tools/sense_usages.py`).
+
     Attributes:
-        near: the passage that holds the expansion and is nearest the rest of the question; [0, 2], by ranks.
-        mass: the sum of the same over the first 200 passages with the expansion.
+        near: the one of its passages that is nearest the rest of the question; [0, 2], by ranks.
+        mass: the sum of the same over its first 200 passages.
         spread: logarithm of their number plus one, to 60; its weight is negative, so that common phrases gain nothing.
-        keyword: best keyword score of the question with the expansion in place of the term, over the term's best.
+        keyword: best keyword score over the term's best: of the question with the expansion in place of the term, or
+            of the question as it stands among the passages that mean this sense by the bare term.
         likeness: cosine of the rest of the question with expansion and description; only where the documents have
             little to say about any of the term's senses, for beside them it misled more than it helped.
         stated: share of the expansion's words that the rest of the question uses; [0, 1].
         context: score of the sense's context for this question; [0, 1].
         preferred: 1 where it is the context the asker is at home in.
+        thread: share of the jargon of the thread's last turns that was read in this context; [0, 1].
         discourse: probability that the question's other terms speak of the same context, summed over them.
     """
 
@@ -54,6 +60,7 @@ class SenseEvidence:
     stated: float = 0.0
     context: float = 0.0
     preferred: float = 0.0
+    thread: float = 0.0
     discourse: float = 0.0
 
 
@@ -66,9 +73,10 @@ WEIGHTS = SenseEvidence(
     stated=1.0,
     context=2.0,
     preferred=1.5,
+    thread=1.0,
     discourse=0.7,
 )
-"""Near to keyword and likeness are fitted; the last four are set by hand, as no validation set tells of them."""
+"""Near to keyword and likeness are fitted; the last five are set by hand, as no validation set tells of them."""
 
 _GROUPS = {
     "the documents that speak of the rest of the question": ("near", "mass", "spread", "keyword"),
@@ -76,6 +84,7 @@ _GROUPS = {
     "its words stand in the question": ("stated",),
     "the question's context is {context}": ("context",),
     "your context is {context}": ("preferred",),
+    "this conversation speaks of {context}": ("thread",),
     "the other terms speak of {context}": ("discourse",),
 }
 
@@ -96,9 +105,11 @@ class SenseRanking:
 class SenseChooser:
     """Ranks the senses of the terms of one question, on behalf of one principal. Cheap to make."""
 
-    def __init__(self, corpus: Corpus, principal: Principal) -> None:
+    def __init__(self, corpus: Corpus, principal: Principal, signatures: ContextSignatures | None = None) -> None:
+        """`signatures` tell which contexts a document speaks of; without them its bare terms say less."""
         self._corpus = corpus
         self._principal = principal
+        self._signatures = signatures
 
     def choose(  # noqa: PLR0917
         self,
@@ -108,19 +119,22 @@ class SenseChooser:
         contexts: Sequence[ContextScore] = (),
         preferred_context: str | None = None,
         remembered: Mapping[str, int] | None = None,
+        thread: Mapping[str, float] | None = None,
     ) -> list[SenseRanking]:
         """One ranking for each mention whose term has senses, in order. All mentions of a term get the same sense.
 
         Args:
             senses_by_term: by `mention.term`, or by its surface where the glossary has no spelling of its own.
             remembered: ids of senses chosen earlier in the thread, by term; they win outright.
+            thread: the share of the thread's last jargon that was read in each context.
         """
         known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
         settled = _settled(known, senses_by_term, remembered or {})
         undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
         weighed: dict[str, SenseRanking] = {}
         if undecided:
-            evidence = self._evidence(question, known, settled, undecided, contexts, preferred_context)
+            leaning = _Leaning({score.context: score.score for score in contexts}, preferred_context, thread or {})
+            evidence = self._evidence(question, known, settled, undecided, leaning)
             weighed = _decided(known, undecided, evidence, settled)
         by_term = {**settled, **weighed}
         return [replace(by_term[_term(mention)], mention=mention) for mention in known]
@@ -136,16 +150,16 @@ class SenseChooser:
         known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
         settled = _settled(known, senses_by_term, {})
         undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
-        return self._evidence(question, known, settled, undecided, contexts, None) if undecided else {}
+        leaning = _Leaning({score.context: score.score for score in contexts})
+        return self._evidence(question, known, settled, undecided, leaning) if undecided else {}
 
-    def _evidence(  # noqa: PLR0917
+    def _evidence(
         self,
         question: str,
         mentions: Sequence[Mention],
         settled: Mapping[str, SenseRanking],
         undecided: Mapping[str, Sequence[Sense]],
-        contexts: Sequence[ContextScore],
-        preferred: str | None,
+        leaning: _Leaning,
     ) -> dict[str, list[SenseEvidence]]:
         """All evidence but that of the other terms, for the senses of each undecided term, in their order."""
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
@@ -153,68 +167,70 @@ class SenseChooser:
         rest = rewritten(question, mentions, {**meanings, **blank})
         stems = set(subject_stems(rest))
         nearness = Nearness(self._corpus, self._principal, rest if stems else "")
-        nearness.prepare([sense for senses in undecided.values() for sense in senses[:_MOST_SENSES]])
-        scores = {score.context: score.score for score in contexts}
         found: dict[str, list[SenseEvidence]] = {}
         for term, senses in undecided.items():
             weighable = senses[:_MOST_SENSES]
             queries = [rewritten(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable]
             if not stems:
-                found[term] = _unwitnessed(weighable, nearness.best_similarities(queries), scores, preferred)
+                found[term] = _unwitnessed(weighable, nearness.best_similarities(queries), leaning)
                 continue
-            keyword = nearness.keyword_shares(queries)
-            found[term] = _documents_first(
-                [
-                    self._evidence_for(sense, nearness, share, stems, scores, preferred)
-                    for sense, share in zip(weighable, keyword, strict=True)
-                ]
-            )
+            used = usages(self._corpus, self._principal, term, weighable, self._signatures)
+            typed = rewritten(question, mentions, {**meanings, **blank, term: term}) if used else ""
+            keyword = nearness.keyword_shares(queries, typed, used)
+            witnessed = [
+                self._evidence_for(sense, nearness, {id_: own[n] for id_, own in used.items()}, stems, leaning)
+                for n, sense in enumerate(weighable)
+            ]
+            witnessed = [replace(one, keyword=share) for one, share in zip(witnessed, keyword, strict=True)]
+            found[term] = _likened(witnessed, weighable, nearness)
         return found
 
-    def _evidence_for(  # noqa: PLR0917
-        self,
-        sense: Sense,
-        nearness: Nearness,
-        keyword: float,
-        stems: set[str],
-        scores: Mapping[str, float],
-        preferred: str | None,
+    def _evidence_for(
+        self, sense: Sense, nearness: Nearness, used: Mapping[str, float], stems: set[str], leaning: _Leaning
     ) -> SenseEvidence:
-        documents = sense_documents(self._corpus.store, self._principal, sense)
-        weights = nearness.of_passages(documents)
+        """All but the keyword score. `used`: passages with the bare term, and how far each means this sense by it."""
+        documents = dict.fromkeys(sense_documents(self._corpus.store, self._principal, sense), 1.0)
+        shares = {**documents, **{id_: share for id_, share in used.items() if id_ not in documents}}
+        weights = [near * share for near, share in zip(nearness.of_passages([*shares]), shares.values(), strict=True)]
         words = set(content_stems(sense.expansion))
-        return SenseEvidence(
+        return replace(
+            leaning.towards(sense),
             near=max(weights, default=0.0),
             mass=sum(weights[:_MASS_PASSAGES]),
-            spread=math.log1p(min(len(weights), _SPREAD_PASSAGES)),
-            keyword=keyword,
-            likeness=nearness.of_meaning(sense),
+            spread=math.log1p(min(sum(shares.values()), _SPREAD_PASSAGES)),
             stated=len(words & stems) / len(words) if words else 0.0,
-            context=scores.get(sense.context, 0.0),
-            preferred=float(sense.context == preferred),
         )
 
 
-def _unwitnessed(
-    senses: Sequence[Sense], similarities: Sequence[float], scores: Mapping[str, float], preferred: str | None
-) -> list[SenseEvidence]:
+@dataclass(frozen=True, slots=True)
+class _Leaning:
+    """What speaks for a context before any document is looked at."""
+
+    scores: Mapping[str, float]
+    preferred: str | None = None
+    thread: Mapping[str, float] = field(default_factory=dict)
+
+    def towards(self, sense: Sense) -> SenseEvidence:
+        return SenseEvidence(
+            context=self.scores.get(sense.context, 0.0),
+            preferred=float(sense.context == self.preferred),
+            thread=self.thread.get(sense.context, 0.0),
+        )
+
+
+def _unwitnessed(senses: Sequence[Sense], similarities: Sequence[float], leaning: _Leaning) -> list[SenseEvidence]:
     """For "What is GR?": the asker must say. Meanwhile the sense that some passage explains best comes first.
 
     Similarity stands in for `mass`, whose small weight lets it break ties and no more.
     """
-    return [
-        SenseEvidence(
-            mass=similarity, context=scores.get(sense.context, 0.0), preferred=float(sense.context == preferred)
-        )
-        for sense, similarity in zip(senses, similarities, strict=True)
-    ]
+    return [replace(leaning.towards(sense), mass=near) for sense, near in zip(senses, similarities, strict=True)]
 
 
-def _documents_first(evidence: list[SenseEvidence]) -> list[SenseEvidence]:
-    """Without likeness where the documents support any of the senses well."""
-    if max(one.near for one in evidence) < _WELL_SUPPORTED:
+def _likened(evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: Nearness) -> list[SenseEvidence]:
+    """With likeness where the documents support none of the senses well; nowhere else are the meanings embedded."""
+    if max(one.near for one in evidence) >= _WELL_SUPPORTED:
         return evidence
-    return [replace(one, likeness=0.0) for one in evidence]
+    return [replace(one, likeness=like) for one, like in zip(evidence, nearness.of_meanings(senses), strict=True)]
 
 
 def rewritten(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:

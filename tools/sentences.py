@@ -7,7 +7,7 @@ item, a table row and a block of code is a unit of its own. Every unit is a [sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Literal
@@ -164,19 +164,43 @@ def _piece_sentences(text: str, start: int, end: int) -> Iterator[Span]:
         yield rest
 
 
-def _cut(piece: str) -> list[str]:
-    """The sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence."""
+@lru_cache(maxsize=4_000)
+def _cut(piece: str) -> tuple[str, ...]:
+    """The sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
+
+    Remembered by the piece, not by the text around it: reference matching joins the same sentences in many ways.
+    """
     stops = list(_STOP.finditer(piece.rstrip()))
     if not stops:
-        return [piece.strip()] if piece.strip() else []
+        return (piece.strip(),) if piece.strip() else ()
     plain_ends = [match.end() for match in _PLAIN_STOP.finditer(piece)]
     if plain_ends == [stop.end() for stop in stops] and not re.search(r"[\"'“”‘’()\[\]]", piece):
         cuts = [0, *plain_ends, len(piece)]
-        return [piece[a:b].strip() for a, b in pairwise(cuts)]
+        return tuple(piece[a:b].strip() for a, b in pairwise(cuts))
     if len(_LIST_LIKE.findall(piece)) > _MOST_LIST_MARKS:  # pysbd reads them as lists, in cubic time
-        return [part for part in re.split(r"(?<=[.!?])\s+", piece) if part]
-    cut = [part for sentence in _segmenter().segment(piece) for part in _AFTER_UNIT.split(sentence)]
-    return [sentence.strip() for sentence in cut if sentence.strip()]
+        return tuple(part for part in re.split(r"(?<=[.!?])\s+", piece) if part)
+    found = _standing_in(piece, _segmenter().processor(piece).process())
+    cut = [part for sentence in found for part in _AFTER_UNIT.split(sentence)]
+    return tuple(sentence.strip() for sentence in cut if sentence.strip())
+
+
+def _standing_in(piece: str, sentences: Iterable[str]) -> Iterator[str]:
+    """Those of pysbd's sentences that it left as they stand in the piece, one after the other, with the blanks behind.
+
+    As `Segmenter.segment` does it, which compiles a pattern for each sentence and takes as long for that as for all
+    the rest.
+    """
+    last = 0
+    for sentence in filter(None, sentences):
+        start = piece.find(sentence)
+        while start >= 0:
+            end = start + len(sentence)
+            end += len(piece[end:]) - len(piece[end:].lstrip())
+            if end > last:
+                yield piece[start:end]
+                last = end
+                break
+            start = piece.find(sentence, end)
 
 
 @cache

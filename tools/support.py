@@ -14,7 +14,7 @@ from itertools import pairwise
 from argot.corpus.stop_words import STOP_WORDS
 from argot.tools.markdown import plain
 from argot.tools.sentences import split_units
-from argot.tools.words import NUMBER_WORDS, fold, identifiers, stem, words
+from argot.tools.words import NUMBER_WORDS, fold, folded, identifiers, stem
 
 _UNITS = {
     spelling: name
@@ -73,7 +73,7 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
 )
 _OPPOSITES = [
-    (re.compile(rf"\b(?:{one})\b", re.IGNORECASE), re.compile(rf"\b(?:{other})\b", re.IGNORECASE))
+    re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     for pair in (
         "at least|minimum|no less than / at most|maximum|no more than|up to",
         "above|over|exceeds?|more than / below|under|less than|fewer than",
@@ -90,9 +90,9 @@ _OPPOSITES = [
         "opened?|opens / closed?|closes",
         "success|succeeds? / failure|fails?",
     )
-    for one, other in [pair.split(" / ")]
-    for one, other in ((one, other), (other, one))
+    for words in pair.split(" / ")
 ]
+"""A pattern at an even place and the one after it are opposites."""
 
 
 def objection(sentence: str, passage: str) -> str:
@@ -150,19 +150,26 @@ def _canonical(number: str) -> str:
 
 
 def _missing_numbers(said: str, source: str) -> str:
+    wanted = quantities(said)
+    if not wanted:
+        return ""
     there = quantities(source)
     numbers = {number for number, _ in there}
-    units = {unit for _, unit in there} | {_unit(word) for word, _, _ in words(source)}
-    for number, unit in quantities(said):
+    for number, unit in wanted:
         alone = number.lstrip("-")
         if number not in numbers and (number.startswith("-") or alone not in {n.lstrip("-") for n in numbers}):
             return f"{number} {unit}".strip()
         if not unit:
             continue
         theirs = {other for value, other in there if value == number}
-        if unit not in theirs and (not unit or "" not in theirs or unit not in units):
+        if unit not in theirs and ("" not in theirs or unit not in _units_named(source)):
             return f"{number} {unit}"
     return ""
+
+
+@lru_cache(maxsize=2_000)
+def _units_named(source: str) -> frozenset[str]:
+    return frozenset({unit for _, unit in quantities(source)} | {_unit(word) for word in folded(source)})
 
 
 # -- identifiers ------------------------------------------------------------------------------------------------------
@@ -174,7 +181,7 @@ def _missing_identifier(said: str, source: str) -> str:
         bare = name.removesuffix("s")
         if bare in there or f"{name}s" in there:
             continue
-        if re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", source, re.IGNORECASE) or _spelt_out(bare, source):
+        if _stands_in(bare, source) or _spelt_out(bare, source):
             continue
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name):
             continue  # a quantity, judged as one
@@ -182,15 +189,30 @@ def _missing_identifier(said: str, source: str) -> str:
     return ""
 
 
+def _stands_in(name: str, source: str) -> bool:
+    """As a word of its own, in any capitals. Looked for plainly first: most often it does not stand there at all."""
+    if name not in _lower(source):
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source, re.IGNORECASE) is not None
+
+
+@lru_cache(maxsize=2_000)
+def _lower(source: str) -> str:
+    return source.casefold()
+
+
 def _spelt_out(abbreviation: str, source: str) -> bool:
     """Whether consecutive words of the source begin with the abbreviation's letters ("ODT": on-die termination)."""
     if not abbreviation.isalpha() or len(abbreviation) < 2:
         return False
-    all_words = [word for word, _, _ in words(source)]
-    for kept in (all_words, [word for word in all_words if word not in STOP_WORDS]):
-        if abbreviation in "".join(word[0] for word in kept):
-            return True
-    return False
+    return any(abbreviation in initials for initials in _initials(source))
+
+
+@lru_cache(maxsize=2_000)
+def _initials(source: str) -> tuple[str, str]:
+    """The first letters of all words, and of those that are no stop words."""
+    every = folded(source)
+    return "".join(word[0] for word in every), "".join(word[0] for word in every if word not in STOP_WORDS)
 
 
 # -- negation and direction -------------------------------------------------------------------------------------------
@@ -199,27 +221,38 @@ def _spelt_out(abbreviation: str, source: str) -> bool:
 def _turned_round(said: str, nearest: str) -> str:
     if bool(_NEGATION.search(said)) != bool(_NEGATION.search(nearest)):
         return "negation"
-    for mine, opposite in _OPPOSITES:
-        found = mine.search(said)
-        if found and opposite.search(nearest) and not mine.search(nearest) and not opposite.search(said):
-            return f"'{found.group()}' against its opposite"
+    mine, theirs = _directions(said), _directions(nearest)
+    for place, word in mine.items():
+        if place ^ 1 in theirs and place not in theirs and place ^ 1 not in mine:
+            return f"'{word}' against its opposite"
     return ""
 
 
+@lru_cache(maxsize=8_000)
+def _directions(text: str) -> dict[int, str]:
+    """The words of direction in the text, by their place in `_OPPOSITES`, where each stands beside its opposite."""
+    return {place: found.group() for place, mine in enumerate(_OPPOSITES) if (found := mine.search(text))}
+
+
 def _nearest_units(said: str, passage: str) -> str:
-    """The passage's unit that shares most with the sentence; its neighbour too when the two together share more."""
-    wanted = statement_stems(said)
-    units = [plain(passage[a:b]).text for a, b, _ in split_units(passage)]
+    """The passage's unit that shares most with the sentence."""
+    wanted, units = statement_stems(said), _units_of(passage)
     if not units or not wanted:
         return ""
-    shared = [len(wanted & statement_stems(unit)) for unit in units]
-    return units[max(range(len(units)), key=lambda i: (shared[i], -len(units[i])))]
+    return max(units, key=lambda unit: (len(wanted & unit[1]), -len(unit[0])))[0]
+
+
+@lru_cache(maxsize=1_000)
+def _units_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Each unit of the passage, plain, with its stems."""
+    units = (plain(passage[start:end]).text for start, end, _ in split_units(passage))
+    return tuple((unit, statement_stems(unit)) for unit in units)
 
 
 @lru_cache(maxsize=8_000)
 def statement_stems(text: str) -> frozenset[str]:
     """What a text is about: stems of its content words, its numbers and its identifiers."""
-    stems = {stem(word) for word, _, _ in words(text) if word not in STOP_WORDS}
+    stems = {stem(word) for word in folded(text) if word not in STOP_WORDS}
     return frozenset(stems | {number for number, _ in quantities(text)} | identifiers(text))
 
 
@@ -246,27 +279,32 @@ def support(statement: str, text: str) -> float:
     said, source = plain(_unlisted(statement)).text, plain(text).text
     if not said or not source:
         return 0.0
-    if said.casefold().rstrip(".!? ") in source.casefold():
+    if said.casefold().rstrip(".!? ") in _lower(source):
         return 1.0
-    weights = {item: 2.0 if any(char.isdigit() for char in item) else 1.0 for item in statement_stems(said)}
-    if not weights:
+    wanted = statement_stems(said)
+    if not wanted:
         return 0.0
-    length = len(split_units(statement)) + 1
-    best = max(sum(weights[item] for item in run & weights.keys()) for run in _runs(text, length))
+    twice = _with_digits(wanted)
+    best = max(len(run & wanted) + len(run & twice) for run in _runs(text, len(split_units(statement)) + 1))
     pairs, there = _pairs(said), _pairs(source)
-    share = best / sum(weights.values())
+    share = best / (len(wanted) + len(twice))
     order = len(pairs & there) / len(pairs) if pairs else share
     return (1 - _ORDER_SHARE) * share + _ORDER_SHARE * order
 
 
+@lru_cache(maxsize=8_000)
+def _with_digits(items: frozenset[str]) -> frozenset[str]:
+    return frozenset(item for item in items if any(map(str.isdigit, item)))
+
+
 @lru_cache(maxsize=2_000)
 def _runs(text: str, length: int) -> tuple[frozenset[str], ...]:
-    units = [statement_stems(plain(text[a:b]).text) for a, b, _ in split_units(text)]
+    units = [stems for _, stems in _units_of(text)]
     starts = range(max(1, len(units) - length + 1))
     return tuple(frozenset().union(*units[start : start + length]) for start in starts)
 
 
-@lru_cache(maxsize=8_000)
+@lru_cache(maxsize=2_000)  # some 5 to 15 kB each
 def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    stems = [stem(word) for word, _, _ in words(text) if word not in STOP_WORDS]
+    stems = [stem(word) for word in folded(text) if word not in STOP_WORDS]
     return frozenset(pairwise(stems))

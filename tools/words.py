@@ -27,13 +27,31 @@ NUMBER_WORDS = {
 }
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?(?:\+\+|#(?!\w))?")
+_ASKS = re.compile(
+    r"\s*(?:\w+\s+){0,3}?(?:what|which|who|whose|where|when|why|how"
+    r"|is|are|was|were|do|does|did|can|could|should|must|will)\b",
+    re.IGNORECASE,
+)
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _IDENTIFIER = re.compile(r"(?<![\w/.-])/?[A-Za-z0-9]+(?:(?:[-_./:]|::)[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
+_PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z]*|\d+")
+_JOINED = re.compile(r"[/_]|::|\+\+$|#$")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}$")
 
 
 def words(text: str) -> list[tuple[str, int, int]]:
     """Every word with its [start, end), lower case and NFKC-folded; numbers without thousands separators."""
     return [(fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text)]
+
+
+def folded(text: str) -> list[str]:
+    """As `words`, without their places."""
+    return [fold(word) for word in _WORD.findall(text)]
+
+
+def asks(text: str) -> bool:
+    """Whether it begins as an English question does, and not as a list of search words."""
+    return _ASKS.match(text) is not None
 
 
 @lru_cache(maxsize=50_000)
@@ -48,19 +66,21 @@ def fold(word: str) -> str:
 
 def content_stems(text: str) -> list[str]:
     """The stems of all words that are no stop words, in order, with repeats."""
-    return [stem(word) for word, _, _ in words(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
+    return [stem(word) for word in folded(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
-def identifiers(text: str) -> set[str]:
+@lru_cache(maxsize=8_000)
+def identifiers(text: str) -> frozenset[str]:
     """Words that are names rather than language: with digits and letters, inner capitals, or joined by `_ / . : -`.
 
     Case folded. `NX-4410B`, `tCCS`, `/dev/nvme0n1`, `FW-1103`, `C++` and `ODT` are; `write-to-read` and `1.2` are not.
     In a text that shouts, "HOW LONG IS THE PERIOD", capitals alone make no name.
     """
-    found = {match.group() for match in _IDENTIFIER.finditer(text) if _is_identifier(match.group())}
-    if _is_shouted(text):
+    candidates = {word for word in _IDENTIFIER.findall(text) if not _PLAIN_WORD.fullmatch(word)}
+    found = {word for word in candidates if _is_identifier(word)}
+    if found and _is_shouted(text):
         found = {name for name in found if not name.isalpha()}
-    return {name.casefold() for name in found}
+    return frozenset(name.casefold() for name in found)
 
 
 def _is_shouted(text: str) -> bool:
@@ -70,17 +90,18 @@ def _is_shouted(text: str) -> bool:
     return len(joining) > 1 and 2 * len(capitals) >= len(text.split())
 
 
+@lru_cache(maxsize=20_000)
 def _is_identifier(word: str) -> bool:
     has_letter = any(char.isalpha() for char in word)
     if not has_letter or len(word) < 2:
         return False
-    if re.search(r"[/_]|::|\+\+$|#$", word):
+    if _JOINED.search(word):
         return not re.fullmatch(r"[a-z]+/[a-z]+", word) or word.startswith("/")
     has_digit = any(char.isdigit() for char in word)
     if has_digit:
         return not re.fullmatch(r"\d+(?:st|nd|rd|th|s|x)", word)
     core = word[:-1] if word.endswith("s") else word
-    return any(re.search(r"[a-z][A-Z]|^[A-Z]{2,}$", part) for part in re.split(r"[-.:]", core))
+    return any(_INNER_CAPITAL.search(part) for part in re.split(r"[-.:]", core))
 
 
 # -- Porter's stemmer -------------------------------------------------------------------------------------------------
@@ -90,7 +111,9 @@ _STEP2 = _listed(
     "ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble"
 )
 _STEP3 = ["icate:ic", "ative:", "alize:al", "iciti:ic", "ical:ic", "ful:", "ness:"]
-_STEP4 = _listed("al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize")
+_STEP4 = sorted(
+    _listed("al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize"), key=len, reverse=True
+)
 
 
 @lru_cache(maxsize=50_000)
@@ -164,7 +187,7 @@ def _replace(word: str, rules: list[str], least: int) -> str:
 
 
 def _drop_suffix(word: str) -> str:
-    for suffix in sorted(_STEP4, key=len, reverse=True):
+    for suffix in _STEP4:
         if word.endswith(suffix):
             base = word[: -len(suffix)]
             return base if _measure(base) > 1 else word

@@ -6,31 +6,48 @@ cases of the service.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import Coroutine, Iterable
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import chainlit as cl
 from chainlit.context import context
-from chainlit.utils import utc_now, wrap_user_function
+from chainlit.utils import wrap_user_function
 
 from argot.errors import ArgotError
 from argot.results import AskResult
 from argot.service import cases
 from argot.service.owner import KnowledgeBase
-from argot.service.people import LOCAL_NAME
 from argot.service.samples import BASE_URI
-from argot.ui.chat_data import ThreadsLayer, answer_id
-from argot.ui.chat_people import current_principal, local_display_name
+from argot.ui.chat_data import ThreadsLayer, answer_id, run_id
+from argot.ui.chat_files import Files
+from argot.ui.chat_manner import Manners
+from argot.ui.chat_news import News
+from argot.ui.chat_people import asker, current_principal, sign_in_required
 from argot.ui.chat_setup import NAME
-from argot.ui.chat_sources import source_of
-from argot.ui.chat_text import literal, plain, quoted
+from argot.ui.chat_sources import opened_elements, source_of, term_of
+from argot.ui.chat_text import literal, quoted
 from argot.ui.chat_threads import ensure_thread
-from argot.ui.chat_view import ASK_INSTEAD, CHOOSE, STAGES, Button, View, duration, panel_title, stage_line, view
-
-logger = logging.getLogger(__name__)
+from argot.ui.chat_turns import ANSWER, BUTTONS, Stages, actions, give_buttons_back, offer, take_buttons_away, told
+from argot.ui.chat_view import (
+    AGAIN,
+    ASK_INSTEAD,
+    CHOOSE,
+    EXPORT,
+    REPORT,
+    SENSE,
+    SHARE,
+    View,
+    answer_buttons,
+    export_text,
+    next_buttons,
+    other_meanings,
+    share_button,
+    view,
+)
+from argot.ui.chat_windows import Asked, Turn, Windows, settled
 
 SAMPLE_QUESTIONS = (
     "What's the PUC height limit on the x4 die?",
@@ -39,7 +56,6 @@ SAMPLE_QUESTIONS = (
     "What is PLP?",
 )
 """The same abbreviation in two senses, a plain question, and one that has to be asked back."""
-BUTTONS = "buttons"
 
 
 class ChatWindow:
@@ -48,39 +64,68 @@ class ChatWindow:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self.layer = ThreadsLayer(kb)
+        self.news = News(kb)
+        self.manners = Manners(kb)
+        self.files = Files(kb)
+        self.windows = Windows(self._reopen)
 
     def register(self, config: Any) -> None:
         code = config.code
         code.data_layer = lambda: self.layer
         code.header_auth_callback = wrap_user_function(self.signed_in)
         code.set_starters = wrap_user_function(self.starters)
+        code.on_chat_start = wrap_user_function(self.on_start)
         code.on_message = wrap_user_function(self.on_message)
         code.on_window_message = wrap_user_function(self.on_window_message)
+        code.on_settings_update = wrap_user_function(self.on_settings)
         code.on_chat_resume = wrap_user_function(self.on_resume)
+        code.on_chat_end = wrap_user_function(self.on_end)
         code.action_callbacks = {
             CHOOSE: wrap_user_function(self.on_choice),
             ASK_INSTEAD: wrap_user_function(self.on_other_wording),
+            AGAIN: wrap_user_function(self.on_again),
+            EXPORT: wrap_user_function(self.on_export),
+            SENSE: wrap_user_function(self.on_sense),
+            REPORT: wrap_user_function(self.on_report),
+            SHARE: wrap_user_function(self.on_share),
         }
 
-    async def signed_in(self, headers: Any) -> cl.User:
-        """Whoever can open the window sits at this machine (the guard and the address see to that)."""
-        return cl.User(identifier=LOCAL_NAME, display_name=local_display_name())
+    async def signed_in(self, headers: Any) -> None:
+        """Chainlit signs nobody in: the guard tells it who is asking. That there is this makes it want to know."""
 
     async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
         """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
-        documents = await cases.result(self.kb, await current_principal(self.kb), "list_documents")
+        documents = await self._call("list_documents")
         if not any(document["uri"].startswith(BASE_URI) for document in documents):
             return []
         return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
 
+    async def on_start(self) -> None:
+        self.windows.opened(context.session)
+        await self.manners.offer_new()
+
+    async def on_settings(self, settings: dict[str, Any]) -> None:
+        async with told():
+            await self.manners.chosen(settings, context.session.thread_id)
+
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def on_message(self, message: cl.Message) -> None:
-        """A question, or an answer in words to what was asked back: the service can tell."""
-        async with self._run(message.id) as run:
-            thread = await ensure_thread(self.kb, context.session, message.content)
-            await self._take_buttons_away()
-            await self._turn(run, "ask", {"question": message.content, "thread": thread})
+        """A question, or an answer in words to what was asked back: the service can tell. Files come before it."""
+        await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
+        async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, told():
+            named, began_in = message.content or self.files.names(message), context.session.thread_id
+            thread = await ensure_thread(self.kb, context.session, named)
+            if not message.content and thread != began_in:  # a conversation that begins without words is listed too
+                await context.emitter.emit("first_interaction", {"interaction": named, "thread_id": thread})
+            await context.emitter.send_window_message({"thread": thread})  # a narrow window learns its address only so
+            await self.manners.settle(thread)
+            await take_buttons_away()
+            if await self.files.put_in(message, thread) and not message.content.strip():
+                await give_buttons_back()
+                return
+            parameters = {"question": message.content, "thread": thread}
+            await self._turn(run, Asked(message.id, message.content), "ask", parameters)
 
     async def on_choice(self, action: cl.Action) -> None:
         """A button of what was asked back."""
@@ -88,145 +133,211 @@ class ChatWindow:
         await self._pressed(label, "answer", {"choice": choice})
 
     async def on_other_wording(self, action: cl.Action) -> None:
-        """A suggestion under a query miss: the same question with the known term."""
+        """A suggestion: under a query miss, or to go on with."""
         question = str(action.payload.get("question", ""))
         await self._pressed(question, "ask", {"question": question})
 
+    async def on_sense(self, action: cl.Action) -> None:
+        """Another sense of a term that was not read as meant: the question once more, in that sense."""
+        given = action.payload
+        parameters = {name: given.get(name) for name in ("turn", "term", "sense")}
+        said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
+        await self._pressed(said, "ask_in_sense", parameters)
+
+    async def on_again(self, action: cl.Action) -> None:
+        """The last question once more. Its answer takes the place of the one shown."""
+        last = cl.user_session.get(ANSWER) or {}
+        question, old = last.get("question", ""), last.get("steps", ())
+        await self._run(lambda run: self._turn(run, Asked(question), "ask_again", {}, old), question)
+
     async def _pressed(self, said: str, case: str, parameters: dict[str, Any]) -> None:
-        await self._take_buttons_away()
-        message = await cl.Message(content=literal(said), type="user_message", author=LOCAL_NAME).send()
+        await take_buttons_away()
+        message = await cl.Message(content=literal(said), type="user_message", author=asker.get() or "").send()
+        await self._run(lambda run: self._turn(run, Asked(message.id, said), case, parameters), message.id)
+
+    async def _run(self, turn: Any, parent: str | None) -> None:
+        """The frame of an answer that a button asks for. It can be stopped like any other."""
+
+        async def work() -> None:
+            async with cl.Step(name="on_message", type="run", parent_id=parent) as run, told():
+                await take_buttons_away()
+                await turn(run)
+
         await context.emitter.task_start()
         try:
-            async with self._run(message.id) as run:
-                await self._turn(run, case, {**parameters, "thread": context.session.thread_id})
+            await _stoppable(work())
         finally:
             await context.emitter.task_end()
 
-    @asynccontextmanager
-    async def _run(self, parent: str) -> AsyncIterator[cl.Step]:
-        """The frame of one answer. What goes wrong in it is said in one sentence, without a traceback."""
-        async with cl.Step(name="on_message", type="run", parent_id=parent) as run:
-            try:
-                yield run
-            except ArgotError as error:
-                await cl.ErrorMessage(content=plain(error), author=NAME).send()
-            except Exception:
-                logger.exception("a question could not be answered")
-                text = "Something went wrong while answering. The log of the service tells more; please ask again."
-                await cl.ErrorMessage(content=text, author=NAME).send()
+    async def _turn(
+        self, run: cl.Step, asked: Asked, case: str, parameters: dict[str, Any], old: Iterable[str] = ()
+    ) -> None:
+        """Run a use case that answers, and show its events: stages as steps, pieces as they come, the result last.
 
-    async def _turn(self, run: cl.Step, case: str, parameters: dict[str, Any]) -> None:
-        """Run a use case that answers, and show its events: stages as steps, pieces as they come, the result last."""
+        Args:
+            asked: the question's message.
+            old: the steps of an answer whose place is taken.
+        """
+        parameters = {"thread": context.session.thread_id, **parameters}
+        turn = Turn(str(parameters["thread"]), asked, run.id, cl.Message(content="", author=NAME))
         stages = Stages(run.id)
-        message = cl.Message(content="", author=NAME)
-        written = ""
-        async for event in cases.run(self.kb, await current_principal(self.kb), case, parameters):
-            match event["kind"]:
-                case "stage":
-                    await stages.show(event["name"], str(event["data"] or ""), event["seconds"])
-                case "token":
-                    written += str(event["data"])
-                    await message.stream_token(quoted(written), is_sequence=True)
-                case "result":
-                    result = AskResult.model_validate(event["data"])
-                    await stages.close()
-                    await self._show(message, view(result), streamed=bool(written))
-                    await self._remember(run, result.thread)
+        async with self.windows.giving(turn), stages.waiting(lambda: self._waits_for(turn)):
+            events = cases.run(self.kb, await current_principal(self.kb), case, parameters)
+            async with aclosing(events):  # the stop button ends the work, also the model server's
+                async for event in events:
+                    if not turn.begun:
+                        turn.begun = True
+                        for step in old:
+                            await context.emitter.delete_step({"id": step})
+                    await self._shown(event, turn, stages)
+        await self.news.tell(context.session)
 
-    async def _show(self, message: cl.Message, shown: View, *, streamed: bool) -> None:
+    def _waits_for(self, turn: Turn) -> str:
+        """What a question that has not begun waits for; empty: nothing that is known."""
+        if turn.begun:
+            return ""
+        if self.kb.gate.waiting:
+            return "Waiting for its turn"
+        return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
+
+    async def _shown(self, event: dict[str, Any], turn: Turn, stages: Stages) -> None:
+        """Show one event of an answer."""
+        match event["kind"]:
+            case "stage":
+                await stages.show(event)
+            case "token":
+                turn.written += str(event["data"])
+                await turn.message.stream_token(quoted(turn.written), is_sequence=True)
+            case "retract":
+                turn.written = ""
+                await turn.message.stream_token("", is_sequence=True)
+            case "result":
+                result = AskResult.model_validate(event["data"])
+                await stages.close()
+                self.layer.remember_run(turn.run, result.thread, result.turn)
+                await self._show(turn.message, self._shareable(view(result), result))
+                steps = [turn.message.id, *stages.steps, turn.run]
+                cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
+                await self._go_on(turn.message.id, result)
+
+    async def _show(self, message: cl.Message, shown: View) -> None:
         message.content = shown.content
-        message.actions = _actions(shown.buttons)
+        message.actions = actions(shown.buttons)
         cl.user_session.set(BUTTONS, message.actions)
-        await (message.update() if streamed else message.send())
+        await (message.update() if message.streaming else message.send())
 
-    async def _remember(self, run: cl.Step, thread: str) -> None:
-        read = await cases.result(self.kb, await current_principal(self.kb), "thread_read", thread=thread)
-        self.layer.remember_run(run.id, thread, len(read["turns"]) - 1)
+    async def _go_on(self, answer: str, result: AskResult) -> None:
+        """What can be done with the last answer, and questions to go on with."""
+        await offer(actions(answer_buttons(), "tool"), answer)
+        if result.status in {"answered", "abstained"}:
+            following = await self._call("thread_follow_ups", thread=result.thread)
+            await offer(actions(next_buttons(following), "next"), answer)
 
-    async def _take_buttons_away(self) -> None:
-        for action in cl.user_session.get(BUTTONS) or []:
-            await action.remove()
-        cl.user_session.set(BUTTONS, [])
+    def _shareable(self, shown: View, result: AskResult, *, shared: bool = False) -> View:
+        """With a button that lets managers read what met an unknown term; at a machine of one's own they do anyway."""
+        if shared or not result.misses or not sign_in_required(self.kb):
+            return shown
+        return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
+
+    # -- what was not meant, sharing, saving -----------------------------------------------------------------------
+
+    async def _ask_what_was_meant(self, turn: int, term: str) -> None:
+        async with told():
+            offered = await self._call("other_senses", thread=context.session.thread_id, turn=turn, term=term)
+            shown = other_meanings(offered, turn)
+            message = await cl.Message(content=shown.content, author=NAME).send()
+            await offer(actions(shown.buttons), message.id)
+
+    async def on_report(self, action: cl.Action) -> None:
+        """None of the senses was meant: the glossary's managers are told."""
+        await take_buttons_away()
+        async with told():
+            turn, term = action.payload.get("turn"), action.payload.get("term")
+            await self._call("report_term", thread=context.session.thread_id, turn=turn, term=term)
+            text = (
+                "Those who look after the glossary can read your question now. You are told here when it has a meaning."
+            )
+            await cl.Message(content=text, author=NAME).send()
+            self.news.watch(context.session)
+
+    async def on_share(self, action: cl.Action) -> None:
+        """The asker lets managers read the questions of this conversation that met unknown terms."""
+        await action.remove()
+        async with told():
+            await self._call("thread_share", thread=context.session.thread_id)
+            text = "Those who look after the glossary can read your question now."
+            await cl.Message(content=text, author=NAME).send()
+
+    async def on_export(self, action: cl.Action) -> None:
+        """The conversation as a file: Markdown to read, JSON with everything."""
+        await cl.Message(content=export_text(context.session.thread_id), author=NAME).send()
 
     # -- reading a source ----------------------------------------------------------------------------------------------
 
     async def on_window_message(self, data: Any) -> None:
-        """A mark was pressed (assets/argot.js tells): show what it stands for in the side panel."""
-        opened = source_of(data.get("open") if isinstance(data, dict) else None)
-        if opened is None:
-            return
-        try:
-            found = await cases.result(
-                self.kb, await current_principal(self.kb), "read_passage", passage_id=opened.passage_id
-            )
-            title = panel_title(found)
-        except ArgotError:
-            title = "No longer there"
-        common = {"name": title, "url": opened.address, "display": "side", "thread_id": context.session.thread_id}
-        element = cl.Pdf(page=opened.page, **common) if opened.original else cl.Text(mime="text/plain", **common)
-        await context.emitter.emit("set_sidebar_title", title)
-        await context.emitter.emit("set_sidebar_elements", {"elements": [element.to_dict()], "key": opened.address})
+        """A mark was pressed (assets/argot.js tells): show what it stands for, or ask what was meant."""
+        address = data.get("open") if isinstance(data, dict) else None
+        if term := term_of(address):
+            await self._ask_what_was_meant(*term)
+        elif source := source_of(address):
+            title, elements = await opened_elements(self.kb, source, context.session.thread_id)
+            await context.emitter.emit("set_sidebar_title", title)
+            await context.emitter.emit("set_sidebar_elements", {"elements": elements, "key": source.address})
 
     # -- coming back -----------------------------------------------------------------------------------------------
 
     async def on_resume(self, thread: Any) -> None:
-        """The messages come from the data layer; the buttons of a choice that is still open are put back here."""
-        read = await cases.result(self.kb, await current_principal(self.kb), "thread_read", thread=thread["id"])
-        if not read["turns"]:
-            return
-        last = len(read["turns"]) - 1
-        actions = _actions(view(AskResult.model_validate(read["turns"][last])).buttons)
-        cl.user_session.set(BUTTONS, actions)
-        for action in actions:
-            await action.send(for_id=answer_id(thread["id"], last))
+        """The messages come from the data layer; the buttons of a choice that is still open are put back here.
+
+        So does a window that only lost its connection: what happened meanwhile it has missed.
+        """
+        self.windows.opened(context.session)
+        await take_buttons_away()
+        under_way = self.windows.turns(thread["id"])
+        read = await self._call("thread_read", thread=thread["id"])
+        turns = settled(read["turns"], under_way)
+        thread["steps"][:] = self.layer.steps({**read, "turns": turns})
+        await self.manners.offer_of(read)
+        self.files.tell_resumed(thread, read["files"])
+        if turns:
+            await self._last_of(thread["id"], turns, shared=read["shared"], usable=not under_way)
+            await self.news.tell_resumed(context.session, thread)
+        await self.windows.tell_resumed(thread, under_way)
+
+    async def _last_of(self, thread: str, turns: list[Any], *, shared: bool, usable: bool) -> None:
+        """Below the last answer of a conversation that is reopened: what can be done with it."""
+        last = len(turns) - 1
+        base, answer = run_id(thread, last), answer_id(thread, last)
+        cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
+        if usable:
+            result = AskResult.model_validate(turns[last])
+            await offer(actions(self._shareable(view(result), result, shared=shared).buttons), answer)
+            await self._go_on(answer, result)
+
+    async def _reopen(self) -> None:
+        """Show the window at hand its conversation as it is kept."""
+        thread = await self.layer.get_thread(context.session.thread_id)
+        if thread is not None:
+            await self.on_resume(thread)
+            await context.emitter.resume_thread(thread)
+
+    async def on_end(self) -> None:
+        """The connection is gone. Who only lost it finds the answer on coming back; for the suspended it is stopped."""
+        self.windows.left(context.session)
+        self.news.leave(context.session)
+        try:
+            await current_principal(self.kb)
+        except ArgotError:
+            if context.session.current_task:
+                context.session.current_task.cancel()
+
+    async def _call(self, name: str, **parameters: Any) -> Any:
+        return await cases.result(self.kb, await current_principal(self.kb), name, **parameters)
 
 
-class Stages:
-    """The stages of one answer: a step that names the stage at work, and below it a line for each."""
-
-    def __init__(self, run: str) -> None:
-        self.run = run
-        self.frame: cl.Step | None = None
-        self.lines: dict[str, cl.Step] = {}
-        self.seconds = 0.0
-
-    async def show(self, name: str, found: str, seconds: float | None) -> None:
-        if self.frame is None:
-            self.frame = _step(STAGES.get(name, name), self.run)
-            await self.frame.send()
-        line = self.lines.get(name)
-        if line is None:
-            line = self.lines[name] = _step("", self.frame.id)
-        line.name = stage_line(name, found, seconds)
-        if seconds is not None:
-            self.seconds += seconds
-            line.end = utc_now()
-        await (line.update() if line.persisted else line.send())
-        if seconds is None:
-            self.frame.name = STAGES.get(name, name)
-            await self.frame.update()
-
-    async def close(self) -> None:
-        if self.frame:
-            self.frame.name = f"How this was answered · {len(self.lines)} steps · {duration(self.seconds)}"
-            self.frame.end = utc_now()
-            await self.frame.update()
-
-
-def _step(name: str, parent: str) -> cl.Step:
-    step = cl.Step(name=name, type="tool", parent_id=parent, metadata={"avatarName": NAME})
-    step.start = utc_now()
-    return step
-
-
-def _actions(buttons: tuple[Button, ...]) -> list[cl.Action]:
-    return [
-        cl.Action(
-            id=f"choice-{uuid4()}",
-            name=button.action,
-            payload=button.payload,
-            label=button.label,
-            tooltip=button.tooltip,
-        )
-        for button in buttons
-    ]
+async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
+    """Do what a button asks for as Chainlit does what a message asks for: the stop button cancels that task."""
+    task = asyncio.create_task(work)
+    context.session.current_task = task
+    with suppress(asyncio.CancelledError):
+        await task

@@ -68,11 +68,15 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
             thread = await self._call("thread_read", thread=thread_id)
         except NotFound:
             return None
+        return {**self._head(thread), "steps": self.steps(thread)}
+
+    def steps(self, thread: dict[str, Any]) -> list[dict[str, Any]]:
+        """The messages of a conversation (as `thread_read` gives it)."""
         said = {one["turn"]: one for one in thread["feedback"] if one["value"]}
         steps: list[dict[str, Any]] = []
         for number, turn in enumerate(thread["turns"]):
             steps += _steps(thread, number, AskResult.model_validate(turn), said.get(number))
-        return {**self._head(thread), "steps": steps}
+        return steps
 
     async def update_thread(
         self,
@@ -83,7 +87,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         tags: list[str] | None = None,
     ) -> None:
         """Rename; or, when Chainlit announces the conversation of a first message, make it in our store."""
-        if name is None:
+        if not name:  # nothing new, or a conversation that begins with files: it is called after them
             return
         try:
             await self._own(thread_id)
@@ -107,7 +111,8 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     async def upsert_feedback(self, feedback: Feedback) -> str:
         thread, turn = self._runs.get(feedback.forId) or _turn_in(feedback.forId)
         value, comment = (1 if feedback.value else -1), feedback.comment or ""
-        await self._call("feedback", thread=thread, turn=turn, value=value, comment=comment)
+        # The dialog says who reads what is sent there: sending it is agreeing.
+        await self._call("feedback", thread=thread, turn=turn, value=value, comment=comment, share=True)
         return run_id(thread, turn)
 
     async def delete_feedback(self, feedback_id: str) -> bool:

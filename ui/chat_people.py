@@ -1,4 +1,4 @@
-"""Who sits at the window. Today: the person at this machine. A later sign-in needs another `signed_in` and no more."""
+"""Who sits at the window: on whose behalf a request or a connection acts."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from argot.types import Principal
 SECRET = "secret"  # noqa: S105  the name of a file
 
 asker: ContextVar[str | None] = ContextVar("asker", default=None)
-"""The identifier in the signed cookie of the request or connection at hand. Set by the guard before anything else."""
+"""The name of the visitor of the request or connection at hand. Set by the guard before anything else."""
+
+
+def sign_in_required(kb: KnowledgeBase) -> bool:
+    """Whether people sign in by name: as soon as anybody has a password, or a proxy signs them in."""
+    return bool(kb.settings.sign_in_header) or kb.people.has_passwords()
 
 
 async def current_principal(kb: KnowledgeBase) -> Principal:
     """On whose behalf the window acts now.
 
     Raises:
-        NotAllowed: nobody is signed in.
+        NotAllowed: nobody is signed in, or the person is suspended.
         NotFound: the person is no longer known.
     """
     name = asker.get()
-    if name is None:
+    if name is None or (name == LOCAL_NAME and sign_in_required(kb)):
         raise NotAllowed("You are not signed in. Reload the page.")
     return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
 

@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import MissingExtra
+from argot.service.cases_thread_files import MOST_BYTES, MOST_FILES
 from argot.service.owner import KnowledgeBase
 from argot.service.people import LOCAL_NAME
 from argot.ui.chat_people import SECRET, local_display_name, signing_secret
+from argot.ui.web_guard import INNER_COOKIE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -32,7 +34,30 @@ TAGLINE = "Answers from your organisation's own documents, in its own language."
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """A larger message ends the connection. One of a megabyte still gets an answer in words."""
 
-_FOREIGN_VARIABLES = re.compile(r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)")
+MOST_WAITING_BYTES = 500_000_000
+"""Of all people's files together that were picked and not sent yet."""
+
+GLOSSARY_LINK = {
+    "name": "Glossary",
+    "display_name": "Glossary",
+    "icon_url": "/public/glossary.svg",
+    "url": "/glossary",
+    "target": "_self",
+}
+"""The way to the managers' pages; argot.js shows it to those who may go there."""
+ACCOUNT_LINK = {
+    "name": "Account",
+    "display_name": "Account",
+    "icon_url": "/public/account.svg",
+    "url": "/account",
+    "target": "_self",
+}
+
+_FOREIGN_VARIABLES = re.compile(
+    r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)|(?:root|run|features|ui|project|code)$",
+    re.IGNORECASE,
+)
+"""The short ones are names of its sections: with PROJECT=x, which others mean otherwise, it does not start."""
 _NO_TELEMETRY = {
     "OTEL_SDK_DISABLED": "true",
     "TRACELOOP_TELEMETRY": "false",
@@ -52,17 +77,21 @@ _WORDS = {
     "threadHistory.sidebar.empty": "No conversations yet",
     "threadHistory.thread.menu.delete": "Delete",
     "navigation.header.readme": "Help",
-    "chat.messages.feedback.dialog.title": "What was it about this answer?",
+    "chat.messages.feedback.dialog.title": "What was it about this answer? What you send, those who look after the"
+    " documents can read: your question, this answer, and your words. Not your name.",
+    "chat.messages.feedback.dialog.yourFeedback": "A reason, if you like …",
+    "chat.messages.feedback.dialog.submit": "Send",
+    "chat.messages.actions.copy.button": "Copy with sources",
+    "chat.input.actions.stop": "Stop",
+    "chat.input.actions.attachFiles": "Ask about a file, in this conversation alone",
+    "chat.settings.title": "How to answer",
+    "chat.settings.customize": "For this conversation",
+    "navigation.user.menu.settings": "How to answer",
     "alerts.info": "Info",
 }
 
 
-def cookie_name(port: int) -> str:
-    """One for each port: a browser shares cookies between all ports of a machine."""
-    return f"argot_{port}"
-
-
-def load(kb: KnowledgeBase, origins: list[str], port: int) -> FastAPI:
+def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
     """Chainlit's application, set up for this knowledge base. Once in a process.
 
     Raises:
@@ -78,19 +107,45 @@ def load(kb: KnowledgeBase, origins: list[str], port: int) -> FastAPI:
             CHAINLIT_APP_ROOT=str(folder),
             CHAINLIT_ENV_FILE=os.devnull,
             CHAINLIT_AUTH_SECRET=signing_secret(folder),
-            CHAINLIT_AUTH_COOKIE_NAME=cookie_name(port),
+            CHAINLIT_AUTH_COOKIE_NAME=INNER_COOKIE,
             CHAINLIT_COOKIE_SAMESITE="strict",
         )
         from chainlit import server
-        from chainlit.config import config
+        from chainlit.config import HeaderLink, config
 
+    bound_uploads()
     config.ui.default_theme = "system"
+    config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MAX_MESSAGE_BYTES
     from argot.ui.chat import ChatWindow
 
     ChatWindow(kb).register(config)
     app: FastAPI = server.app
     return app
+
+
+def bound_uploads() -> None:
+    """Files that were picked and not sent yet lie in Chainlit's folder: not more of them than a disk can bear.
+
+    Once sent they are in the conversation and no more in that folder. So all are shown by their names, and none by a
+    reader or a player that would ask for it there.
+    """
+    from chainlit.element import Element
+    from chainlit.session import WebsocketSession
+    from fastapi import HTTPException
+
+    keep = WebsocketSession.persist_file
+
+    async def persist_file(self: Any, *arguments: Any, **named: Any) -> Any:
+        if not (arguments or named.get("path") or named.get("content")):
+            raise HTTPException(400, "This file is empty.")
+        lying = sum(path.stat().st_size for path in self.files_dir.parent.rglob("*") if path.is_file())
+        if lying > MOST_WAITING_BYTES:
+            raise HTTPException(507, "Too many files are waiting to be sent. Send yours, or try again later.")
+        return await keep(self, *arguments, **named)
+
+    WebsocketSession.persist_file = persist_file
+    Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
 
 
 def page() -> str:
@@ -112,12 +167,24 @@ def identify(token: str) -> str | None:
         return None
 
 
-def local_identity() -> str:
-    """The signed identity of the person at this machine."""
+def identity(name: str, display_name: str) -> str:
+    """A signed identity, as Chainlit takes it."""
     from chainlit import User
     from chainlit.auth import create_jwt
 
-    return str(create_jwt(User(identifier=LOCAL_NAME, display_name=local_display_name())))
+    return str(create_jwt(User(identifier=name, display_name=display_name)))
+
+
+def local_identity() -> str:
+    """The signed identity of the person at this machine."""
+    return identity(LOCAL_NAME, local_display_name())
+
+
+def key(kb: KnowledgeBase) -> bytes:
+    """The secret of this knowledge base for what the window signs."""
+    folder = kb.home / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return signing_secret(folder).encode("ascii")
 
 
 # -- the folder ---------------------------------------------------------------------------------------------------
@@ -179,7 +246,12 @@ def settings_toml(origins: list[str], version: str) -> str:
             "allow_thread_sharing": False,
             "favorites": False,
         },
-        "features.spontaneous_file_upload": {"enabled": False},
+        "features.spontaneous_file_upload": {
+            "enabled": True,
+            "accept": ["*/*"],
+            "max_files": MOST_FILES,
+            "max_size_mb": MOST_BYTES // 10**6,  # of 2**20 bytes each: what is between the two is refused in words
+        },
         "features.audio": {"enabled": False},
         "features.mcp": {"enabled": False},
         "UI": {
@@ -219,7 +291,7 @@ def _write(path: Path, text: str) -> None:
 
 @contextmanager
 def _without_foreign_variables() -> Iterator[None]:
-    """Chainlit opens databases and joins Slack, Teams and Discord for variables meant for others: hide them from it."""
+    """Chainlit opens databases, joins Slack, Teams and Discord, or refuses to start for variables meant for others."""
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if _FOREIGN_VARIABLES.match(name)}
     try:
         yield

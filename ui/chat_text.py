@@ -96,10 +96,10 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _quoted(text: str) -> str:
-    return _outside_code(text, lambda part: _outside_code(_without_links(part), _escaped))
+    return outside_code(text, lambda part: outside_code(without_links(part), _escaped))
 
 
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
+def outside_code(text: str, change: Callable[[str], str]) -> str:
     parts: list[str] = []
     end = 0
     for match in _CODE.finditer(text):
@@ -108,7 +108,7 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join((*parts, change(text[end:])))
 
 
-def _without_links(text: str) -> str:
+def without_links(text: str) -> str:
     text = _IMAGE.sub(lambda match: f"{match[1]} (image)".strip(), text)
     text = _LINK.sub(_link_as_text, text)
     text = _ANGLE.sub(r"\1", text)

@@ -7,22 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
 from argot.places import place
-from argot.results import AskResult, Choice, FoundPassage, MissedTerm, Sentence
+from argot.results import STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.ui.chat_text import highlighted, listed, literal, plain, quoted
 
 CHOOSE = "choose"
 ASK_INSTEAD = "ask_instead"
+AGAIN = "again"
+EXPORT = "export"
+SENSE = "sense"
+SHARE = "share"
+REPORT = "report"
 PASSAGES = "/argot/passages"
+TERMS = "/argot/terms"
+THREADS = "/argot/threads"
+NOT_MEANT = "Not what I meant"
 
-UNSUPPORTED = "⚠ *no passage supports this*"
+UNSUPPORTED = "⚠ *(no passage supports this)*"
+"""Words and a sign, not colour alone."""
 NEAREST = 3
 """Passages shown when there is no answer."""
 LONGEST_LABEL = 80
+ANYWAY = "answer anyway"
+"""What an answer about an unknown term invites to say, where that is possible (`argot.graph.wording`)."""
 
 STAGES = {
     "stand_alone": "Reading the question",
@@ -36,6 +48,7 @@ STAGES = {
     "retrieve": "Searching the documents",
     "rerank": "Ranking the passages",
     "abstain": "Weighing the evidence",
+    "small_talk": "Answering without the documents",
     "generate_answer": "Writing the answer",
     "match_references": "Checking every sentence",
 }
@@ -47,6 +60,7 @@ class Button:
     label: str
     payload: dict[str, Any]
     tooltip: str = ""
+    icon: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +80,18 @@ def view(result: AskResult) -> View:
             return _missed(result)
         case "abstained":
             return _abstained(result)
+        case "small_talk":
+            return View(plain(first_line(result.answer)), next_buttons(result.examples))
 
 
-def stage_line(name: str, found: str, seconds: float | None) -> str:
-    """What a stage did, as literal text."""
+def stage_line(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
+    """What a stage did, as literal text; and how much of its time went into waiting for the language model."""
     line = STAGES.get(name, name.replace("_", " ").capitalize())
     line += f": {literal(found)}" if found else ""
-    return line if seconds is None else f"{line} ({duration(seconds)})"
+    if seconds is None:
+        return line
+    of_model = f", language model {duration(model_seconds)}" if model_seconds else ""
+    return f"{line} ({duration(seconds)}{of_model})"
 
 
 def duration(seconds: float) -> str:
@@ -89,7 +108,16 @@ def passage_panel(passage: dict[str, Any], spans: Iterable[tuple[int, int]]) -> 
     start = int(passage["start"])
     text, elsewhere = highlighted(passage["text"], [(first - start, last - start) for first, last in spans])
     heading = [f"###### {plain(passage['heading'])}"] if passage["heading"] else []
-    return "\n\n".join((*heading, *(f"> {plain(words)}" for words in elsewhere), text))
+    parts = [*heading, *(f"> {plain(words)}" for words in elsewhere), text]
+    if is_pdf(passage):
+        address = f"{PASSAGES}/{quote(passage['id'], safe='')}/original#page={passage['page']}"
+        parts.append(f"[Open the document at page {passage['page']}]({address})")
+    return "\n\n".join(parts)
+
+
+def is_pdf(passage: dict[str, Any]) -> bool:
+    """Whether its page can be shown as a picture."""
+    return bool(passage["page"]) and PurePosixPath(passage["document"]).suffix.casefold() == ".pdf"
 
 
 def panel_title(passage: dict[str, Any]) -> str:
@@ -98,40 +126,86 @@ def panel_title(passage: dict[str, Any]) -> str:
     return f"{literal(passage['document'])}{page}"
 
 
-# -- the four outcomes --------------------------------------------------------------------------------------------
+def other_meanings(offer: dict[str, Any], turn: int) -> View:
+    """What a term may mean besides what it was taken for (as `other_senses` gives it), to be pressed."""
+    read, term = offer["read"], offer["term"]
+    meaning = plain(read["expansion"] or read["description"] or read["term"])
+    context = f" ({plain(read['context'])})" if read["context"] else ""
+    head = f"“{plain(term)}” was read as **{meaning}**{context}."
+    ask = "What did you mean?" if offer["senses"] else "The glossary knows no other meaning that you may read."
+    given = {"turn": turn, "term": term, "question": offer["question"]}
+    buttons = [_sense_button(number, sense, given) for number, sense in enumerate(offer["senses"], 1)]
+    tell = "Something else: tell those who look after the glossary"
+    report = Button(REPORT, tell, given, "They can read this question then, and you are told when there is a meaning.")
+    return View(f"{head} {ask}", (*buttons, report))
+
+
+def _sense_button(number: int, sense: dict[str, Any], given: dict[str, Any]) -> Button:
+    label = f"{literal(sense['expansion'] or sense['term'])} ({literal(sense['context'])})"
+    payload = {**given, "sense": sense["id"], "label": label}
+    return Button(SENSE, _short(f"{number}. {label}"), payload, literal(sense["description"]))
+
+
+def next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
+    """Questions to go on with."""
+    return tuple(Button(ASK_INSTEAD, literal(one), {"question": one}, icon="corner-down-right") for one in questions)
+
+
+def answer_buttons() -> tuple[Button, ...]:
+    """What can be done with the last answer of a conversation, as pictures beside the thumbs."""
+    return (
+        Button(AGAIN, "", {}, "Answer again", "refresh-cw"),
+        Button(EXPORT, "", {}, "Save this conversation", "download"),
+    )
+
+
+def share_button(thread: str) -> Button:
+    return Button(SHARE, "Let the glossary's managers read this question", {"thread": thread})
+
+
+def export_text(thread: str) -> str:
+    address = f"{THREADS}/{quote(thread, safe='')}/export"
+    return (
+        f"This conversation as a file: [Markdown with sources]({address}.md) or [everything as JSON]({address}.json)."
+    )
+
+
+# -- the outcomes -------------------------------------------------------------------------------------------------
 
 
 def _answered(result: AskResult) -> View:
     numbers = {citation.n for sentence in result.sentences for citation in sentence.citations}
-    cited = [passage for passage in result.passages if passage.n in numbers]
+    cited = sorted((passage for passage in result.passages if passage.n in numbers), key=attrgetter("n"))
     parts = [_answer_text(result), _understood(result), _sources(result, cited, "Sources"), _notes(result)]
-    return View(_joined(parts))
+    return View(_joined([*parts, _writer(result)]))
 
 
 def _abstained(result: AskResult) -> View:
-    nearest = result.passages[:NEAREST]
-    head = plain(_first_line(result.answer) or "The documents do not seem to answer this.")
+    nearest = () if result.answer == STOPPED else result.passages[:NEAREST]
+    head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
     return View(_joined([head, _sources(result, nearest), _understood(result), _notes(result)]))
 
 
 def _asking_back(result: AskResult) -> View:
     lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]
     hint = "Press a button, type its number, or just ask something else." if lines else ""
-    parts = [plain(_first_line(result.answer)), "\n".join(lines), _understood(result), _notes(result), hint]
+    parts = [plain(first_line(result.answer)), "\n".join(lines), _understood(result), _notes(result), hint]
     buttons = tuple(_choice_button(number, choice) for number, choice in enumerate(result.choices, 1))
     return View(_joined(parts), buttons=buttons)
 
 
 def _missed(result: AskResult) -> View:
     buttons = tuple(
-        Button(ASK_INSTEAD, _short(f"Ask with “{literal(other)}”"), {"question": _respelt(result, miss, other)})
+        Button(ASK_INSTEAD, _short(f"Ask with “{literal(other)}”"), {"question": respelt(result, miss, other)})
         for miss in result.misses
         for other in miss.suggestions
     )
+    if f"“{ANYWAY}”" in result.answer:
+        buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
     return View(_joined([plain(result.answer), _understood(result), _notes(result)]), buttons=buttons)
 
 
-def _respelt(result: AskResult, miss: MissedTerm, other: str) -> str:
+def respelt(result: AskResult, miss: MissedTerm, other: str) -> str:
     return result.question.replace(miss.term, other)
 
 
@@ -168,10 +242,11 @@ def _understood(result: AskResult) -> str:
     """One line a term: how it was read."""
     lines = []
     for term in result.jargon:
+        other = f" · [{NOT_MEANT}]({_term_address(result, term)})" if term.sense_id else ""
         same = term.surface.casefold() == term.term.casefold()
         name = term.surface if same else f"{term.surface} → {term.term}"
         context = f" · {plain(term.context)}" if term.context else ""
-        lines.append(f"**{plain(name)}**: {plain(term.expansion or term.description or term.term)}{context}")
+        lines.append(f"**{plain(name)}**: {plain(term.expansion or term.description or term.term)}{context}{other}")
     return f"###### Understood as\n{listed(list(dict.fromkeys(lines)))}" if lines else ""
 
 
@@ -201,25 +276,35 @@ def _address(passage: FoundPassage) -> str:
     return f"{PASSAGES}/{quote(passage.passage_id, safe='')}"
 
 
+def _term_address(result: AskResult, term: Jargon) -> str:
+    return f"{TERMS}/{result.turn}?term={quote(term.surface, safe='')}"
+
+
 def _notes(result: AskResult) -> str:
     return "\n>\n".join(f"> {plain(note)}" for note in result.notes)
 
 
+def _writer(result: AskResult) -> str:
+    if result.answered_by != "model":
+        return ""
+    return f"*Written by the language model {plain(result.model)}; each mark was found in the documents.*"
+
+
 def _choice_line(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
-        return plain(_choice_label(choice))
+        return plain(choice_label(choice))
     description = f": {plain(choice.description)}" if choice.description else ""
     context = f" · {plain(choice.context)}" if choice.context else ""
     return f"**{plain(choice.expansion or choice.term)}**{context}{description}"
 
 
 def _choice_button(number: int, choice: Choice) -> Button:
-    label = _choice_label(choice)
+    label = choice_label(choice)
     payload = {"choice": choice.answer, "label": label}
     return Button(CHOOSE, _short(f"{number}. {label}"), payload, literal(choice.description))
 
 
-def _choice_label(choice: Choice) -> str:
+def choice_label(choice: Choice) -> str:
     match choice.answer:
         case "none":
             return "None of these"
@@ -235,7 +320,7 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
     return text.strip().split("\n", 1)[0]
 
 

@@ -14,12 +14,17 @@ from argot import __version__
 from argot.errors import ArgotError
 from argot.mending import remedy_for
 from argot.ui import (
+    cli_derive,
     cli_documents,
     cli_evaluate,
     cli_glossary,
+    cli_keys,
+    cli_mcp,
     cli_people,
+    cli_privacy,
     cli_questions,
     cli_service,
+    cli_slack,
     cli_threads,
     cli_upkeep,
 )
@@ -35,7 +40,20 @@ app = typer.Typer(
 )
 
 app.add_typer(cli_evaluate.app, name="evaluate")
-for _part in (cli_questions, cli_documents, cli_glossary, cli_people, cli_threads, cli_service, cli_upkeep):
+for _part in (
+    cli_questions,
+    cli_documents,
+    cli_derive,
+    cli_glossary,
+    cli_keys,
+    cli_mcp,
+    cli_people,
+    cli_privacy,
+    cli_threads,
+    cli_service,
+    cli_slack,
+    cli_upkeep,
+):
     _part.register(app)
 
 

@@ -15,6 +15,8 @@ Result = dict[str, Any]
 def print_turn(result: Result) -> None:
     """One answer (the JSON of `AskResult`) for people."""
     say(_answer(result))
+    if result["status"] == "answered" and result["answered_by"] == "model":
+        say(f"\nWritten by the language model {line(result['model'])}; each mark was found in the documents.")
     _print_notes(result)
     _print_understood(result)
     if result["status"] != "query_miss":  # there the answer says it
@@ -29,9 +31,17 @@ def print_choices(result: Result) -> None:
 
 
 def print_timings(result: Result) -> None:
-    """Seconds by stage, longest first."""
+    """Seconds by stage, longest first, and of each call to the language model."""
     timings = sorted(result["timings"].items(), key=lambda item: -item[1])
     say("\nTime: " + ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in timings))
+    if result["model_calls"]:
+        say("Language model: " + ", ".join(map(_call, result["model_calls"])))
+
+
+def _call(call: Result) -> str:
+    tokens = f"{call['prompt_tokens']} + {call['completion_tokens']} tokens" if call["prompt_tokens"] else ""
+    about = "; ".join(line(part) for part in (tokens, call["failed"]) if part)
+    return f"{line(call['prompt'])} {call['seconds'] * 1000:.0f} ms" + (f" ({about})" if about else "")
 
 
 def choice_text(choice: Result) -> str:

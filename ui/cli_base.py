@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    import logging
-
     from rich.console import Console
     from rich.progress import TextColumn
 
@@ -45,26 +43,12 @@ def examples(*lines: str) -> str:
 
 def settings_for(home: Path | None, **overrides: Any) -> Settings:
     """The settings in force for this command, with logging set up by them."""
-    import logging
-
+    from argot.service.logs import configure
     from argot.settings import load_settings
 
     settings = load_settings(home=home, **overrides)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(log_formatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=settings.log_level, handlers=[handler])
+    configure(settings)
     return settings
-
-
-def log_formatter(form: str) -> logging.Formatter:
-    """Log lines are printed on terminals as well, and file names stand in them."""
-    import logging
-
-    class Plain(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            return plain(super().format(record))
-
-    return Plain(form)
 
 
 @contextmanager
@@ -92,6 +76,11 @@ def plain(text: object) -> str:
 def line(text: object) -> str:
     """The same on one line."""
     return " ".join(plain(text).split())
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """As in 1 term, 3 terms, 12,000 terms."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def say(text: object = "") -> None:

@@ -49,7 +49,7 @@ def add(
     *,
     paths: Annotated[
         list[str],
-        typer.Argument(help="Files and folders; folders are searched for readable files.", metavar="PATHS..."),
+        typer.Argument(help="Files and folders; folders are searched for readable files.", metavar="PATHS"),
     ],
     audience: Audience = None,
     tag: Annotated[
@@ -76,7 +76,7 @@ def add(
         knowledge_base(home, create=True) as client,
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
-        bar = _Bar(progress, "adding")
+        bar = Bar(progress, "adding")
         result = client.call(
             "add",
             paths=[str(Path(path).expanduser().absolute()) for path in paths],
@@ -96,7 +96,7 @@ def add(
 def remove(document: Document, home: Home = None) -> None:
     """Take a document out, with everything derived from it."""
     with knowledge_base(home) as client:
-        removed = client.call("remove", document=_reference(document))
+        removed = client.call("remove", document=reference(document))
     say(f"Removed {line(removed['name'])} ({removed['id']}), {removed['passages']} passages.")
 
 
@@ -118,7 +118,7 @@ def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = Non
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show a document: what is known of it, and its passages under their headings."""
     with knowledge_base(home) as client:
-        found = client.call("show", as_user=as_user, document=_reference(document))
+        found = client.call("show", as_user=as_user, document=reference(document))
     if json_:
         say_json(found)
         return
@@ -140,19 +140,19 @@ def reindex(home: Home = None) -> None:
         knowledge_base(home) as client,
         Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
-        bar = _Bar(progress, "indexing")
+        bar = Bar(progress, "indexing")
         result = client.call("reindex", on_event=bar.move)
     say(f"Indexed {result['passages']} passages.")
 
 
-def _reference(document: str) -> str:
+def reference(document: str) -> str:
     """A path is made absolute: the process that looks it up may work in another folder."""
     if "/" in document and "://" not in document and Path(document).exists():
         return str(Path(document).absolute())
     return document
 
 
-class _Bar:
+class Bar:
     """A progress bar moved by events that say `done` of `total`."""
 
     def __init__(self, progress: Progress, label: str) -> None:

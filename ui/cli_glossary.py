@@ -2,91 +2,82 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from argot.errors import InvalidInput
+from argot.ui import cli_glossary_files, cli_glossary_history, cli_glossary_loop
 from argot.ui.cli_base import (
     AsUser,
     Audience,
     Home,
     Json,
+    counted,
+    error_console,
     examples,
     knowledge_base,
     line,
     note,
-    plain,
+    progress_text,
     say,
     say_json,
     table,
 )
+from argot.ui.cli_documents import Bar
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
 context = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Teams or fields in which terms have a meaning."
 )
 
-File = Annotated[str, typer.Argument(help="A CSV file, or - for the standard stream.", metavar="FILE")]
+STATUSES = ("draft", "approved", "retired")
+
+cli_glossary_files.register(glossary)
 
 
 def register(app: typer.Typer) -> None:
+    cli_glossary_loop.register(glossary)
+    cli_glossary_history.register(glossary)
     app.add_typer(glossary, name="glossary")
     app.add_typer(context, name="context")
 
 
-@glossary.command("import", epilog=examples("argot glossary import glossary.csv"))
-def import_(file: File, home: Home = None) -> None:
-    """Take in a CSV file, all of it or nothing.
-
-    Columns: term,context,expansion,description,notes,aliases,owner (aliases separated by |). With a bad row nothing
-    is changed, and row and column are named.
-    """
-    text = _read(file)
-    with knowledge_base(home, create=True) as client:
-        report = client.call("glossary_import", text=text, name="standard input" if file == "-" else Path(file).name)
-    contexts = f", new contexts: {', '.join(map(line, report['contexts_added']))}" if report["contexts_added"] else ""
-    say(f"{report['added']} added, {report['updated']} updated, {report['unchanged']} unchanged{contexts}")
+def _status(text: str) -> str:
+    if text not in STATUSES:
+        raise typer.BadParameter(f"'{text}' is no status of a sense; there are {', '.join(STATUSES)}")
+    return text
 
 
 @glossary.command(
-    "export", epilog=examples("argot glossary export - > glossary.csv", "argot glossary export terms.csv")
+    "list",
+    epilog=examples(
+        "argot glossary list PUC", "argot glossary list --status draft", "argot glossary list --context Legal --json"
+    ),
 )
-def export(file: File = "-", as_user: AsUser = None, home: Home = None) -> None:
-    """Write the glossary as CSV that can be imported again."""
-    with knowledge_base(home) as client:
-        text = client.call("glossary_export", as_user=as_user)
-    if file == "-":
-        # As typed, so that it can be imported again; but a terminal would obey what stands in it.
-        typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
-        return
-    try:
-        Path(file).write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
-    note(f"Wrote {file}")
-
-
-@glossary.command("list", epilog=examples("argot glossary list PUC", "argot glossary list --context Legal --json"))
 def list_senses(
+    *,
     query: Annotated[str | None, typer.Argument(help="Only terms, aliases or expansions with this in them.")] = None,
     in_context: Annotated[str | None, typer.Option("--context", help="Only the senses of this context.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only those: draft, approved or retired.", metavar="STATUS", parser=_status)
+    ] = None,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """List terms with their meanings."""
+    """List terms with their meanings, and the numbers of these."""
     with knowledge_base(home) as client:
-        senses = client.call("glossary_list", as_user=as_user, query=query, context=in_context)
+        senses = client.call("glossary_list", as_user=as_user, query=query, context=in_context, status=status)
     if json_:
         say_json(senses)
         return
-    rows = [[one["term"], one["context"], one["expansion"], ", ".join(one["aliases"])] for one in senses]
-    table(["term", "context", "expansion", "aliases"], rows)
+    rows = [
+        [one["term"], one["context"], one["expansion"], ", ".join(one["aliases"]), one["status"], one["id"]]
+        for one in senses
+    ]
+    table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
     note(
-        f"{len(senses)} senses"
+        counted(len(senses), "sense")
         if senses
         else "No such senses. Define one with: argot glossary add TERM CONTEXT EXPANSION"
     )
@@ -100,12 +91,16 @@ def add_sense(
     expansion: Annotated[str, typer.Argument(help="What it stands for.")],
     description: Annotated[str, typer.Option(help="What that is, in a sentence.")] = "",
     notes: Annotated[str, typer.Option(help="Anything else an asker should know.")] = "",
-    alias: Annotated[list[str] | None, typer.Option("--alias", help="Another spelling; repeatable.")] = None,
+    alias: Annotated[
+        list[str] | None, typer.Option("--alias", help="Another spelling; repeatable.", metavar="ALIAS")
+    ] = None,
     audience: Audience = None,
     home: Home = None,
 ) -> None:
     """Define what a term means in a context, or change it."""
     with knowledge_base(home) as client:
+        told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
+        warnings = client.call("glossary_warnings", **told)
         sense = client.call(
             "glossary_add",
             term=term,
@@ -117,6 +112,9 @@ def add_sense(
             audience=audience,
         )
     say(f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}")
+    for one in warnings:
+        if one["kind"] != "no_document" and sense["id"] not in one["senses"]:
+            note(f"Note: {line(one['message'])}")
 
 
 @glossary.command("misses", epilog=examples("argot glossary misses", "argot glossary misses --json"))
@@ -131,7 +129,57 @@ def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> No
         ["term", "times", "last", "question"],
         [[m["term"], m["count"], m["last"], _first(m["questions"])] for m in found],
     )
-    note(f"{len(found)} terms nobody has defined")
+    note(f"{counted(len(found), 'term')} nobody has defined")
+
+
+@glossary.command(
+    "mine",
+    epilog=examples("argot glossary mine", "argot glossary mine --limit 20 --dry-run", "argot glossary mine --json"),
+)
+def mine(
+    *,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Show at most so many, the surest.", metavar="N")] = 100,
+    in_context: Annotated[str | None, typer.Option("--context", help="Propose them for this context.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show them; store no proposals.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Read also what was mined before.")] = False,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Propose terms and meanings from what the documents define, each with the passage that says so.
+
+    Nothing becomes part of the glossary by itself. What it knows already, and what was dismissed, is left out. Stop it
+    when you like: what was found stays, and the same command goes on there, reading only what is new.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    with knowledge_base(home) as client:
+        console = error_console()
+        columns = (progress_text(), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            bar = Bar(progress, "mining")
+            wanted = {"limit": limit, "context": in_context, "dry_run": dry_run, "again": again}
+            result = client.call("glossary_mine", as_user=as_user, **wanted, on_event=bar.move)
+    if json_:
+        say_json(result)
+        return
+    rows = [
+        [one["id"] or "", one["term"], one["expansion"], one["score"], one["count"], one["evidence"][0]["quote"]]
+        for one in result["proposals"]
+    ]
+    table(["proposal", "term", "expansion", "sure", "passages", "evidence"], rows)
+    _note_mined(result, len(rows))
+
+
+def _note_mined(result: dict[str, Any], shown: int) -> None:
+    left_out = [f"{result[name]} {name} already" for name in ("known", "decided") if result[name]]
+    what = "proposed" if result["stored"] else "found, none stored"
+    some = f" (the surest {shown} are shown)" if shown < result["offered"] else ""
+    documents = f"{result['documents']} documents read"
+    skipped = f", {result['skipped']} were read before" if result["skipped"] else ""
+    note(", ".join([f"{result['offered']} {what}{some}", *left_out, documents + skipped]))
+    if result["offered"] and result["stored"]:
+        note("Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT")
 
 
 @context.command("add", epilog=examples('argot context add "NAND Design" --contact nand-terms@example.org'))
@@ -161,16 +209,3 @@ def list_contexts(json_: Json = False, as_user: AsUser = None, home: Home = None
 
 def _first(questions: list[str]) -> str:
     return questions[0] if questions else ""
-
-
-def _read(file: str) -> str:
-    """The text of a CSV file: UTF-8 with or without a byte order mark, or UTF-16 with one, as spreadsheets save it."""
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}. Nothing was imported.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{file} is not UTF-8 at byte {error.start}. Save it as UTF-8; nothing was imported."
-        ) from error

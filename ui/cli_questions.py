@@ -11,6 +11,7 @@ import typer
 
 from argot.ui.cli_answer import print_choices, print_timings, print_turn
 from argot.ui.cli_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
+from argot.ui.cli_watching import Watching
 
 if TYPE_CHECKING:
     from argot.service.client import Client, OnEvent
@@ -19,6 +20,9 @@ Context = Annotated[
     str | None, typer.Option("--context", help="The context you are at home in, to settle ambiguous terms.")
 ]
 Profile = Annotated[str | None, typer.Option("--profile", help="How to answer: default, strict, lenient, paper, ...")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
 
@@ -41,6 +45,7 @@ def ask(
     thread: Annotated[str | None, typer.Option("--thread", help="Go on in this thread.")] = None,
     context: Context = None,
     profile: Profile = None,
+    tags: Tags = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -49,7 +54,8 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, {"context": context, "profile": profile}, json_=json_)
+        options = {"context": context, "profile": profile, "tags": tags}
+        asking = _Asking(client, home, as_user, options, json_=json_)
         result = asking.call("ask", question=text, thread=thread)
         asking.show(result, verbose=verbose)
 
@@ -60,6 +66,7 @@ def answer(
     choice: Annotated[str, typer.Argument(help="The number of a choice, its value, or words.", metavar="CHOICE")],
     context: Context = None,
     profile: Profile = None,
+    tags: Tags = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -67,7 +74,8 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, {"context": context, "profile": profile}, json_=json_)
+        options = {"context": context, "profile": profile, "tags": tags}
+        asking = _Asking(client, home, as_user, options, json_=json_)
         asking.show(asking.call("answer", thread=thread, choice=choice), verbose=verbose)
 
 
@@ -75,7 +83,7 @@ class _Asking:
     """One question on the command line, with whatever is asked back."""
 
     def __init__(
-        self, client: Client, home: Path | None, as_user: str | None, options: dict[str, str | None], *, json_: bool
+        self, client: Client, home: Path | None, as_user: str | None, options: dict[str, Any], *, json_: bool
     ) -> None:
         self._client = client
         self._home = home
@@ -84,17 +92,12 @@ class _Asking:
         self._json = json_
 
     def call(self, name: str, **parameters: Any) -> dict[str, Any]:
-        """The result, with the running stage shown to whoever watches."""
+        """The result, with the running stage and the answer's words shown to whoever watches as they come."""
         console = error_console()
         if self._json or not console.is_terminal:
             return self._call(name, None, parameters)
-        with console.status("reading the question") as status:
-
-            def show_stage(event: dict[str, Any]) -> None:
-                if event["kind"] == "stage":
-                    status.update(str(event["name"]).replace("_", " "))
-
-            return self._call(name, show_stage, parameters)
+        with Watching(console) as watching:
+            return self._call(name, watching.show, parameters)
 
     def _call(self, name: str, on_event: OnEvent | None, parameters: dict[str, Any]) -> dict[str, Any]:
         given = {**parameters, **self._options}
@@ -124,8 +127,9 @@ class _Asking:
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
-        options |= {f"--{name}": value for name, value in self._options.items()}
+        options |= {f"--{name}": self._options.get(name) for name in ("context", "profile")}
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
+        given += "".join(f" --tag {shlex.quote(tag)}" for tag in self._options.get("tags") or ())
         for choice in result["choices"]:
             say(f"  argot answer {result['thread']} {shlex.quote(choice['answer'])}{given}")
 

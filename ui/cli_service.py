@@ -1,4 +1,4 @@
-"""argot serve."""
+"""argot serve, argot metrics."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from typing import Annotated
 import typer
 
 from argot.errors import MissingExtra
-from argot.ui.cli_base import Home, error_console, examples, line, note, progress_text, settings_for
+from argot.ui.cli_base import (
+    Home,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    settings_for,
+)
 
 
 def register(app: typer.Typer) -> None:
     app.command(epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080"))(serve)
+    app.command(epilog=examples("argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom"))(metrics)
 
 
 def serve(
@@ -30,6 +41,12 @@ def serve(
     from argot.ui.web import serve as serve_web
 
     serve_web(settings.home, settings)
+
+
+def metrics(home: Home = None) -> None:
+    """Print what the running service counted, in Prometheus' text format. Also at /metrics, for administrators."""
+    with knowledge_base(home) as client:
+        say(client.call("metrics").rstrip())
 
 
 def put_samples_in(home: Home) -> None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import logging
 import signal
 import socket
 import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -15,32 +19,48 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import ArgotError, InvalidSettings
 from argot.service.local_socket import serving
 from argot.service.owner import KnowledgeBase
+from argot.service.retention import keep_clean
 from argot.settings import Settings
+from argot.ui.chat_people import sign_in_required
+from argot.ui.door import networks
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp
 
+    from argot.ui.door import Door
+    from argot.ui.web_guard import Guard
+
+logger = logging.getLogger(__name__)
+
+LET_SIGN_IN = "Let people sign in: argot user add NAME --password."
+UNENCRYPTED = (
+    "Argot can be reached from other machines, and without encryption: passwords and answers can be read on the way."
+    " Put a proxy with https before it and set 'public_url' (docs/administrators.md)."
+)
+STORE_GONE = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 GRACE_SECONDS = 3
-"""Open windows keep a connection; on a stop they get this long to finish an answer."""
+"""Open windows keep a connection; when all answers are done they get this long to end it."""
+SWITCH_SECONDS = 0.001
+"""So long a thread may keep the interpreter while others wait for it. Python's own 5 ms are waited for at each of the
+dozens of steps of an answer when another thread is busy.
+"""
+LAST_WORDS_SECONDS = 0.3
+"""For the end of an answer to leave the machine before its connection is closed."""
 
 
 def serve(home: Path, settings: Settings) -> None:
     """Serve until stopped by Ctrl+C or SIGTERM, and then close the stores.
 
     Raises:
-        InvalidSettings: the address is in use, is none of this machine, or can be reached from outside it.
+        InvalidSettings: the address is in use, is none of this machine, or others can reach it and nobody signs in.
         NotFound, KnowledgeBaseBusy, DamagedStore: the knowledge base cannot be opened.
     """
-    listener = bind(settings.host, settings.port)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    try:
-        asyncio.run(_serve(home, settings, listener))
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listener.close()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve(home, settings))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -51,22 +71,24 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket on an address of this machine alone, not yet listening.
+def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """A socket, not yet listening: on an address of this machine alone, unless people sign in (`shared`).
 
-    The window signs in whoever opens it as the person at this machine, who may read everything; so it must not be
-    reachable from elsewhere until people can sign in by name.
+    Until somebody has a password, the window takes whoever opens it for the person at this machine, who may read
+    everything; so it must not be reachable from elsewhere.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError) as error:
         raise InvalidSettings(f"Setting 'host' cannot be '{host}': {error}. Use 127.0.0.1.") from error
-    if not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+    if not shared and not is_secluded(str(address[0])):
         raise InvalidSettings(
             f"Setting 'host' cannot be '{host}': the chat window is open to this machine only, for everyone who opens"
-            " it reads everything. Use 127.0.0.1, and reach it from elsewhere through ssh -L 8000:127.0.0.1:8000."
+            f" it reads everything. {LET_SIGN_IN} Or use 127.0.0.1, and reach it from elsewhere through"
+            " ssh -L 8000:127.0.0.1:8000."
         )
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named: only then asyncio sends small pieces at once instead of some 40 ms later.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
@@ -86,78 +108,199 @@ def _not_bound(host: str, port: int, error: OSError) -> ArgotError:
     return InvalidSettings(f"Argot cannot listen on port {port} of {host}: {error.strerror}. Choose another port.")
 
 
-async def _serve(home: Path, settings: Settings, listener: socket.socket) -> None:
-    port = listener.getsockname()[1]
-    async with KnowledgeBase.open(home, settings) as kb, serving(kb):
-        await kb.load()
-        await kb.graph()
-        server = _server(build_app(kb, settings.host, port), settings, port)
-        await server.serve(sockets=[listener])
+def is_secluded(address: str) -> bool:
+    """Whether only this machine can reach an address."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
-def build_app(kb: KnowledgeBase, host: str, port: int) -> ASGIApp:
-    """Everything that is served: health, the cited passages, and Chainlit for the rest, behind the guard."""
+async def _serve(home: Path, settings: Settings) -> None:
+    from argot.service.metrics import Metrics
+    from argot.ui.slack.running import slack
+    from argot.ui.web_watch import Watch
+
+    networks(settings.metrics_networks, "metrics_networks")
+    async with KnowledgeBase.open(home, settings) as kb:
+        signing_in = await kb.blocking(sign_in_required, kb)
+        require_consistent(settings, signing_in=signing_in)
+        with closing(bind(settings.host, settings.port, shared=signing_in)) as listener:
+            address, port = listener.getsockname()[:2]
+            if not is_secluded(address) and not settings.public_url:
+                print(UNENCRYPTED, file=sys.stderr)
+            kb.metrics = Metrics()
+            async with serving(kb), beside(kb.metrics.watch_loop(), keep_clean(kb)), slack(kb):
+                (await kb.load()).embed_in_background()
+                await kb.graph()
+                kb.warm_model()
+                await kb.blocking(kb.glossary.warm)
+                guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
+                await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run these beside what is done within, and end them with it."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def require_consistent(settings: Settings, *, signing_in: bool) -> None:
+    """Refuse settings that would open the window to more people than they seem to.
+
+    Raises:
+        InvalidSettings
+    """
+    networks(settings.trusted_proxies)
+    if settings.sign_in_header and not settings.trusted_proxies:
+        raise InvalidSettings(
+            f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
+            " addresses of yours in 'trusted_proxies'."
+        )
+    if (settings.public_url or settings.trusted_proxies) and not signing_in:
+        raise InvalidSettings(
+            "A proxy makes the window reachable from elsewhere ('public_url', 'trusted_proxies'), and nobody signs in:"
+            f" everyone who opens it would read everything. {LET_SIGN_IN}"
+        )
+
+
+def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True) -> Guard:
+    """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui import chat_setup
-    from argot.ui.web_guard import Guard, own_hosts
+    from argot.ui.access import Addresses
+    from argot.ui.door import Door
+    from argot.ui.sign_in import refused
+    from argot.ui.web_guard import Guard, Names
 
-    origins = sorted(f"http://{name}" for name in own_hosts(host, port))
-    window = chat_setup.load(kb, origins, port)
-    app = _application(kb)
+    settings = kb.settings
+    names = Names(host, port, secluded=secluded, public_url=settings.public_url)
+    door = Door(
+        kb,
+        port=port,
+        secluded=secluded and not settings.public_url,
+        key=chat_setup.key(kb),
+        ticket=chat_setup.local_identity,
+        read_ticket=chat_setup.identify,
+    )
+    window = chat_setup.load(kb, sorted(names.origins))
+    app = application(kb, door)
     app.mount("/", window)
     return Guard(
         app,
-        host=host,
-        port=port,
+        names=names,
         page=chat_setup.page(),
-        cookie=chat_setup.cookie_name(port),
-        identify=chat_setup.identify,
-        welcome=chat_setup.local_identity,
+        door=door,
+        addresses=Addresses.of(app),
+        inner=lambda who: chat_setup.identity(who.name, who.display_name),
+        refused=refused,
     )
 
 
-def _application(kb: KnowledgeBase) -> FastAPI:
-    from fastapi import FastAPI
+def application(kb: KnowledgeBase, door: Door) -> FastAPI:
+    """Our own pages. Every endpoint declares who may use it (`access.py`); forms are checked against forgery here."""
+    from fastapi import Depends, FastAPI, HTTPException
+    from starlette.responses import PlainTextResponse
 
+    from argot.service.damage import require_readable
+    from argot.service.sign_in import SignIn
+    from argot.ui.access import needs, unforged
+    from argot.ui.api.routes import api_routes
     from argot.ui.chat_sources import sources
+    from argot.ui.pages.routes import glossary_pages
+    from argot.ui.sign_in import sign_in_pages
+    from argot.ui.slack.routes import slack_routes
+    from argot.ui.web_errors import put_errors_in_words
+    from argot.ui.web_watch import metrics_of
 
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(unforged)])
+    put_errors_in_words(app)
 
-    @app.get("/health")
+    @app.api_route("/health", methods=["GET", "HEAD"])
+    @needs("anonymous")
     async def health() -> dict[str, str]:
         """The process answers."""
         return {"status": "ok"}
 
-    @app.get("/ready")
+    @app.api_route("/ready", methods=["GET", "HEAD"])
+    @needs("anonymous")
     async def ready() -> dict[str, str]:
-        """The stores answer too."""
+        """The stores answer too, and new questions are taken on."""
+        kb.gate.require_open()
+        try:
+            await kb.blocking(require_readable, kb.home)
+        except ArgotError as error:
+            logger.error("a store does not answer: %s", error)
+            raise HTTPException(503, STORE_GONE) from error
         await (await kb.threads()).of("")
         await kb.load()
         return {"status": "ready"}
 
+    @app.get("/metrics")
+    @needs("admin", program=True)
+    async def metrics() -> PlainTextResponse:
+        """What was counted, for Prometheus. Without signing in: setting `metrics_networks` (`web_watch.py`)."""
+        return metrics_of(kb)
+
+    app.include_router(sign_in_pages(kb, door, SignIn(kb)))
     app.include_router(sources(kb))
+    app.include_router(glossary_pages(kb))
+    app.include_router(api_routes(kb))
+    app.include_router(slack_routes(kb))
     return app
 
 
-def _server(app: ASGIApp, settings: Settings, port: int) -> Any:
+def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
+
+    from argot.ui.slow_senders import Impatient
+
+    settings = kb.settings
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            print(f"Argot is open at {_url(settings.host, port)} (Ctrl+C stops it).", file=sys.stderr, flush=True)
+            place = settings.public_url or _url(settings.host, port)
+            print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await finish(kb, lambda: self.force_exit)
+            await super().shutdown(sockets)
 
     return Server(
         uvicorn.Config(
             app,
-            log_level=settings.log_level.lower(),
+            log_level=logging.getLogger("uvicorn").getEffectiveLevel(),
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
             lifespan="off",
+            http=Impatient,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )
+
+
+async def finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
+    """Begin no new answer and let those under way come to their end, as long as the settings allow.
+
+    Connections stay open meanwhile: new questions are told that the service stops, and `/ready` says so too.
+    """
+    gate, seconds = kb.gate, kb.settings.stop_seconds
+    gate.stop()
+    if not gate.running:
+        return
+    wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"
+    print(f"Argot stops when {gate.running} answers under way are done ({wait}).", file=sys.stderr, flush=True)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not impatient():
+        if await gate.quiet(0.1):
+            await asyncio.sleep(LAST_WORDS_SECONDS)
+            return
+    logger.warning("%d answers were cut off by the stop", gate.running)
 
 
 def _url(host: str, port: int) -> str:

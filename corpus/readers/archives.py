@@ -10,15 +10,24 @@ from argot.corpus.readers.limits import ReadLimits
 from argot.errors import UnreadableDocument
 
 _MAX_MEMBERS = 20_000
+ALWAYS_READ = 50_000
+"""XML elements of a file that is read however little time it may take: a template alone has some thousands."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CHUNK = 1 << 20
+_BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+"""Marks of the encoding and blanks."""
 
 
-def check_archive(data: bytes, name: str, limits: ReadLimits) -> None:
+def check_archive(data: bytes, name: str, limits: ReadLimits, *, elements_a_second: int) -> None:
     """Refuses bombs, encrypted and damaged archives, and XML with declarations (no Office program writes any).
 
-    Every member is unpacked once, counting, so that a header that lies about sizes is found out too.
+    Every member is unpacked once, counting, so that a header that lies about sizes is found out too. A few kilobytes
+    can hold more XML than any time is enough for: so its elements are counted before anything reads them.
+
+    Args:
+        elements_a_second: about how many elements the format's library reads. A number and not a clock, so that the
+            same file is read or refused on every machine.
 
     Raises:
         UnreadableDocument: any of these.
@@ -27,7 +36,7 @@ def check_archive(data: bytes, name: str, limits: ReadLimits) -> None:
         raise UnreadableDocument(name, "encrypted, or in the old Office format", "Save it without a password as OOXML.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_members(archive, name, limits)
+            _check_members(archive, name, limits, elements_a_second)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
         raise UnreadableDocument(name, "damaged or cut off: not a complete Office file") from error
     except Exception as error:
@@ -36,7 +45,7 @@ def check_archive(data: bytes, name: str, limits: ReadLimits) -> None:
         raise
 
 
-def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits) -> None:
+def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elements_a_second: int) -> None:
     members = archive.infolist()
     if len(members) > _MAX_MEMBERS:
         raise UnreadableDocument(name, f"suspicious: an archive of {len(members):,} parts")
@@ -44,24 +53,41 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits) -> N
         raise UnreadableDocument(name, "encrypted", "Save it without a password.")
     if sum(member.file_size for member in members) > limits.max_unpacked_bytes:
         raise _too_large(name, limits)
-    unpacked = 0
+    unpacked = elements = 0
+    most_elements = ALWAYS_READ + int(limits.seconds * elements_a_second)
     for member in members:
-        is_xml = member.filename.lower().endswith((".xml", ".rels", ".vml"))
         with archive.open(member) as stream:
-            tail = b""
+            tail, is_xml = b"", False
             while chunk := stream.read(_CHUNK):
+                is_xml = is_xml or (not tail and _is_xml(member.filename, chunk))
                 unpacked += len(chunk)
                 if unpacked > limits.max_unpacked_bytes:
                     raise _too_large(name, limits)
                 if is_xml and _DECLARATIONS.search(tail + chunk):
                     raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
+                elements += chunk.count(b"<") - chunk.count(b"</") if is_xml else 0
+                if elements > most_elements:
+                    raise _too_much(name, most_elements, limits)
                 tail = chunk[-32:]
+
+
+def _is_xml(name: str, beginning: bytes) -> bool:
+    """By its name, or by how it begins: any part may be named as the one to be read."""
+    return name.lower().endswith((".xml", ".rels", ".vml")) or beginning.lstrip(_BEFORE_XML).startswith(b"<")
 
 
 def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
     allowed = limits.max_unpacked_bytes // 1_000_000
     return UnreadableDocument(
         name, f"too large: it unpacks to more than {allowed:,} MB", "Set ARGOT_MAX_FILE_MB to allow larger files."
+    )
+
+
+def _too_much(name: str, allowed: int, limits: ReadLimits) -> UnreadableDocument:
+    return UnreadableDocument(
+        name,
+        f"too large: it holds more than {allowed:,} XML elements, too many to read in {limits.seconds:g} seconds",
+        "Set ARGOT_PARSE_SECONDS to allow more, or split the file.",
     )
 
 

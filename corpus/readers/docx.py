@@ -20,6 +20,8 @@ p[style-name='Heading 9'] => h6:fresh
 p[style-name='Caption'] => p:fresh
 p[style-name='caption'] => p:fresh
 """
+_ELEMENTS_A_SECOND = 10_000
+"""What mammoth reads: 60 seconds are enough for some 25 MB of ordinary text (unpacked)."""
 _FIRST_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
@@ -27,7 +29,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else the first top heading, else the file name. Word files know no pages."""
     import mammoth
 
-    check_archive(data, name, limits)
+    check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
     result = mammoth.convert_to_html(
         io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(lambda image: {}), id_prefix="n-"
     )

@@ -14,13 +14,15 @@ from argot.types import PageMark, ParsedDocument
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _MAX_DEPTH = 20
+_ELEMENTS_A_SECOND = 30_000
+"""What python-pptx reads."""
 
 
 def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties, else of the first slide, else the file name. Every slide is one page mark."""
     import pptx
 
-    check_archive(data, name, limits)
+    check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
     deck = pptx.Presentation(io.BytesIO(data))
     parts: list[str] = []
     pages: list[PageMark] = []

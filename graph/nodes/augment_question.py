@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from argot.graph.context import RunContext
-from argot.graph.records import read_terms, senses_of
+from argot.graph.records import agreed_context, read_terms, senses_of
 from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.graph.wording import augmented_question as augmented
@@ -19,13 +19,17 @@ async def augment_question(state: State, run: RunContext) -> Step:
     word. The asker's own wording stays beside it, with a small weight, where a sense is a guess or the documents
     never spell it out.
     """
+    return await asyncio.to_thread(_augmented, state, run)
+
+
+def _augmented(state: State, run: RunContext) -> Step:
     question = state["stand_alone_question"]
-    terms = await asyncio.to_thread(read_terms, state, run)
-    context = await asyncio.to_thread(_context, state, terms, run)
+    terms = read_terms(state, run)
     query = expanded_query(question, terms)
-    queries = [(query, 1.0), *await asyncio.to_thread(_rival_queries, question, state, terms, run)]
-    if query != question and run.profile.weight_original and await asyncio.to_thread(_keeps_terms, state, terms, run):
+    queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
+    if query != question and run.profile.weight_original and _keeps_terms(state, terms, run):
         queries.append((question, run.profile.weight_original))
+    context = _context(state, terms, run)
     update = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
     return Step(update, found or "nothing to explain")
@@ -60,7 +64,5 @@ def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunC
 
 
 def _context(state: State, terms: list[ReadTerm], run: RunContext) -> Context | None:
-    """The context of the question: that of its terms if they agree, else the one identified."""
-    names = {term.sense.context for term in terms if term.sense.context}
-    name = names.pop() if len(names) == 1 else next((name for name, _ in state["contexts"]), "")
+    name = agreed_context(state, terms)
     return next((context for context in run.glossary.contexts(run.principal) if context.name == name), None)

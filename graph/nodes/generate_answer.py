@@ -1,30 +1,94 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import AsyncGenerator
 
+from argot.errors import ModelUnavailable
 from argot.graph.context import RunContext
 from argot.graph.records import hits_of, read_terms
-from argot.graph.stage import Step, tell_piece
-from argot.graph.state import State
-from argot.protocols import AnswerRequest
+from argot.graph.stage import Step, tell_piece, tell_retract
+from argot.graph.state import HitRecord, State
+from argot.protocols import AnswerRequest, AnswerWriter
+from argot.results import AnsweredBy
+from argot.tools.instructions import gives_orders
+from argot.tools.model.refusal import is_refusal
+from argot.tools.outline import OutlineWriter
 
 
 async def generate_answer(state: State, run: RunContext) -> Step:
     """Writes the answer from the best passages, and sends it out piece by piece.
 
     With `withhold_unsupported` nothing is sent before the citations are matched. What is kept here is a draft: the
-    next node makes checked sentences of it and clears it.
+    next node makes checked sentences of it and clears it. Where the language model fails, what it wrote so far is
+    taken back, and the answer is quoted from the passages instead.
     """
-    hits = await asyncio.to_thread(hits_of, state["hits"][: run.profile.passages_for_answer], run)
-    terms = await asyncio.to_thread(read_terms, state, run)
-    question = state["stand_alone_question"]
-    request = AnswerRequest(question, state["augmented_question"] or question, terms, hits)
-    pieces = []
-    async for piece in run.writer.write(request):
-        pieces.append(piece)
+    request = await answer_request(state, run)
+    by: AnsweredBy = "model" if run.model else "extractive"
+    quoting = quoting_writer(state, run)
+    trouble = ""
+    try:
+        draft = await written(run.writer if run.model or not state.get("whole") else OutlineWriter(), request, run)
+    except ModelUnavailable as error:
+        if quoting is None:
+            raise
+        trouble = clause(error)
+        by, draft = "extractive", await written(quoting, request, run)
+    if by == "model" and is_refusal(draft):
+        draft = ""
         if not run.profile.withhold_unsupported:
-            tell_piece(piece)
-    draft = "".join(pieces)
-    return Step(
-        {"draft": draft}, f"{len(draft.split())} words from {len(hits)} passages" if draft.strip() else "nothing"
-    )
+            tell_retract()
+    if by == "model" and not draft.strip() and quoting is not None and (state.get("whole") or _may_be_told(request)):
+        by, draft = "extractive", await written(quoting, request, run)
+    found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
+    return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
+
+
+def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
+    """What writes where the model cannot: of a whole file, how its parts begin. None: the writer is no model."""
+    return OutlineWriter() if run.quoting is not None and state.get("whole") else run.quoting
+
+
+def _may_be_told(request: AnswerRequest) -> bool:
+    """Whether a passage gives orders, so that a refusal may be obedience: one document must not silence the others."""
+    return any(gives_orders(hit.passage) for hit in request.hits)
+
+
+def clause(error: ModelUnavailable) -> str:
+    """What the server did, to go on after "The language model server"."""
+    return re.sub(r"^The language model server ", "", str(error)).rstrip(".")
+
+
+async def answer_request(state: State, run: RunContext) -> AnswerRequest:
+    return await asyncio.to_thread(_request, state, run)
+
+
+def _request(state: State, run: RunContext) -> AnswerRequest:
+    hits = hits_of(hits_to_answer_from(state, run), run)
+    terms = read_terms(state, run)
+    question = state["stand_alone_question"]
+    return AnswerRequest(question, state["augmented_question"] or question, terms, hits)
+
+
+def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
+    """The best passages; of a whole file all that were taken, since none is better than another."""
+    return state["hits"] if state.get("whole") else state["hits"][: run.profile.passages_for_answer]
+
+
+async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext) -> str:
+    """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
+    pieces: list[str] = []
+    source = writer.write(request)
+    try:
+        async for piece in source:
+            pieces.append(piece)
+            if not run.profile.withhold_unsupported:
+                tell_piece(piece)
+    except ModelUnavailable:
+        if pieces and not run.profile.withhold_unsupported:
+            tell_retract()
+        raise
+    finally:
+        if isinstance(source, AsyncGenerator):  # an asker who leaves stops the server's work at once
+            await source.aclose()
+    return "".join(pieces)

@@ -1,20 +1,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from argot.graph.context import RunContext
-from argot.graph.records import EXPLAINED, context_scores, term_of, to_mention
+from argot.graph.records import EXPLAINED, context_scores, senses_of, term_of, to_mention
 from argot.graph.stage import Step
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
 from argot.graph.telling import says_nothing_else
+from argot.jargon_db.phrases import NearPhrases
 from argot.tools.jargon import known_to_documents
 from argot.tools.senses import SenseChooser, SenseRanking
+from argot.tools.words import content_stems
 from argot.types import Mention, Sense
 
 LEAST_RIVAL = 0.1
 MOST_RIVALS = 2
+LOOKED_BACK = 5
+"""Turns of the thread whose jargon counts."""
+
 OFFERED_SENSES = 6
 """Senses of one term offered to choose from, best first."""
 
@@ -51,6 +57,14 @@ class _Findings:
         )
 
 
+@dataclass(frozen=True)
+class _Glossed:
+    """What the glossary says of the question's terms: their senses, and those of them that the question explains."""
+
+    senses: Mapping[str, Sequence[Sense]]
+    told: Mapping[Mention, Sense]
+
+
 async def look_up_jargon(state: State, run: RunContext) -> Step:
     """Every mention looked up in the glossary by its SQL template, and the senses that fit chosen (3.4).
 
@@ -82,8 +96,13 @@ def _look_up(state: State, run: RunContext) -> _Findings:
             findings.read(place, term_of(mention), EXPLAINED, "the question explains it")
         elif not senses.get(term_of(mention)):
             _note_unknown(place, mention, state, run, findings)
-    known = {place: mention for place, mention in enumerate(mentions) if senses.get(term_of(mention))}
-    _choose(state, run, {place: mention for place, mention in known.items() if not mention.explained}, senses, findings)
+    known = {
+        place: mention
+        for place, mention in enumerate(mentions)
+        if senses.get(term_of(mention)) and not mention.explained
+    }
+    told = _told([mention for mention in mentions if mention.explained], run) if known else {}
+    _choose(state, run, known, _Glossed(senses, told), findings)
     return _within_bounds(findings, state, run)
 
 
@@ -95,9 +114,34 @@ def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sens
     for mention in mentions:
         term = term_of(mention)
         narrow = found.get(mention.surface) or found.get(term, [])
+        if mention.match == "misspelt":
+            narrow = _misspelt_senses(mention.surface, narrow)
         if term not in senses or len(narrow) < len(senses[term]):
             senses[term] = narrow
     return senses
+
+
+def _told(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
+    """The glossary's senses that the question itself explains: "in the FTL (flash translation layer)".
+
+    They are read as explained; their contexts speak for senses of the other terms.
+    """
+    found = (
+        run.glossary.look_up(run.principal, sorted({term_of(mention) for mention in explained})) if explained else {}
+    )
+    return {
+        mention: sense
+        for mention in explained
+        for sense in reversed(found.get(term_of(mention), []))
+        if content_stems(sense.expansion) == content_stems(mention.explained)
+    }
+
+
+def _misspelt_senses(surface: str, senses: Sequence[Sense]) -> list[Sense]:
+    """Those whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense of PLP."""
+    phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
+    meant = {label for near in phrases.find(surface) for label in near.labels}
+    return [sense for sense in senses if str(sense.id) in meant] or list(senses)
 
 
 def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
@@ -115,7 +159,7 @@ def _choose(
     state: State,
     run: RunContext,
     mentions: Mapping[int, Mention],
-    senses: Mapping[str, Sequence[Sense]],
+    glossed: _Glossed,
     findings: _Findings,
 ) -> None:
     """Reads each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
@@ -127,8 +171,10 @@ def _choose(
             findings.read(place, term, state["picked"][term], "your choice")
         elif term not in state["let_be"]:
             undecided.append(mention)
-    guessing = _has_to_guess(state, run, list(mentions.values()))
-    for ranking in _rankings(state, run, undecided, senses):
+    thread = _thread_contexts(state, run) if undecided else {}
+    told = any(sense.context in thread for mention in undecided for sense in glossed.senses[term_of(mention)])
+    guessing = not told and _has_to_guess(state, run, [*mentions.values(), *glossed.told])
+    for ranking in _rankings(state, run, undecided, glossed, thread):
         _judge(places[ranking.mention.start], ranking, guessing, run, findings)
 
 
@@ -138,19 +184,45 @@ def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) ->
     return alone and says_nothing_else(state["stand_alone_question"], mentions)
 
 
+def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
+    """The share of the last turns' jargon that was read in each context, the latest turn counting most."""
+    turns = [*reversed(state.get("turns", []))][:LOOKED_BACK]
+    read = [
+        (reading, 1 / (1 + age))
+        for age, turn in enumerate(turns)
+        for reading in turn["readings"]
+        if reading["settled"] and reading["sense"] != EXPLAINED
+    ]
+    senses = senses_of((reading["term"] for reading, _ in read), run)
+    weights: Counter[str] = Counter()
+    for reading, weight in read:
+        if reading["sense"] in senses:
+            weights[senses[reading["sense"]].context] += weight  # type: ignore[assignment]
+    total = sum(weights.values())
+    return {context: weight / total for context, weight in weights.items()}
+
+
 def _rankings(
-    state: State, run: RunContext, mentions: Sequence[Mention], senses: Mapping[str, Sequence[Sense]]
+    state: State,
+    run: RunContext,
+    mentions: Sequence[Mention],
+    glossed: _Glossed,
+    thread: Mapping[str, float],
 ) -> list[SenseRanking]:
+    """One ranking for each of the mentions. What the question explains is weighed with them, and has none."""
     if not mentions:
         return []
-    return SenseChooser(run.corpus, run.principal).choose(
+    by_term = {term_of(mention): glossed.senses[term_of(mention)] for mention in mentions}
+    rankings = SenseChooser(run.corpus, run.principal, run.signatures).choose(
         state["stand_alone_question"],
-        mentions,
-        {term_of(mention): senses[term_of(mention)] for mention in mentions},
+        sorted([*mentions, *glossed.told], key=lambda mention: mention.start),
+        {**by_term, **{term_of(mention): [sense] for mention, sense in glossed.told.items()}},
         context_scores(state),
         run.asker_context,
         state.get("remembered", {}),
+        thread,
     )
+    return [ranking for ranking in rankings if ranking.mention not in glossed.told]
 
 
 def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:

@@ -44,7 +44,7 @@ async def query_miss(state: State, run: RunContext) -> Step:
 
 def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
     """Puts terms into the manager's queue. Recording the same question of the same thread again changes nothing."""
-    for term in terms:
+    for term in terms if run.records_misses else ():
         run.glossary.record_miss(term, run.principal.name, state["question"], run.thread)
 
 

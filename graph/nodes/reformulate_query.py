@@ -1,23 +1,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 
 from argot.corpus.stop_words import STOP_WORDS
 from argot.graph.context import RunContext
 from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.tools.search import search_triples
-from argot.tools.words import words
+from argot.tools.words import asks, words
 from argot.types import Triple
 
 LEAST_CONTENT_WORDS = 3
-
-_ASKS = re.compile(
-    r"(?:\w+ ){0,3}?(?:what|which|who|whose|where|when|why|how"
-    r"|is|are|was|were|do|does|did|can|could|should|must|will)\b",
-    re.IGNORECASE,
-)
 
 
 async def reformulate_query(state: State, run: RunContext) -> Step:
@@ -25,19 +18,20 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
 
     Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one, never in
     its stead. Skipped where it cannot help: no triple is near, or the question is explicit. KaPQA 7.3 and 7.5 find
-    that well-formed questions lose by being rewritten.
+    that well-formed questions lose by being rewritten. A model that is not to be spared is asked all the same.
     """
+    sparing = run.profile.spare_model or run.model is None
     query = state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]
     triples: list[Triple] = []
     if run.profile.use_triples:
-        if await asyncio.to_thread(is_explicit, query, run):
+        if sparing and await asyncio.to_thread(is_explicit, query, run):
             return Step({}, "skipped: the question is explicit")
         triples = await asyncio.to_thread(search_triples, run.corpus, run.principal, query, run.profile)
-        if triples and run.profile.classify_triples:
-            triples = await run.reader.relevant_triples(query, triples)
-        if not triples:
+        if not triples and sparing:
             return Step({}, "skipped: no triple helps")
-    enhanced = (await run.reader.enhance_query(query, triples)).strip()
+    triples, enhanced = await _reformulated(query, triples, run, sparing=sparing)
+    if run.profile.use_triples and not triples and sparing:
+        return Step({}, "skipped: no triple helps")
     if not enhanced or enhanced.casefold() == query.casefold():
         return Step({}, "unchanged")
     plain = state["search_queries"] or [(state["stand_alone_question"], 1.0)]
@@ -45,10 +39,24 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     return Step({"search_queries": queries, "triples": [triple.id for triple in triples]}, f"also “{enhanced}”")
 
 
+async def _reformulated(
+    query: str, triples: list[Triple], run: RunContext, *, sparing: bool
+) -> tuple[list[Triple], str]:
+    """The triples that help, and the query in their words; without any, by the reader's plain rewriting."""
+    if triples and run.profile.classify_triples:
+        if run.profile.triples_in_one_call:
+            triples, enhanced = await run.reader.reformulate(query, triples)
+            return triples, enhanced.strip()
+        triples = await run.reader.relevant_triples(query, triples)
+        if not triples and sparing:
+            return [], ""
+    return triples, (await run.reader.enhance_query(query, triples)).strip()
+
+
 def is_explicit(query: str, run: RunContext) -> bool:
     """A whole question whose content words the documents all use: there is nothing to translate."""
     content = [word for word, _, _ in words(query) if word not in STOP_WORDS]
-    if len(content) < LEAST_CONTENT_WORDS or not _ASKS.match(query):
+    if len(content) < LEAST_CONTENT_WORDS or not asks(query):
         return False
     store = run.corpus.store
     return all(store.term_document_frequency(run.principal, word) for word in dict.fromkeys(content))

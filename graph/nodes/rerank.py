@@ -3,21 +3,27 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.context import RunContext
-from argot.graph.records import hits_of, to_hit_record
+from argot.graph.records import CHOSEN, hits_of, senses_of, to_hit_record
 from argot.graph.stage import Step
 from argot.graph.state import State
+from argot.tools.missing import asks_of_numbers_alone, lacks_half, unknown_part_numbers
 from argot.tools.rerank import evidence_strength, nearest_sentence
 from argot.tools.rerank import rerank as reranked
 from argot.tools.search import WeightedQuery
+from argot.tools.sense_rivals import passages_of_rivals
 from argot.types import Hit
 
 
 async def rerank(state: State, run: RunContext) -> Step:
     """Orders the best passages anew by how well each answers, and weighs whether the best of them is enough.
 
-    Judged against the query that was searched: the question with its jargon expanded. Switched off, the order stays
-    and the evidence is taken as enough if there is any passage at all.
+    Judged against the query that was searched: the question with its jargon expanded. Where the asker said what a term
+    means, passages that clearly speak of another of its senses are left out: no word of theirs answers. Switched off,
+    the order stays and the evidence is taken as enough if there is any passage at all. So it is where a file is asked
+    about as a whole.
     """
+    if state.get("whole"):
+        return Step({"evidence": float(bool(state["hits"])), "enough_evidence": bool(state["hits"])}, "as they stand")
     hits, evidence = await asyncio.to_thread(_rerank, state, run)
     kept = hits[: run.profile.passages]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
@@ -25,12 +31,43 @@ async def rerank(state: State, run: RunContext) -> Step:
     if kept and not enough:
         nearest = await asyncio.to_thread(nearest_sentence, state["search_queries"][0][0], kept, run.corpus.embedder)
         enough = nearest >= run.profile.answer_from
+    unnamed: list[str] = []
+    if enough and run.profile.rerank and run.profile.abstain_below:
+        unnamed, lacking = await asyncio.to_thread(_lacking, state, kept, run)
+        enough = not (unnamed or lacking)
     update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
-    return Step(update, f"{best}, evidence {evidence:.2f}")
+    return Step({**update, "unnamed": unnamed}, f"{best}, evidence {evidence:.2f}")
+
+
+def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], bool]:
+    """Part numbers that no document names, and whether the documents lack what the question asks about.
+
+    A term that was understood is about something the documents' people know, however it is worded.
+    """
+    store, understood = run.corpus.store, [state["mentions"][one["mention"]]["surface"] for one in state["readings"]]
+    named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
+    unnamed = [name for name in named if not any(name in surface for surface in understood)]
+    if state["readings"]:
+        return unnamed, False
+    query = state["search_queries"][0][0]
+    return unnamed, asks_of_numbers_alone(query) or lacks_half(query, hits, store, run.principal)
+
+
+def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
+    """Only the asker's word is sure enough for this; a sense that was worked out may be the wrong one."""
+    chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN}
+    if not chosen:
+        return hits
+    others: set[str] = set()
+    for term, meant in chosen.items():
+        senses = senses_of([term], run)
+        if meant in senses:
+            others |= passages_of_rivals(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
+    return [hit for hit in hits if hit.passage.id not in others]
 
 
 def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
-    hits = hits_of(state["hits"], run)
+    hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]

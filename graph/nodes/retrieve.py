@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.context import RunContext
+from argot.graph.files import hits_of_files
 from argot.graph.records import to_hit_record
 from argot.graph.stage import Step
 from argot.graph.state import State
@@ -10,10 +11,16 @@ from argot.tools.search import WeightedQuery, hybrid_search
 
 
 async def retrieve(state: State, run: RunContext) -> Step:
-    """Semantic and keyword search over passages and derived texts, folded to passages, fused by reciprocal rank."""
+    """Semantic and keyword search over passages and derived texts, folded to passages, fused by reciprocal rank.
+
+    Nothing is searched for where files of the conversation are asked about as a whole: their parts are taken.
+    """
+    if whole := state.get("whole"):
+        parts = await asyncio.to_thread(hits_of_files, whole, run)
+        return Step({"hits": [to_hit_record(hit) for hit in parts]}, f"{len(parts)} passages of the file")
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     queries = queries or [WeightedQuery(state["stand_alone_question"], 1.0)]
-    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile)
+    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags)
     update = {"hits": [to_hit_record(hit) for hit in hits], "search_queries": [(q.text, q.weight) for q in queries]}
     documents = len({hit.document.id for hit in hits})
     return Step(update, f"{len(hits)} passages of {documents} documents")

@@ -6,8 +6,11 @@ from typing import Any
 
 from argot.graph.assemble import visible_answer
 from argot.graph.context import RunContext
+from argot.graph.files import named_in, whole_files
 from argot.graph.stage import Step
-from argot.graph.state import State, empty_turn, finished_turn
+from argot.graph.state import State, TurnPart, empty_turn, finished_turn
+from argot.tools.asked_of_file import missing_file_asked
+from argot.tools.small_talk import SmallTalk, may_lean, small_talk
 from argot.types import Turn
 
 HISTORY = 4
@@ -17,19 +20,50 @@ HISTORY = 4
 async def stand_alone(state: State, run: RunContext) -> Step:
     """Begins the turn empty, and makes a question that needs no history of a follow-up.
 
-    The turn before moves into the thread's past here, whether it came to an end or its choice was left unanswered.
+    The turn before moves into the thread's past here, whether it came to an end or its choice was left unanswered;
+    one that is answered again is forgotten.
+    A message that asks for the gist of a file of the conversation gets that file's name, and leans on nothing else.
     The history a reader sees holds only what the asker may still see.
     """
-    past = finished_turn(state)
+    past = None if state.get("again") else finished_turn(state)
     turn = empty_turn(state["asked"])
+    turn["profile"], turn["tags"] = run.profile.name, list(run.tags)
     turns = [*state.get("turns", []), *([past] if past else [])]
-    if run.profile.stand_alone and turns:
-        history = await asyncio.to_thread(_history, turns[-HISTORY:], run)
+    files = await asyncio.to_thread(run.corpus.store.documents_of_conversation, run.principal)
+    turn["files"] = [file.revision_id for file in files]
+    whole = whole_files(turn["question"], files, turns[-1] if turns else None) if run.profile.generate_answer else []
+    if whole:
+        turn["whole"] = [file.id for file in whole]
+        turn["stand_alone_question"] = named_in(turn["question"], whole)
+        return _begun(turn, past)
+    history = await asyncio.to_thread(_history, turns, run) if run.profile.stand_alone else []
+    kind = await asyncio.to_thread(_small_talk, turn["question"], run)
+    if not (files or history or kind) and _talks(run) and missing_file_asked(turn["question"]):
+        kind = "no_file"
+    if history and (not kind or may_lean(turn["question"], kind)):
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
-    update: dict[str, Any] = {**turn, "turns": [past] if past else []}
+    turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
+    return _begun(turn, past)
+
+
+def _begun(turn: TurnPart, past: dict[str, Any] | None) -> Step:
     rewritten = turn["stand_alone_question"] != turn["question"]
+    update: dict[str, Any] = {**turn, "turns": [past] if past else []}
     return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone", begins=True)
 
 
 def _history(turns: Sequence[dict[str, Any]], run: RunContext) -> list[Turn]:
-    return [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in turns]
+    """The last exchanges in which something was asked, and what others said since: nothing leans on a greeting."""
+    asked = [turn for turn in turns if not small_talk(turn["stand_alone_question"])][-HISTORY:]
+    told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in asked]
+    return [*told, *(Turn(said, "") for said in run.heard)]
+
+
+def _talks(run: RunContext) -> bool:
+    return run.profile.small_talk and run.profile.generate_answer
+
+
+def _small_talk(message: str, run: RunContext) -> SmallTalk | None:
+    """The kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
+    kind = small_talk(message) if _talks(run) else None
+    return kind if kind and not run.glossary.matcher(run.principal).find(message) else None

@@ -1,7 +1,8 @@
 -- Every sense, narrowed by what is given; a parameter that is NULL narrows nothing.
+-- In the order of the index over terms, so that the first page of a large glossary is there at once.
 -- Free text (:query) is matched afterwards on normalised text, because LIKE knows neither Unicode case nor NFKC.
 SELECT sense_rows.*
-FROM sense_rows
-WHERE (:context_key IS NULL OR context_key = :context_key)
-  AND (:status IS NULL OR status = :status)
-ORDER BY key, spelling, context_name, id
+FROM terms CROSS JOIN senses ON senses.term = terms.id CROSS JOIN sense_rows ON sense_rows.id = senses.id
+WHERE (:context_key IS NULL OR sense_rows.context_key = :context_key)
+  AND (:status IS NULL OR senses.status = :status)
+ORDER BY terms.key, terms.spelling, sense_rows.context_name, sense_rows.id

@@ -1,12 +1,130 @@
-// A mark in an answer opens its passage in the side panel. With a modifier key, or without this script, it is a plain
-// link to the same passage. The message goes to Chainlit's own window-message channel and from there to the service,
-// which checks what may be read.
+// A mark in an answer opens its passage in the side panel; "not what I meant" asks for another sense. With a modifier
+// key, or without this script, a mark is a plain link to the same passage. The message goes to Chainlit's own
+// window-message channel and from there to the service, which checks what may be read.
+const ours = ['.message-content a[href^="/argot/passages/"]', '.message-content a[href^="/argot/terms/"]', '#side-view-content a[href^="/argot/passages/"]'].join();
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  const link = event.target instanceof Element && event.target.closest('.message-content a[href^="/argot/passages/"]');
+  const link = event.target instanceof Element && event.target.closest(ours);
   if (!link) return;
   event.preventDefault();
+  if (event.detail > 1) return; // the second press of a double click
   document.querySelectorAll('.argot-open').forEach((other) => other.classList.remove('argot-open'));
   link.classList.add('argot-open');
   window.postMessage({ open: link.getAttribute('href') }, window.location.origin);
 });
+
+// A narrow window folds the list of conversations away, and with it what would give the page the address of its new
+// conversation: a reload would begin another one.
+window.addEventListener('message', (event) => {
+  const thread = event.source === window && event.origin === window.location.origin && event.data && event.data.thread;
+  if (typeof thread !== 'string' || !/^[\w-]+$/.test(thread) || window.location.pathname !== '/') return;
+  if (window.matchMedia('(max-width: 767px)').matches) window.history.replaceState(window.history.state, '', `/thread/${thread}`);
+});
+
+// A file that was sent is in the conversation, and not to be fetched again: its name is no link.
+document.addEventListener('click', (event) => {
+  if (event.target instanceof Element && event.target.closest('a[href*="/project/file/"]')) event.preventDefault();
+}, true);
+
+// A page that cannot be drawn is left out; the words below it say the same.
+document.addEventListener('error', (event) => {
+  if (event.target instanceof HTMLImageElement && event.target.closest('#side-view-content')) event.target.style.display = 'none';
+}, true);
+
+// Of a picture that is about to be sent stands a sign: its bytes would need an address that the page's policy forbids.
+const addressOf = URL.createObjectURL.bind(URL);
+URL.createObjectURL = (what) => (what instanceof File && what.type.startsWith('image/') ? '/public/picture.svg' : addressOf(what));
+
+// What is copied is text to be pasted anywhere: the answer with its numbers and the list of sources below it, without
+// the marks of Markdown and without addresses that only work here.
+function pasteable(markdown) {
+  return markdown
+    .replace(/ · \[Not what I meant\]\(\/argot\/terms\/[^)]*\)/g, '')
+    .replace(/\[((?:\\.|[^\]\\])*)\]\(\/argot\/[^)]*\)/g, '$1')
+    .replace(/^#{1,6} (.*)$/gm, '$1:')
+    .replace(/\*\*/g, '')
+    .replace(/\\([\\`*_{}[\]()#+\-.!|<>~:&$^=])/g, '$1')
+    .replace(/&lt;/g, '<')
+    .replace(/&amp;/g, '&')
+    .replace(/\u2060/g, '');
+}
+if (navigator.clipboard && navigator.clipboard.write) {
+  const write = navigator.clipboard.writeText.bind(navigator.clipboard);
+  navigator.clipboard.writeText = (text) => write(pasteable(text));
+  navigator.clipboard.write = async (items) => write(pasteable(await (await items[0].getType('text/plain')).text()));
+}
+
+// People who do not see the window are told what happens in it: that an answer is being written, and the answer itself.
+const voice = document.createElement('div');
+voice.setAttribute('role', 'status');
+voice.setAttribute('aria-live', 'polite');
+voice.className = 'argot-voice';
+document.body.append(voice);
+let before = null; // the last answer when something was asked; null: nothing is waited for
+let offered = '';
+function lastAnswer() {
+  const answers = document.querySelectorAll('.ai-message .message-content');
+  return answers.length ? answers[answers.length - 1].innerText.trim() : '';
+}
+function asking(event) {
+  if (!(event.target instanceof Element)) return;
+  const pressed = event.type === 'click' && event.target.closest('#chat-submit, #starters button, button[id^="choice-"], button[id^="next-"], button[id^="tool-"]');
+  const entered = event.type === 'keydown' && event.key === 'Enter' && !event.shiftKey && event.target.closest('#chat-input');
+  if (!pressed && !entered) return;
+  before = lastAnswer();
+  voice.textContent = 'Argot is answering.';
+}
+document.addEventListener('click', asking, true);
+document.addEventListener('keydown', asking, true);
+function listen() {
+  if (before !== null && !document.querySelector('#stop-button')) {
+    const answer = lastAnswer();
+    if (answer && answer !== before) {
+      before = null;
+      voice.textContent = `Argot: ${answer}`;
+    }
+  }
+  label('#chat-input', 'Your question');
+  label('#chat-submit', 'Send');
+  label('#stop-button', 'Stop');
+  label('#upload-button', 'Ask about a file, in this conversation alone');
+  label('#chat-settings-open-modal', 'How to answer');
+  label('#new-chat-button', 'New conversation');
+  label('#sidebar-trigger-button', 'Past conversations');
+  label('#search-chats-button', 'Search conversations');
+  label('#theme-toggle', 'Light or dark');
+  label('#user-nav-button', 'Your account');
+  label('#thread-options', 'Rename or delete');
+  label('button:has(> .lucide-arrow-down)', 'To the newest message');
+  label('button:has(> .lucide-copy)', 'Copy with sources');
+  label('.positive-feedback-off, .positive-feedback-on', 'Helpful');
+  label('.negative-feedback-off, .negative-feedback-on', 'Not helpful');
+  label('button[id^="tool-"]:has(.lucide-refresh-cw)', 'Answer again');
+  label('button[id^="tool-"]:has(.lucide-download)', 'Save this conversation');
+  const choices = document.querySelectorAll('button[id^="choice-"]');
+  const last = choices[choices.length - 1];
+  if (last && last.id !== offered) {
+    offered = last.id;
+    last.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+  }
+  const panel = document.querySelector('#side-view-content');
+  if (panel && !panel.hasAttribute('tabindex')) {
+    panel.setAttribute('tabindex', '0');
+    panel.setAttribute('role', 'region');
+    panel.setAttribute('aria-labelledby', 'side-view-title');
+  }
+}
+function label(selector, words) {
+  document.querySelectorAll(selector).forEach((one) => one.hasAttribute('aria-label') || one.setAttribute('aria-label', words));
+}
+let due = 0;
+new MutationObserver(() => {
+  if (due) return;
+  due = window.setTimeout(() => { due = 0; listen(); }, 150);
+}).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['id', 'class'] });
+
+// The way to the glossary's pages stands in the head of the window, hidden by the style sheet but for managers.
+fetch('/glossary/me', { headers: { accept: 'application/json' } })
+  .then((answer) => (answer.ok ? answer.json() : { manages: false }))
+  .then((me) => document.documentElement.classList.toggle('argot-manager', me.manages))
+  .catch(() => undefined);

@@ -1,0 +1,302 @@
+"""Questions of a megabyte, bombs for JSON and for regular expressions, beside people who ask: who notices?
+
+    python bench/hostile.py                # under three minutes on two cores
+    python bench/hostile.py --seconds 10   # does it work?
+
+One `argot serve` over the sample knowledge base, with its limits as they come and without a language model, so that all
+of a wait is its own. Some people ask a question every few seconds: alone, then beside programs that send nothing but
+what is made to hurt, then alone again. The hostile programs have keys of their own and run in another process.
+
+First they send what is too large, or no question at all. Number 25 of the scorecard holds if all of it is refused with
+4xx within a second, and the others' 95th percentile is at most twice what it is alone. Then they send bombs as long as
+a question may just be. Those are questions: they are answered, until the person's limit turns them away. What they cost
+the others is shown too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from load_applications import ARGOT, prepared, started
+
+MB = 1_000_000
+LONGEST = 4000
+"""Characters of a question, the setting `max_question_chars` as it comes."""
+MOST_SECONDS = 1.0
+MOST_RATIO = 2.0
+UNITS = (
+    " ", "\t", "\n", "a", "1", "A-B ", "(a) ", "((", "a.b", "1. ", "a_", "PUC/", "PUC, ", "GC and ", "what is ", "x:",
+    "http://a@", "| ", "[1](", "<a ", "`", "“", "\u0301", "\u202e", "\U0001f642",
+)  # fmt: skip
+"""What patterns try over and over when it comes in long runs."""
+
+
+@dataclass(frozen=True)
+class Bomb:
+    """A request. `refused`: it can be no question, so that it takes a 4xx."""
+
+    kind: str
+    path: str
+    body: bytes
+    refused: bool = True
+
+
+@dataclass(frozen=True)
+class Reply:
+    kind: str
+    refused: bool
+    status: int
+    seconds: float
+
+
+def bombs() -> list[Bomb]:
+    """Every kind: those to be refused, in turns, and those that are questions."""
+
+    def ask(text: str) -> bytes:
+        return json.dumps({"question": text}).encode()
+
+    def chat(*texts: str) -> bytes:
+        said = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(texts)]
+        return json.dumps({"model": "argot", "messages": said}).encode()
+
+    large = [
+        Bomb("question of 1 MB", "/api/ask", ask("x " * (MB // 2))),
+        Bomb("question of 1 MB, as OpenAI's API", "/v1/chat/completions", chat("What is WAF? " * (MB // 13))),
+        Bomb("search of 1 MB", "/api/search", json.dumps({"query": "?" * MB}).encode()),
+        Bomb("choice of 1 MB", "/api/answer", json.dumps({"thread": "t", "choice": "1" * MB}).encode()),
+        Bomb("body of 2 MB", "/api/ask", ask("x" * 2 * MB)),
+        Bomb("nested JSON", "/api/ask", b"[" * MB),
+        Bomb("nested JSON", "/v1/chat/completions", b'{"a":' * 150_000),
+        Bomb("JSON number of 1 MB", "/api/search", b'{"query": "x", "limit": ' + b"9" * MB + b"}"),
+    ]
+    long = [
+        Bomb("pattern bomb of 200 kB", "/api/ask", ask("Is PUC " + unit * (200_000 // len(unit)))) for unit in UNITS
+    ]
+    past = [
+        Bomb("history of 900 kB", "/v1/chat/completions", chat("What is PUC?", unit * (900_000 // len(unit)), "?!"))
+        for unit in UNITS
+        if unit.isascii()
+    ]
+    short = [
+        Bomb("pattern bomb a question long", "/api/ask", ask(("Is PUC " + unit * LONGEST)[: LONGEST - 1] + "?"), False)
+        for unit in UNITS
+    ]
+    parts = [islice(cycle(part), len(UNITS)) for part in (large, long, past)]
+    return [*(bomb for row in zip(*parts, strict=True) for bomb in row), *short]
+
+
+# -- asking -----------------------------------------------------------------------------------------------------------
+
+
+def repeated(do: Callable[[int], Any], until: float, every: float, offset: float) -> list[Any]:
+    """What came of doing something every so many seconds until then; late ones are not made up for."""
+    found = []
+    due = time.time() + offset
+    number = 0
+    while due < until:
+        time.sleep(max(0.0, due - time.time()))
+        found.append(do(number))
+        number += 1
+        due = max(due + every, time.time())
+    return found
+
+
+def beside(workers: Iterable[Callable[[], list[Any]]]) -> list[Any]:
+    """The results of all, run at the same time."""
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda worker=worker: found.extend(worker())) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def people(url: str, keys: Sequence[str], questions: Sequence[str], every: float, seconds: float) -> list[Reply]:
+    """What people with these keys were answered; the first questions are spread over the interval."""
+    until = time.time() + seconds
+
+    def person(place: int) -> list[Reply]:
+        import httpx
+
+        with httpx.Client(base_url=url, headers=bearer(keys[place]), timeout=60, trust_env=False) as client:
+
+            def ask(number: int) -> Reply:
+                question = questions[(place * 7 + number) % len(questions)]
+                return sent(client, "/api/ask", json.dumps({"question": question}).encode(), "people", refused=False)
+
+            return repeated(ask, until, every, every * place / len(keys))
+
+    return beside([lambda place=place: person(place) for place in range(len(keys))])  # type: ignore[misc]
+
+
+def attackers(plan: dict[str, Any]) -> list[Reply]:
+    """What the hostile programs were answered. Each begins at another place of the list."""
+    import httpx
+
+    found, keys = [bomb for bomb in bombs() if bomb.refused == plan["refused"]], plan["keys"]
+
+    def attacker(place: int) -> list[Reply]:
+        with httpx.Client(base_url=plan["url"], headers=bearer(keys[place]), timeout=60, trust_env=False) as client:
+            start = place * len(found) // len(keys)
+
+            def attack(number: int) -> Reply:
+                bomb = found[(start + number) % len(found)]
+                return sent(client, bomb.path, bomb.body, bomb.kind, refused=bomb.refused)
+
+            return repeated(attack, plan["until"], plan["every"], plan["every"] * place / len(keys))
+
+    return beside([lambda place=place: attacker(place) for place in range(len(keys))])  # type: ignore[misc]
+
+
+def sent(client: Any, path: str, body: bytes, kind: str, *, refused: bool) -> Reply:
+    """One request and how long it took; status 0 if there was no answer."""
+    import httpx
+
+    began = time.perf_counter()
+    try:
+        status = client.post(path, content=body, headers={"Content-Type": "application/json"}).status_code
+    except httpx.HTTPError:
+        status = 0
+    return Reply(kind, refused, status, time.perf_counter() - began)
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+# -- the run ----------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=30, help="for each of the four parts")
+    parser.add_argument("--people", type=int, default=12)
+    parser.add_argument("--every", type=float, default=4, help="seconds between two questions of a person")
+    parser.add_argument("--attackers", type=int, default=6)
+    parser.add_argument("--attack-every", type=float, default=1.0, help="seconds between two requests of each")
+    parser.add_argument("--out", type=Path, help="write the tables here, too")
+    parser.add_argument("--attack", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.attack:
+        replies = attackers(json.loads(arguments.attack.read_text("utf-8")))
+        print(json.dumps([vars(one) for one in replies]))
+        return
+    with tempfile.TemporaryDirectory(prefix="argot-hostile-") as scratch:
+        text, held = report(measured(arguments, Path(scratch)))
+    print(text)
+    if arguments.out:
+        arguments.out.write_text(text + "\n", encoding="utf-8")
+    sys.exit(not held)
+
+
+@dataclass
+class Measured:
+    """The people's replies, alone and beside what is refused and beside what is a question, and the hostile ones'."""
+
+    alone: list[Reply]
+    refused: list[Reply]
+    questions: list[Reply]
+    hostile: list[Reply]
+
+
+def measured(arguments: argparse.Namespace, scratch: Path) -> Measured:
+    say("building the sample knowledge base")
+    home, seconds = scratch / "kb", arguments.seconds
+    found = prepared(home, arguments.people + arguments.attackers)
+    keys, questions = found["keys"], found["questions"]
+    done = Measured([], [], [], [])
+    command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
+    with started("argot", command, home, {"ARGOT_MODEL_URL": ""}) as service:
+        url = service.url
+
+        def asked() -> list[Reply]:
+            return people(url, keys[: arguments.people], questions, arguments.every, seconds)
+
+        def attacked(*, refused: bool) -> list[Reply]:
+            plan = scratch / "attack.json"
+            told = {"url": url, "keys": keys[arguments.people :], "every": arguments.attack_every}
+            told |= {"refused": refused, "until": time.time() + seconds}
+            plan.write_text(json.dumps(told), encoding="utf-8")
+            attack = [sys.executable, __file__, "--attack", str(plan)]
+            with subprocess.Popen(attack, stdout=subprocess.PIPE, text=True) as attacking:
+                beside_them = asked()
+                done.hostile += [Reply(**one) for one in json.loads(attacking.communicate()[0])]
+            return beside_them
+
+        people(url, keys[: arguments.people], questions, 2.0, 4.0)  # loads what the others find loaded
+        say(f"{arguments.people} people alone")
+        done.alone = asked()
+        say(f"beside {arguments.attackers} programs that send what is refused")
+        done.refused = attacked(refused=True)
+        say("beside as many that send bombs as long as a question may be")
+        done.questions = attacked(refused=False)
+        time.sleep(2)
+        say("alone again")
+        done.alone += asked()
+    return done
+
+
+# -- the figures ------------------------------------------------------------------------------------------------------
+
+
+def report(done: Measured) -> tuple[str, bool]:
+    """The tables in Markdown, and whether number 25 holds."""
+    p95 = figures(done.alone)[1]
+    lines = ["| people | asked | failed | p50 ms | p95 ms | p95 to alone |", "|---|--:|--:|--:|--:|--:|"]
+    parts = {"alone": done.alone, "beside what is refused": done.refused, "beside question-long bombs": done.questions}
+    ratios = {}
+    for name, replies in parts.items():
+        failed = sum(one.status != 200 for one in replies)
+        half, most = figures(replies)
+        ratios[name] = most / p95 if p95 else 0.0
+        lines.append(f"| {name} | {len(replies)} | {failed} | {half:.0f} | {most:.0f} | {ratios[name]:.2f} |")
+    lines += ["", "| hostile | sent | answered with | p50 ms | worst ms |", "|---|--:|---|--:|--:|"]
+    for kind in dict.fromkeys(one.kind for one in done.hostile):
+        replies = [one for one in done.hostile if one.kind == kind]
+        statuses = ", ".join(f"{status}: {n}" for status, n in sorted(Counter(one.status for one in replies).items()))
+        worst = max(one.seconds for one in replies) * 1000
+        lines.append(f"| {kind} | {len(replies)} | {statuses} | {figures(replies)[0]:.0f} | {worst:.0f} |")
+    refused = [one for one in done.hostile if one.refused]
+    late = sum(not (400 <= one.status < 500 and one.seconds <= MOST_SECONDS) for one in refused)
+    faults = sum(one.status == 0 or one.status >= 500 for one in done.hostile)
+    failed = sum(one.status != 200 for replies in parts.values() for one in replies)
+    ratio = ratios["beside what is refused"]
+    held = bool(refused) and not late and not faults and not failed and ratio <= MOST_RATIO
+    lines += [
+        "",
+        f"Of {len(refused)} that must be refused, not with 4xx within {MOST_SECONDS:g} s: {late}. Faults: {faults}."
+        f" The others' p95: {ratio:.2f} times (at most {MOST_RATIO:g}). {'Held.' if held else 'Not held.'}",
+    ]
+    return "\n".join(lines), held
+
+
+def figures(replies: Sequence[Reply]) -> tuple[float, float]:
+    """Median and 95th percentile in milliseconds."""
+    seconds = [one.seconds * 1000 for one in replies]
+    return percentile(seconds, 50), percentile(seconds, 95)
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] if ordered else 0.0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+"""How long an asker waits for the first word, beside plain RAG on the same model server; and what of it is ours.
+
+    ARGOT_MODEL_URL=http://HOST:PORT/v1 python bench/latency.py [--questions 16] [--at-once 1 8] [--json]
+
+Both sides are asked the sample knowledge base's own questions, in one run, on one server. Plain RAG embeds the
+question, searches the vectors once, and streams one answer from the passages that the whole pipeline found for that
+question, with the pipeline's own prompt for answers: what differs is everything Argot does beside that call.
+
+To be fair to both, the sides take turns in going first. A server keeps the prompts it has seen, so each side of each
+run puts a line of its own before the passages: neither finds its passages in the other's or an earlier run's prompts,
+and both find the same constant part. No side is asked a question twice. Which passages a question has is found out by a
+process of its own, so that nothing of it is in this one's memory when it is timed. Questions the pipeline asks back
+about, or finds no answer for, are left out.
+
+- jargon: the pipeline understands a term of the question.
+- rounds: model calls one after the other before the first word, the answer's own included.
+- own: wall time less the time in model calls, which counts two side by side once. `ahead` is the part of it before the
+  first word, with the wait until the beginning of an answer is known not to be a refusal.
+- work: this process's processor time a question, the model's client included. It says more than the clock on a
+  machine that has other work.
+
+Times are in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from argot.errors import ArgotError
+from argot.prompts.loader import prompt
+from argot.service import cases
+from argot.service.memory import settle
+from argot.service.owner import KnowledgeBase
+from argot.service.people import local_principal
+from argot.service.samples import build
+from argot.settings import Settings, load_settings
+from argot.tools.model.server import ModelServer
+from argot.tools.model.writer import passages_given
+from argot.types import Hit
+
+WARMING = "What is the height limit for poles?"
+SIDE_BY_SIDE = ("identify_jargon", "identify_context")
+
+
+@dataclass(frozen=True)
+class Question:
+    """`passages`: ids of those the pipeline answers it from, best first."""
+
+    text: str
+    context: str | None
+    jargon: bool
+    passages: list[str]
+
+
+@dataclass
+class Timed:
+    """One question to one side, in seconds. `first` None: no word of an answer came."""
+
+    first: float | None
+    wall: float
+    model: float = 0.0
+    ahead: float | None = None
+    rounds: int = 0
+    calls: list[str] = field(default_factory=list)
+
+    @property
+    def own(self) -> float:
+        return self.wall - self.model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--questions", type=int, default=16, help="for each row of the table")
+    parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8], help="questions under way together")
+    parser.add_argument("--profile", default="default")
+    parser.add_argument("--answer-tokens", type=int, default=48, help="longest answer: the first word is what counts")
+    parser.add_argument("--home", type=Path, help="a folder with the sample knowledge base; without: a temporary one")
+    parser.add_argument("--json", action="store_true", help="every single time, too")
+    parser.add_argument("--passages", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.passages:
+        asyncio.run(print_passages(arguments.home))
+        return
+    if not load_settings().model_url:
+        parser.error("Which model server? Set ARGOT_MODEL_URL (and ARGOT_MODEL).")
+    try:
+        require_server(load_settings())
+        measure(arguments)
+    except (ArgotError, ConnectionError) as error:
+        raise SystemExit(f"latency.py: error: {error} (ARGOT_MODEL_URL is {load_settings().model_url})") from None
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        home = arguments.home or Path(scratch) / "kb"
+        say(f"sample knowledge base: {build(home, load_settings(home=home))}")
+        questions = chosen(home, arguments.questions * len(arguments.at_once))
+        settings = load_settings(home=home, product=line_of("pipeline"), model_answer_tokens=arguments.answer_tokens)
+        report = asyncio.run(Bench(settings, arguments.profile).run(questions, arguments.at_once))
+    print(json.dumps(report, indent=2) if arguments.json else table(report))
+
+
+def require_server(settings: Settings) -> None:
+    """
+    Raises:
+        ModelUnavailable, InvalidSettings: no model server answers; the message names the remedy.
+    """
+    server = ModelServer.from_settings(settings)
+    assert server is not None
+
+    async def described() -> None:
+        try:
+            await server.describe()
+        finally:
+            await server.aclose()
+
+    asyncio.run(described())
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def line_of(side: str) -> str:
+    """What stands before the passages in all prompts of one side of one run."""
+    return f"{side} {uuid.uuid4().hex}"
+
+
+# -- the questions and their passages ---------------------------------------------------------------------------------
+
+
+def chosen(home: Path, count: int) -> list[Question]:
+    command = [sys.executable, __file__, "--passages", "--home", str(home)]
+    found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    known = [Question(**one) for one in json.loads(found)]
+    return [one for jargon in (False, True) for one in [q for q in known if q.jargon is jargon][:count]]
+
+
+async def print_passages(home: Path) -> None:
+    """The sample questions that are answered without asking back, without a model, with their passages."""
+    lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
+    found = []
+    settings = load_settings(home=home, model_url="")
+    async with KnowledgeBase.open(home, settings, patience=30) as kb:
+        for entry in map(json.loads, lines):
+            asked = {"question": entry["question"], "context": entry["asker_context"]}
+            result = await cases.result(kb, local_principal(), "ask", **asked)
+            if result["status"] == "answered":
+                ids = [passage["passage_id"] for passage in result["passages"]]
+                found.append(Question(entry["question"], entry["asker_context"], bool(result["jargon"]), ids))
+    print(json.dumps([asdict(one) for one in found]))
+
+
+# -- the two sides ----------------------------------------------------------------------------------------------------
+
+
+class Bench:
+    """Both sides over one knowledge base and one server."""
+
+    def __init__(self, settings: Settings, profile: str) -> None:
+        self.settings = settings
+        self.profile = profile
+        self.plain_line = line_of("plain")
+
+    async def run(self, questions: Sequence[Question], at_once: Sequence[int]) -> dict[str, Any]:
+        rows = []
+        async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb:
+            await self._warm(kb)
+            settle()  # as `argot serve` does
+            for jargon in (False, True):
+                some = [question for question in questions if question.jargon is jargon]
+                share = len(some) // len(at_once)
+                for place, together in enumerate(at_once):
+                    rows.append(await self._row(kb, some[place * share :][:share], together, jargon))
+        return {"rows": rows, "profile": self.profile, "load": os.getloadavg()[0], "processors": os.cpu_count()}
+
+    async def _warm(self, kb: KnowledgeBase) -> None:
+        kb.warm_model()
+        await cases.result(kb, local_principal(), "ask", question=WARMING, profile=self.profile)
+        passages = kb.corpus.store.keyword_search(local_principal(), WARMING, 5)
+        await self.plain(kb, Question(WARMING, None, False, [found for found, _ in passages]))
+
+    async def _row(
+        self, kb: KnowledgeBase, questions: Sequence[Question], together: int, jargon: bool
+    ) -> dict[str, Any]:
+        times: dict[str, list[Timed]] = {"pipeline": [], "plain": []}
+        sides = {"pipeline": self.pipeline, "plain": self.plain}
+        work = 0.0
+        for place, start in enumerate(range(0, len(questions), together)):
+            group = questions[start : start + together]
+            for side in sorted(sides, reverse=bool(place % 2)):
+                before = time.process_time()
+                times[side] += await asyncio.gather(*(sides[side](kb, question) for question in group))
+                work += (time.process_time() - before) * (side == "pipeline")
+            say(f"{together} at once, {'with' if jargon else 'without'} jargon: {len(times['plain'])}/{len(questions)}")
+        return row(times["pipeline"], times["plain"], together, jargon, work)
+
+    async def pipeline(self, kb: KnowledgeBase, question: Question) -> Timed:
+        """As the chat and the command line ask."""
+        asked = {"question": question.text, "context": question.context, "profile": self.profile}
+        began = time.perf_counter()
+        first, result = None, {}
+        async with aclosing(cases.run(kb, local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
+            async for event in events:
+                if event["kind"] == "token" and first is None:
+                    first = time.perf_counter() - began
+                if event["kind"] == "result":
+                    result = event["data"]
+        wall = time.perf_counter() - began
+        calls = result["model_calls"]
+        rounds = [call["prompt"] for call in calls if call["prompt"] != SIDE_BY_SIDE[1]]
+        return Timed(first, wall, in_model(calls), ahead(first, calls), len(rounds), [one["prompt"] for one in calls])
+
+    async def plain(self, kb: KnowledgeBase, question: Question) -> Timed:
+        """Plain RAG: one retrieval, the same passages, one call."""
+        began = time.perf_counter()
+        first = None
+        await asyncio.to_thread(self._search, kb, question.text)
+        found = await asyncio.to_thread(kb.corpus.store.passages, local_principal(), question.passages[:5])
+        hits = [Hit(passage, document, 1.0) for passage, document in found.values()]
+        passages = "\n\n".join(passages_given(hits))
+        async for _ in self._streamed(kb, question=question.text, passages=passages, product=self.plain_line):
+            first = first or time.perf_counter() - began
+        return Timed(first, time.perf_counter() - began)
+
+    def _search(self, kb: KnowledgeBase, question: str) -> None:
+        vector = kb.corpus.embedder.embed_passages([question])[0]  # the call that remembers nothing
+        kb.corpus.semantic_search(local_principal(), "passage", vector, 5)
+
+    async def _streamed(self, kb: KnowledgeBase, **inputs: str) -> AsyncIterator[str]:
+        """The answer by the client that people use for it, with nothing of ours around it."""
+        assert kb.model_server is not None
+        import openai
+
+        client = plain_client(self.settings)
+        roles = [{"role": role, "content": text} for role, text in prompt("cited_answer").messages(**inputs)]
+        model = (await kb.model_server.offer()).model
+        tokens = self.settings.model_answer_tokens
+        try:
+            stream = await client.chat.completions.create(model=model, messages=roles, max_tokens=tokens, stream=True)
+            async for chunk in stream:
+                if chunk.choices and (text := chunk.choices[0].delta.content):
+                    yield text
+        except openai.APIConnectionError as error:
+            raise ConnectionError("The language model server stopped answering: start it again.") from error
+
+
+_clients: list[Any] = []
+
+
+def plain_client(settings: Settings) -> Any:
+    """One client with its connections for the whole run."""
+    if not _clients:
+        from openai import AsyncOpenAI
+
+        key = settings.model_key.get_secret_value() or "none"
+        _clients.append(AsyncOpenAI(base_url=settings.model_url, api_key=key, max_retries=0, timeout=600))
+    return _clients[0]
+
+
+def in_model(calls: Sequence[dict[str, Any]]) -> float:
+    """The seconds of the calls; of the two that run side by side, the longer one's."""
+    beside = [sum(call["seconds"] for call in calls if call["prompt"] == name) for name in SIDE_BY_SIDE]
+    return float(sum(call["seconds"] for call in calls if call["prompt"] not in SIDE_BY_SIDE) + max(beside))
+
+
+def ahead(first: float | None, calls: Sequence[dict[str, Any]]) -> float | None:
+    """What of the wait for the first word was neither another call's nor the answer's first token's."""
+    answer = [call for call in calls if call["prompt"] == "cited_answer"]
+    if first is None or len(answer) != 1:
+        return None
+    return first - in_model([call for call in calls if call not in answer]) - float(answer[0]["first_token_seconds"])
+
+
+# -- the figures ------------------------------------------------------------------------------------------------------
+
+
+def row(ours: Sequence[Timed], plain: Sequence[Timed], together: int, jargon: bool, work: float) -> dict[str, Any]:
+    """Only questions both sides gave a first word to are compared; own time is of all."""
+    pairs = [(a.first, b.first) for a, b in zip(ours, plain, strict=True) if a.first and b.first]
+    figures: dict[str, Any] = {"at_once": together, "jargon": jargon, "questions": len(ours), "compared": len(pairs)}
+    if pairs:
+        one, other = zip(*pairs, strict=True)
+        figures |= {"first_p50": ms(one, 50), "first_p95": ms(one, 95)}
+        figures |= {"plain_p50": ms(other, 50), "plain_p95": ms(other, 95)}
+        figures |= {"ratio": round(median(one) / median(other), 2)}
+    own = [one.own for one in ours]
+    if before := [one.ahead for one in ours if one.ahead is not None]:
+        figures |= {"ahead_p50": ms(before, 50), "ahead_p95": ms(before, 95)}
+    figures |= {"own_p50": ms(own, 50), "own_p95": ms(own, 95), "work": round(work / len(ours) * 1000, 1)}
+    figures |= {"rounds": round(sum(one.rounds for one in ours) / len(ours), 2)}
+    return figures | {"pipeline": [asdict(one) for one in ours], "plain": [asdict(one) for one in plain]}
+
+
+def ms(seconds: Sequence[float], percent: int) -> float:
+    ordered = sorted(seconds)
+    return round(ordered[min(len(ordered) - 1, len(ordered) * percent // 100)] * 1000, 1)
+
+
+COLUMNS = {
+    "at once": "at_once",
+    "jargon": "jargon",
+    "n": "compared",
+    "first p50": "first_p50",
+    "p95": "first_p95",
+    "plain p50": "plain_p50",
+    "plain p95": "plain_p95",
+    "ratio": "ratio",
+    "rounds": "rounds",
+    "own p50": "own_p50",
+    "own p95": "own_p95",
+    "ahead p50": "ahead_p50",
+    "ahead p95": "ahead_p95",
+    "work": "work",
+}
+
+
+def table(report: dict[str, Any]) -> str:
+    lines = [[*COLUMNS], ["---"] * len(COLUMNS)]
+    lines += [[str(figures.get(name, "-")) for name in COLUMNS.values()] for figures in report["rows"]]
+    rows = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return f"{rows}\n\nprofile {report['profile']}; load {report['load']:.1f} on {report['processors']} processors"
+
+
+if __name__ == "__main__":
+    main()

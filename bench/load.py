@@ -1,0 +1,256 @@
+"""Many conversations beside an ingest, on a model server of fixed speed: Argot, and the least one would write oneself.
+
+    python bench/load.py [--minutes 20] [--people 50] [--every 30] [--out docs/load.md]
+    python bench/load.py --minutes 1 --blocks 1 --step-seconds 15    # does it work?
+
+Both applications (`argot serve`; `minimal_app.py`) answer the questions of the sample knowledge base over server-sent
+events, and the model server is `model_stub.py`, whose waits are fixed. So many people each hold a conversation and ask
+every so many seconds (`load_people.py`, driven by locust), while documents go in without end. The applications take
+turns in blocks; only one is asked, and given documents, at a time.
+
+- own: the wait for the first word, less the waits of the model server that come before it. All that either application
+  does with the question, its client of the model server and its place in the queue for the processor is in it.
+- documents: the same ones go in again and again, changed each time, so that the knowledge base stays as large as it is.
+  Argot gives the room of replaced vectors back once more are replaced than left, and at least 2,000. With
+  `--new-documents` they are always new ones, and memory grows with them.
+- memory: the resident memory of the service, and of the processes it starts for a while, every ten seconds; the growth
+  is the slope of a straight line through the second half.
+- search: then, without an ingest, more and more questions a second, until the 95th percentile of own is above
+  `--limit`, or a question fails: the highest rate below it.
+
+What there is of the figures is written to `--out` after each block and each step of the search, and when the run is
+interrupted. Run it on an idle machine: with the search it takes about an hour. It needs the extra `bench`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from load_applications import (
+    DOCUMENTS,
+    HERE,
+    Application,
+    Sample,
+    argot_service,
+    ingest,
+    minimal_service,
+    model_server,
+    prepared,
+    resident,
+    write_documents,
+)
+from load_report import own_times, percentile, report, shown, standing
+
+SAMPLE_SECONDS = 10.0
+PROGRESS_SECONDS = 30.0
+RATES = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0)
+"""Questions a second that are tried one after the other."""
+SEARCH_EVERY = 10.0
+HELPERS_SECONDS = 60.0
+"""How long the search waits for what the ingest has left running."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=20, help="for each application")
+    parser.add_argument("--blocks", type=int, default=4, help="turns each application takes")
+    parser.add_argument("--people", type=int, default=50)
+    parser.add_argument("--every", type=float, default=30, help="seconds between two questions of one person")
+    parser.add_argument("--limit", type=float, default=300, help="milliseconds of own time, 95th percentile")
+    parser.add_argument("--first", type=float, default=0.3, help="the model's wait for an answer's first token")
+    parser.add_argument("--reply", type=float, default=0.15, help="the model's wait for a reply in JSON")
+    parser.add_argument("--step-seconds", type=float, default=40, help="for each rate of the search")
+    parser.add_argument("--documents", type=int, default=5 * DOCUMENTS, help="how many go in again and again")
+    parser.add_argument("--new-documents", action="store_true", help="always new ones instead")
+    parser.add_argument("--no-search", action="store_true")
+    parser.add_argument("--no-ingest", action="store_true")
+    parser.add_argument("--only", choices=("argot", "minimal"), help="leave the other one out")
+    parser.add_argument("--out", type=Path, help="write the tables here, too")
+    arguments = parser.parse_args()
+    if importlib.util.find_spec("locust") is None:
+        parser.error("locust is not installed; get it with: pip install -e '.[bench]'")
+    if not arguments.no_search and arguments.step_seconds < 1.5 * SEARCH_EVERY:
+        parser.error(f"--step-seconds must be {1.5 * SEARCH_EVERY:g} or more: the first {SEARCH_EVERY:g} do not count")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended then, too
+    with tempfile.TemporaryDirectory(prefix="argot-load-") as scratch, ExitStack() as stack:
+        Load(arguments, Path(scratch)).run(stack)
+
+
+class Load:
+    def __init__(self, arguments: argparse.Namespace, scratch: Path) -> None:
+        self.arguments = arguments
+        self.scratch = scratch
+        self.asked = 0
+        self.folder = 0
+        self.applications: list[Application] = []
+        self.people: dict[str, Any] = {}
+
+    def run(self, stack: ExitStack) -> None:
+        say("building the sample knowledge base")
+        home = self.scratch / "kb"
+        self.people = prepared(home, self.arguments.people)
+        model = stack.enter_context(model_server(self.arguments.first, self.arguments.reply))
+        for name, start in (("argot", argot_service), ("minimal", minimal_service)):
+            if self.arguments.only in (None, name):
+                say(f"starting {name}")
+                self.applications.append(stack.enter_context(start(self.scratch, home, model)))
+        done = "it was interrupted before the first block ended"
+        try:
+            for done in self._steps():
+                self._write(done)
+            done = ""
+        finally:
+            print(self._write(done))
+
+    def _steps(self) -> Any:
+        """What has been done so far, after each block and step."""
+        blocks = self.arguments.blocks
+        seconds = self.arguments.minutes * 60 / blocks
+        for block in range(blocks):
+            for application in self.applications if block % 2 == 0 else self.applications[::-1]:
+                say(f"block {block + 1} of {blocks}: {application.name}, {seconds:.0f} s")
+                self._block(application, seconds)
+                yield f"up to block {block + 1} of {blocks}, {application.name}"
+        for application in () if self.arguments.no_search else self.applications:
+            say(f"search: {application.name}, at most {len(RATES)} steps of {self.arguments.step_seconds:g} s")
+            _wait_for_helpers(application)
+            for rate in RATES:
+                step = self._step(application, rate)
+                yield f"all blocks, and of the search up to {rate:g} a second, {application.name}"
+                if not step["kept"]:
+                    break
+
+    def _write(self, done: str) -> str:
+        """The report, also to the file: whole at any time."""
+        text = report(self.arguments, self.applications, done)
+        if out := self.arguments.out:
+            draft = out.with_name(out.name + ".part")
+            draft.write_text(text + "\n", encoding="utf-8")
+            draft.replace(out)
+        return text
+
+    # -- a block ------------------------------------------------------------------------------------------------------
+
+    def _block(self, application: Application, seconds: float) -> None:
+        stop = threading.Event()
+        answers = self._report_file()
+        beside = [threading.Thread(target=self._watch, args=(application, answers, seconds, stop))]
+        if not self.arguments.no_ingest:
+            beside.append(threading.Thread(target=self._ingest, args=(application, stop)))
+        for thread in beside:
+            thread.start()
+        try:
+            self._ask(application, answers, self.arguments.people, self.arguments.every, seconds)
+        finally:
+            stop.set()
+            for thread in beside:
+                thread.join()
+            application.answers += read(answers)
+            application.loaded += seconds
+
+    def _watch(self, application: Application, answers: Path, seconds: float, stop: threading.Event) -> None:
+        began, told = time.monotonic(), 0.0
+        while True:
+            into = time.monotonic() - began
+            if into <= seconds:
+                at = application.loaded + into
+                application.samples.append(Sample(at, into, *resident(application.process.pid)))
+            if into - told >= PROGRESS_SECONDS:
+                told = into
+                when = f"{into:.0f} of {seconds:.0f} s" if into <= seconds else "waiting for the last answers"
+                say(f"  {when}: {standing(application, read(answers))}")
+            if stop.wait(SAMPLE_SECONDS):
+                return
+
+    def _ingest(self, application: Application, stop: threading.Event) -> None:
+        """Documents without end, a folder of twenty after the other."""
+        folders = max(1, self.arguments.documents // DOCUMENTS)
+        while not stop.is_set():
+            number = self.folder if self.arguments.new_documents else self.folder % folders
+            self.folder += 1
+            folder = self.scratch / f"in-{number}"
+            write_documents(folder)
+            ingest(application, folder, stop)
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def _report_file(self) -> Path:
+        self.asked += 1
+        file = self.scratch / f"answers-{self.asked}.jsonl"
+        file.touch()
+        return file
+
+    def _ask(self, application: Application, answers: Path, people: int, every: float, seconds: float) -> None:
+        """Let so many people ask for so long; what became of their questions is a line each in the file."""
+        application.require_alive()
+        load = {
+            **self.people,
+            "every": every,
+            "first": self.arguments.first,
+            "reply": self.arguments.reply,
+            "report": str(answers),
+            "seconds": seconds,
+        }
+        plan = answers.with_suffix(".plan")
+        plan.write_text(json.dumps(load), encoding="utf-8")
+        command = [sys.executable, "-m", "locust", "-f", str(HERE / "load_people.py"), "--headless", "--only-summary"]
+        options = ["-u", str(people), "-r", str(people), "-t", f"{seconds:.0f}s", "--stop-timeout", "60"]
+        asking = subprocess.run(
+            [*command, *options, "--host", application.url],
+            env={**os.environ, "LOAD": str(plan)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        application.require_alive()
+        if not read(answers):
+            raise SystemExit(f"nobody asked {application.name} anything. locust said:\n{asking.stderr[-2000:]}")
+
+    def _step(self, application: Application, rate: float) -> dict[str, Any]:
+        """One rate of the search. Its first seconds, in which connections and threads begin, do not count."""
+        answers = self._report_file()
+        people = max(1, round(rate * SEARCH_EVERY))
+        self._ask(application, answers, people, SEARCH_EVERY, self.arguments.step_seconds)
+        asked = read(answers)
+        begun = min(one["at"] for one in asked) + SEARCH_EVERY
+        own, errors = own_times([one for one in asked if one["at"] > begun]), sum(bool(one["error"]) for one in asked)
+        p95 = percentile(own, 95)
+        kept = not errors and p95 is not None and p95 <= self.arguments.limit
+        times = {"p50": percentile(own, 50), "p95": p95}
+        step = {"rate": rate, "answered": len(own), **times, "errors": errors, "kept": kept}
+        application.search.append(step)
+        say(f"  {rate:g} a second: own p95 {shown(p95)} ms of {len(own)}, {errors} errors")
+        return step
+
+
+def _wait_for_helpers(application: Application) -> None:
+    until = time.monotonic() + HELPERS_SECONDS
+    while resident(application.process.pid)[1] and time.monotonic() < until:
+        time.sleep(1)
+
+
+def read(answers: Path) -> list[dict[str, Any]]:
+    """The whole lines that are there by now."""
+    text = answers.read_text("utf-8")
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def say(text: str) -> None:
+    print(time.strftime("%H:%M:%S"), text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

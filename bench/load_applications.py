@@ -1,0 +1,222 @@
+"""The applications that a load test compares, each started with its knowledge base, and how documents go into them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ARGOT = (sys.executable, "-c", "from argot.ui.cli import main; main()")
+START_SECONDS = 180.0
+DOCUMENTS = 20
+"""Documents of a folder that goes in at a time."""
+PASSAGES = 10
+"""Of each document."""
+PAGE = os.sysconf("SC_PAGE_SIZE")
+PREPARE = """
+import asyncio, json, sys
+from importlib import resources
+from pathlib import Path
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.service.people import local_principal
+from argot.service.samples import build
+from argot.settings import load_settings
+
+async def main(home, people):
+    lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
+    found, keys, who = [], [], local_principal()
+    async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
+        for entry in map(json.loads, lines):
+            if (await cases.result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
+                found.append(entry["question"])
+        for number in range(people):
+            await cases.result(kb, who, "user_add", name=f"person{number}")
+            principal = kb.people.user(f"person{number}").principal
+            keys.append((await cases.result(kb, principal, "key_add", name="load"))["key"])
+    print(json.dumps({"questions": found, "keys": keys}))
+
+home = Path(sys.argv[1])
+build(home, load_settings(home=home))
+asyncio.run(main(home, int(sys.argv[2])))
+"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Resident memory, `at` so many seconds of load; `into` its block. Bytes of the service, and of its helpers."""
+
+    at: float
+    into: float
+    service: int
+    helpers: int
+
+
+@dataclass
+class Application:
+    """One of the two, running. `documents`: that went in, new or changed."""
+
+    name: str
+    url: str
+    process: subprocess.Popen[str]
+    home: Path
+    said: deque[str]
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    loaded: float = 0.0
+    documents: int = 0
+    refused: list[str] = field(default_factory=list)
+    search: list[dict[str, Any]] = field(default_factory=list)
+
+    def require_alive(self) -> None:
+        if self.process.poll() is not None:
+            raise SystemExit(f"{self.name} ended ({self.process.returncode}). It last said:\n{''.join(self.said)}")
+
+
+def prepared(home: Path, people: int) -> dict[str, Any]:
+    """The sample knowledge base with so many people and their keys, and the questions it answers by itself."""
+    command = [sys.executable, "-c", PREPARE, str(home), str(people)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@contextmanager
+def model_server(first: float, reply: float) -> Iterator[str]:
+    command = [sys.executable, str(HERE / "model_stub.py"), "--first", str(first), "--reply", str(reply)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def argot_service(scratch: Path, home: Path, model: str) -> Iterator[Application]:
+    limits = {"ARGOT_QUESTIONS_PER_MINUTE": "0", "ARGOT_QUESTIONS_AT_ONCE": "0", "ARGOT_RUNNING_QUESTIONS": "0"}
+    command = [*ARGOT, "serve", "--home", str(home), "--port", "0"]
+    with started("argot", command, home, {"ARGOT_MODEL_URL": model, **limits}) as application:
+        yield application
+
+
+@contextmanager
+def minimal_service(scratch: Path, home: Path, model: str) -> Iterator[Application]:
+    from importlib import resources
+
+    with resources.as_file(resources.files("argot.samples")) as samples:
+        folders = ["--documents", str(samples / "documents"), "--store", str(scratch / "minimal")]
+        command = [sys.executable, str(HERE / "minimal_app.py"), *folders]
+        with started("minimal", command, scratch, {"ARGOT_MODEL_URL": model}) as application:
+            yield application
+
+
+@contextmanager
+def started(name: str, command: Sequence[str], home: Path, settings: dict[str, str]) -> Iterator[Application]:
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings})
+    assert process.stderr
+    said: deque[str] = deque(maxlen=30)
+    late = threading.Timer(START_SECONDS, process.kill)
+    late.start()
+    url = ""
+    for line in process.stderr:
+        said.append(line)
+        if found := re.search(r"is open at (http://\S+?)/? ", line):
+            url = found[1]
+            break
+    late.cancel()
+    if not url:
+        process.kill()
+        raise SystemExit(f"{name} did not start:\n{''.join(said)}")
+    threading.Thread(target=said.extend, args=(process.stderr,), daemon=True).start()
+    try:
+        yield Application(name, url, process, home, said)
+    finally:
+        process.terminate()
+        process.wait(START_SECONDS)
+
+
+# -- documents --------------------------------------------------------------------------------------------------------
+
+
+def ingest(application: Application, folder: Path, stop: threading.Event) -> None:
+    """Put the documents of a folder in by the application's own road, and count them."""
+    if application.name == "argot":
+        _add_by_command(application, folder, stop)
+    else:
+        _post(application, folder, stop)
+
+
+def _add_by_command(application: Application, folder: Path, stop: threading.Event) -> None:
+    command = [*ARGOT, "add", str(folder), "--home", str(application.home)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as adding:
+        while adding.poll() is None:
+            if stop.wait(0.2):
+                adding.terminate()
+        if adding.returncode == 0:
+            application.documents += DOCUMENTS
+        elif not stop.is_set():
+            assert adding.stderr
+            application.refused.append(adding.stderr.read()[-300:].strip())
+            stop.wait(1.0)
+
+
+def _post(application: Application, folder: Path, stop: threading.Event) -> None:
+    import httpx
+
+    with httpx.Client(timeout=120) as client:
+        for path in sorted(folder.iterdir()):
+            if stop.is_set():
+                return
+            try:
+                body = {"name": path.name, "text": path.read_text("utf-8")}
+                client.post(f"{application.url}/add", json=body).raise_for_status()
+            except httpx.HTTPError as error:
+                application.refused.append(f"{type(error).__name__}: {error}")
+                stop.wait(1.0)
+            else:
+                application.documents += 1
+
+
+def write_documents(folder: Path) -> None:
+    """Documents of ten passages each, in words that questions use too; each time it is called others in all."""
+    folder.mkdir(exist_ok=True)
+    stamp = time.monotonic_ns()
+    for number in range(DOCUMENTS):
+        sections = [f"# Report {stamp}-{number}\n"]
+        for section in range(PASSAGES):
+            line = (
+                f"Valve {stamp % 9973 + section} of line {number} was set to {section * number % 17} bar and checked."
+            )
+            sections.append(f"## Section {section}\n\n" + " ".join(f"{line} Entry {entry}." for entry in range(10)))
+        (folder / f"{folder.name}-{number}.md").write_text("\n\n".join(sections), encoding="utf-8")
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+def resident(pid: int) -> tuple[int, int]:
+    """Bytes in memory of a process, and of all it has started."""
+    sizes, pids = [], [pid]
+    while pids:
+        one = pids.pop(0)
+        size = 0
+        try:
+            size = int(Path(f"/proc/{one}/statm").read_text("ascii").split()[1]) * PAGE
+            for task in Path(f"/proc/{one}/task").iterdir():
+                pids += map(int, (task / "children").read_text("ascii").split())
+        except OSError:  # it has just ended
+            pass
+        sizes.append(size)
+    return sizes[0], sum(sizes[1:])

@@ -1,0 +1,112 @@
+"""A model server of fixed speed, as OpenAI's interface has it: what a load test needs of one, and nothing else.
+
+    python bench/model_stub.py [--port 0] [--first 0.3] [--reply 0.15] [--speed 60]
+
+The first token of an answer comes after `first` seconds, each further one `1/speed` later; a reply that is wanted as
+JSON comes as a whole after `reply` seconds. It prints its address and serves until it is killed. Its waits are fixed,
+so that whatever else an asker waits for is the application's share.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the tests' model server replies with the same least
+from scripted_obedience import least
+
+ANSWER = "The documents answer this in so many words [1]. " + "What follows rests on the same passage [1]. " * 3
+MODEL = "stub"
+
+
+class Stub:
+    def __init__(self, first: float, reply: float, speed: float) -> None:
+        self.first, self.reply, self.pause = first, reply, 1 / speed
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                length = next(
+                    (line[15:] for line in head.lower().split("\r\n") if line.startswith("content-length:")), 0
+                )
+                body = await reader.readexactly(int(length))
+                await self._answer(head.split(" ", 2)[1], json.loads(body) if body else {}, writer)
+        writer.close()
+
+    async def _answer(self, path: str, asked: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        if path.endswith("/models"):
+            card = {"id": MODEL, "object": "model", "owned_by": "vllm", "max_model_len": 8192}
+            await _whole(writer, {"object": "list", "data": [card]})
+        elif path.endswith("/tokenize"):
+            text = "".join(str(one.get("content", "")) for one in asked.get("messages", [])) or str(asked.get("prompt"))
+            await _whole(writer, {"count": len(text) // 4 + 8, "max_model_len": 8192, "tokens": []})
+        else:
+            schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
+            await self._complete(writer, schema, stream=bool(asked.get("stream")))
+
+    async def _complete(self, writer: asyncio.StreamWriter, schema: dict[str, Any] | None, *, stream: bool) -> None:
+        pieces = [json.dumps(least(schema))] if schema else [f"{word} " for word in ANSWER.split()]
+        wait = self.reply if schema else self.first
+        if not stream:
+            await asyncio.sleep(wait + self.pause * (len(pieces) - 1))
+            said = {"role": "assistant", "content": "".join(pieces)}
+            used = {"prompt_tokens": 500, "completion_tokens": len(pieces), "total_tokens": 500 + len(pieces)}
+            await _whole(
+                writer, _chunk("chat.completion", {"message": said, "finish_reason": "stop"}) | {"usage": used}
+            )
+            return
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+        due = time.monotonic() + wait
+        for piece in pieces:
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            due += self.pause
+            await _event(writer, _chunk("chat.completion.chunk", {"delta": {"content": piece}, "finish_reason": None}))
+        await _event(writer, _chunk("chat.completion.chunk", {"delta": {}, "finish_reason": "stop"}))
+        _part(writer, b"data: [DONE]\n\n")
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+
+def _chunk(kind: str, choice: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "c", "object": kind, "created": 0, "model": MODEL, "choices": [{"index": 0, **choice}]}
+
+
+async def _event(writer: asyncio.StreamWriter, event: dict[str, Any]) -> None:
+    _part(writer, b"data: " + json.dumps(event).encode() + b"\n\n")
+    await writer.drain()
+
+
+def _part(writer: asyncio.StreamWriter, data: bytes) -> None:
+    writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+
+async def _whole(writer: asyncio.StreamWriter, value: dict[str, Any]) -> None:
+    data = json.dumps(value).encode()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
+    writer.write(head.encode() + data)
+    await writer.drain()
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--first", type=float, default=0.3, help="seconds until the first token of an answer")
+    parser.add_argument("--reply", type=float, default=0.15, help="seconds until a reply in JSON")
+    parser.add_argument("--speed", type=float, default=60, help="tokens a second")
+    arguments = parser.parse_args()
+    stub = Stub(arguments.first, arguments.reply, arguments.speed)
+    server = await asyncio.start_server(stub.serve, "127.0.0.1", arguments.port)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        asyncio.run(main())

@@ -1,0 +1,70 @@
+"""Senses and options of 78 multiple-choice questions on the sample documents that are in neither half of the samples.
+
+    python bench/quiz_senses.py
+
+They were written to choose settings on (bench/quiz_senses.jsonl: each with its ambiguous term, `context` being where it
+has its meaning). Senses are counted for the question alone and with its options, as the suite `quiz` asks it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from argot.corpus.ingest import sources_in
+from argot.evaluate.base import TemporaryBase
+from argot.evaluate.quiz import ARGOT, PLAIN, evaluate_quiz
+from argot.evaluate.quiz_data import QuizQuestion, read_contexts, read_questions
+from argot.profile import Profile
+from argot.settings import Settings
+from argot.tools.triples import ExtractiveDeriver
+from argot.types import EVERYONE
+
+Asked = Callable[[QuizQuestion], str]
+HERE = Path(__file__).parent
+SAMPLES = HERE.parent / "samples"
+
+
+def main() -> None:
+    text = (HERE / "quiz_senses.jsonl").read_text("utf-8")
+    questions = read_questions(text, "quiz_senses.jsonl")
+    terms = [json.loads(line)["term"] for line in text.splitlines()]
+    with tempfile.TemporaryDirectory() as folder, TemporaryBase(Path(folder) / "kb", Settings()) as base:
+        for _ in base.corpus.add(
+            sources_in([SAMPLES / "documents"]), deriver=ExtractiveDeriver(), audience=EVERYONE, tags=()
+        ):
+            pass
+        for row in read_contexts((SAMPLES / "contexts.csv").read_text("utf-8")):
+            base.add_context(row["name"], row["description"], row["contact"])
+        base.import_glossary((SAMPLES / "glossary.csv").read_text("utf-8"), "glossary.csv")
+        for label, asked in (("alone", _alone), ("with options", _with_options)):
+            right = asyncio.run(senses(base, questions, terms, asked))
+            print(f"senses, question {label}: {right} of {len(questions)}", flush=True)
+        report = asyncio.run(evaluate_quiz(base, questions, None, 1, 1, lambda *_: None))
+        for way in (PLAIN, ARGOT):
+            print(f"options, {way}: {round(report.scores[way]['all'].mean * len(questions))} of {len(questions)}")
+
+
+async def senses(base: TemporaryBase, questions: Sequence[QuizQuestion], terms: Sequence[str], asked: Asked) -> int:
+    ask = base.asker(Profile(choose_sense=False, misses="lenient", generate_answer=False))
+    right = 0
+    for question, term in zip(questions, terms, strict=True):
+        result = await ask(asked(question))
+        read = {(jargon.term.casefold(), jargon.context) for jargon in result.jargon}
+        right += (term.casefold(), question.context) in read
+    return right
+
+
+def _alone(question: QuizQuestion) -> str:
+    return question.question
+
+
+def _with_options(question: QuizQuestion) -> str:
+    return f"{question.question} {'; '.join(question.options)}"
+
+
+if __name__ == "__main__":
+    main()

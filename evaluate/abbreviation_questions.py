@@ -1,0 +1,157 @@
+"""Questions full of abbreviations nobody knows, made by seed (Golden-Retriever 4.2 and its appendix C).
+
+The paper fills 13 question templates with 30 random abbreviations. The templates here have its construction (one to
+five abbreviations, beside equations, numbers, units and slashes) in words of our own. The harder sets are ours.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from argot.jargon_db.words import english_words, is_function_word, is_well_known, well_known
+
+TEMPLATES = (
+    "What is the abbreviation {} short for?",
+    "Could you tell me what {} means?",
+    "What is {} when written out in full?",
+    "{} is short for what?",
+    "What is meant by the abbreviations {} and {}?",
+    "If {} > 0.5, which value should {} have?",
+    "How are {} and {} related?",
+    "Given {} = 1.5 and {} < 0.1, what does {} come to?",
+    "{} equals {}. Does {} have to be high or low?",
+    "Which state are {}, {} in during a {} operation?",
+    "It takes 10ns {} to reach 40{} in {}. What must {} be?",
+    "Of which nature should {}, {}/{}/{} be?",
+    "{}=10, {}=5, {}<0.1 in {}. To what do I set {}?",
+)
+"""One, two, three, four and five abbreviations: 4, 3, 3, 2 and 1 templates, as in the paper."""
+
+GLUED_TEMPLATES = (
+    "Is 10ns{} enough?",
+    "Why does the drive stop at 40{}?",
+    "How long is 2.5ms{} in practice?",
+    "Which one wins, {}/{}?",
+    "Why is 1.5{}/{} so slow?",
+    "What limits 10ns{} at 1.8GHz{}?",
+    "May I chain {}/{}/{}?",
+    "When does {}+{} exceed 2x{}?",
+    "Can {}/{} replace {}/{}?",
+    "Why does ({}:{}) fall to 20%{}/{}?",
+    "Does {}/{}/{} slow 10us{} down in {}-mode?",
+)
+
+WITHOUT_ANY = (
+    "How thick is the layer under the memory array?",
+    "who do I ask when my laptop breaks",
+    "Can I take three days off in Octobre?",
+    "What happens to the data if the power fails while it writes?",
+    "Why did the second test fail at 85 degrees?",
+    "please help, teh wafer waht we sent back was scratched",
+    "Why must I NOT open the box BEFORE the seal is dry?",
+    "Set the limit to 10 mV or 5 kHz, whichever comes first?",
+    "See section B2, table A4 and figure 3: is that still true?",
+    "Does firmware v1.2.3 run on part KX-4410B?",
+    "what does error KLD-0073 mean?",
+    "Is it open on Monday or on Tuesday, or only in Q3 2026?",
+    "Where is /var/log/drive.log and who reads readme.txt?",
+    "Did Maria Keller from Munich call Dr. O'Brien at Siemens?",
+    "HOW LONG IS THE TEST?",
+    "HELP! THE DOOR WILL NOT OPEN",
+    "Is Type II allowed in Phase III, as after World War II?",
+    "Which is better: red/green/blue or 10%/20%/30%?",
+    "how many km is it from the plant to the airport?",
+    "Is the ratio x=5, y=7 or x+y=12?",
+    "The pump-down takes 30min; can we do it in 25?",
+    "hey, how r u? thx for the hint btw, where's the form?",
+    "What's the meaning of life?",
+    'What does "nominal" stand for in the second chapter?',
+)
+"""Written by hand: typing slips, shouting, units, names, versions, paths; no abbreviation that anyone needs to know."""
+
+COUNT = 30
+LENGTHS = (2, 3, 4)
+_DRAWS = 100_000
+
+Filler = Callable[[str, random.Random], str]
+
+
+@dataclass(frozen=True, slots=True)
+class AbbreviationQuestion:
+    """A question and the abbreviations that stand in it, as spelt there."""
+
+    set: str
+    text: str
+    expected: tuple[str, ...]
+
+
+def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], count: int = COUNT) -> list[str]:
+    """Random abbreviations, a third each of two, three and four letters.
+
+    Each letter is drawn as often as English words begin with it (4.2.1). What the glossary knows, what everybody
+    knows (USB) and what reads as a word that holds sentences together (IS) is drawn again.
+    """
+    initials = [word[0].upper() for word in sorted(english_words())]
+    found: list[str] = []
+    for _ in range(_DRAWS):
+        if len(found) == count:
+            return found
+        word = "".join(chance.choices(initials, k=LENGTHS[len(found) * len(LENGTHS) // count]))
+        plain = is_function_word(word.lower()) or is_well_known(word)
+        if word not in found and not plain and not is_known(word):
+            found.append(word)
+    raise AssertionError(f"{count} unknown abbreviations could not be drawn in {_DRAWS} draws")
+
+
+def questions_of(
+    abbreviations: Sequence[str], chance: random.Random, is_known: Callable[[str], bool], each: int
+) -> Iterator[AbbreviationQuestion]:
+    """Every set of questions, `each` a template; over those of one template every abbreviation stands first in turn."""
+    sets: tuple[tuple[str, Sequence[str], Filler], ...] = (
+        ("as in the paper", TEMPLATES, _as_it_is),
+        ("lower case", TEMPLATES, _in_lower_case),
+        ("glued to numbers and slashes", GLUED_TEMPLATES, _as_it_is),
+        ("mixed case with digits", TEMPLATES, _mixed),
+    )
+    for name, templates, filler in sets:
+        for template in templates:
+            for number in range(each):
+                first = abbreviations[number % len(abbreviations)]
+                others = [abbreviation for abbreviation in abbreviations if abbreviation != first]
+                drawn = [first, *chance.sample(others, template.count("{}") - 1)]
+                written = tuple(filler(abbreviation, chance) for abbreviation in drawn)
+                yield AbbreviationQuestion(name, template.format(*written), written)
+    yield from _without_any(chance, is_known, each)
+
+
+def _without_any(chance: random.Random, is_known: Callable[[str], bool], each: int) -> Iterator[AbbreviationQuestion]:
+    """Our own questions, and the templates filled with ordinary words; then with what everybody knows, like USB."""
+    ordinary = [word for word in sorted(english_words()) if len(word) > 2 and not is_function_word(word)]
+    famous = [word for word in sorted(well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
+    ordinary, famous = ([word for word in words if not is_known(word)] for words in (ordinary, famous))
+    for text in WITHOUT_ANY:
+        yield AbbreviationQuestion("without any", text, ())
+    for name, words in (("without any", ordinary), ("only what everybody knows", famous)):
+        for template in TEMPLATES:
+            for _ in range(each):
+                text = template.format(*chance.sample(words, template.count("{}")))
+                yield AbbreviationQuestion(name, text, ())
+
+
+def _as_it_is(abbreviation: str, chance: random.Random) -> str:
+    return abbreviation
+
+
+def _in_lower_case(abbreviation: str, chance: random.Random) -> str:
+    return abbreviation.lower()
+
+
+def _mixed(abbreviation: str, chance: random.Random) -> str:
+    """Some letters small, at least one of each, and a digit somewhere behind the first letter: QRVT -> qR2Vt."""
+    small = set(chance.sample(range(len(abbreviation)), chance.randint(1, len(abbreviation) - 1)))
+    letters = [letter.lower() if place in small else letter for place, letter in enumerate(abbreviation)]
+    letters.insert(chance.randint(1, len(letters)), str(chance.randint(1, 9)))
+    return "".join(letters)

@@ -1,0 +1,249 @@
+"""The files of the SDU shared tasks on acronym disambiguation, their relatives, and plain text beside them.
+
+SDU 2021, task 2: a JSON list of `{"id", "tokens", "acronym": place among the tokens, "expansion"}`. SDU 2022: of
+`{"ID", "sentence", "acronym": as written, "label"}`. Sets made after them vary: JSON lines, an object by id, tokens in
+one string, no ids, an acronym in small letters. All that can mean only one thing is read; the rest is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.errors import InvalidInput
+
+_HELP = (
+    "It takes id, tokens, acronym (its place) and expansion (SDU 2021), or ID, sentence, acronym and label (SDU 2022)"
+)
+_DICTIONARY_HELP = (
+    'must hold the expansions of each acronym: {"CNN": ["...", "..."]}, a list of {"acronym", "expansion"}, or CSV '
+    "with the columns acronym (or term) and expansion"
+)
+_LONGEST_TEXT_LINE = 2_000  # characters; what is longer is cut
+
+_ID = ("id", "ID", "Id", "_id", "uid", "sentence_id")
+_TEXT = ("sentence", "text", "context", "passage")
+_TOKENS = ("tokens", "words")
+_ACRONYM = ("acronym", "abbreviation", "short_form", "short form", "term", "abbr", "acr")
+_EXPANSION = ("expansion", "label", "long_form", "long form", "meaning", "full_form", "definition")
+_EXPANSIONS = ("expansions", "meanings", "senses", "long_forms", *_EXPANSION)
+_LISTS = ("data", "sentences", "examples", "samples", "instances", "items")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """An acronym in a sentence: `before`, `acronym` and `after` make it up. `expansion` is None where nobody said."""
+
+    id: str
+    before: str
+    acronym: str
+    after: str
+    expansion: str | None = None
+
+    @property
+    def text(self) -> str:
+        return " ".join(part for part in (self.before, self.acronym, self.after) if part)
+
+    @property
+    def rest(self) -> str:
+        """The sentence without the acronym."""
+        return " ".join(part for part in (self.before, self.after) if part)
+
+
+# -- sentences --------------------------------------------------------------------------------------------------------
+
+
+def load_sentences(path: Path) -> list[Sentence]:
+    """The sentences of a file of either shared task. Some may lack a label: they are text like any other.
+
+    Raises:
+        InvalidInput: it cannot be read, is not JSON, an entry is malformed (it is named), or none has a label.
+    """
+    sentences = [_entry(path, number, entry) for number, entry in enumerate(_entries(path), 1)]
+    if all(one.expansion is None for one in sentences):
+        raise InvalidInput(f"{path}, entry 1 has no label, nor has any other, so nothing can be measured. {_HELP}.")
+    return sentences
+
+
+def load_text(path: Path) -> list[str]:
+    """Unlabelled sentences: the text of a JSON file of a shared task (labels are not looked at), or lines of text.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return [line.strip()[:_LONGEST_TEXT_LINE] for line in _read(path).splitlines() if line.strip()]
+    return [_text_of(path, number, entry) for number, entry in enumerate(_entries(path), 1)]
+
+
+def _entries(path: Path) -> list[Any]:
+    """The entries of a list, of an object by id, of an object around either, or of JSON lines."""
+    found = _json(path)
+    if isinstance(found, dict):
+        inner = _first(found, _LISTS)
+        found = inner if isinstance(inner, list | dict) else found
+    if isinstance(found, dict) and found:
+        if _first(found, (*_TEXT, *_TOKENS)) is not None:
+            found = [found]
+        elif all(isinstance(entry, dict) for entry in found.values()):
+            found = [{"id": key, **entry} for key, entry in found.items()]
+    if not isinstance(found, list) or not found:
+        raise InvalidInput(f"{path} must hold a list of sentences. {_HELP}.")
+    return found
+
+
+def _text_of(path: Path, number: int, entry: Any) -> str:
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, dict):
+        for value in (_first(entry, _TEXT), _first(entry, _TOKENS)):
+            if isinstance(value, str):
+                return value
+            if _strings(value):
+                return " ".join(value)
+    raise InvalidInput(f"{path}, entry {number} has neither tokens nor sentence nor text.")
+
+
+def _entry(path: Path, number: int, entry: Any) -> Sentence:
+    try:
+        return _sentence(number, entry)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        said = f"has no {error}" if isinstance(error, KeyError) else f"is malformed: {error}"
+        raise InvalidInput(f"{path}, entry {number} {said}. {_HELP}.") from error
+
+
+def _sentence(number: int, entry: Any) -> Sentence:
+    if not isinstance(entry, dict):
+        raise TypeError("it is no object")
+    name = str(_first(entry, _ID, number))
+    label, acronym = _label(entry), _first(entry, _ACRONYM)
+    if acronym is None:
+        raise KeyError("acronym")
+    if isinstance(acronym, list) and len(acronym) == 1:
+        acronym = acronym[0]
+    tokens, text = _first(entry, _TOKENS), _first(entry, _TEXT)
+    if tokens is None and text is None:
+        raise KeyError("sentence")
+    if not isinstance(acronym, int | str) or isinstance(acronym, bool):
+        raise TypeError(f"acronym is {acronym!r}, which is neither a place nor a word")
+    words = tokens if tokens is not None else text
+    if isinstance(acronym, int) or (acronym.isdigit() and acronym not in words):
+        return _of_tokens(name, words.split() if isinstance(words, str) else words, int(acronym), label)
+    if tokens is not None and not isinstance(tokens, str):
+        if not _strings(tokens):
+            raise ValueError("tokens must be strings")
+        places = [n for n, token in enumerate(tokens) if token == acronym]
+        if places:
+            return _of_tokens(name, tokens, places[0], label)
+        words = " ".join(tokens)
+    return _of_text(name, words, acronym, label)
+
+
+def _label(entry: Mapping[str, Any]) -> str | None:
+    label = _first(entry, _EXPANSION)
+    if label is not None and not isinstance(label, str):
+        raise TypeError(f"the label is {label!r}, which is no text")
+    return label if label and label.strip() else None
+
+
+def _of_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | None) -> Sentence:
+    if not _strings(tokens) or not 0 <= place < len(tokens):
+        raise ValueError(f"acronym is {place!r} and there are {len(tokens)} tokens, which must be strings")
+    return Sentence(name, " ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]), expansion)
+
+
+def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> Sentence:
+    """The first place where the acronym stands alone, or stands at all; some sentences do not hold it."""
+    escaped = re.escape(acronym)
+    match = re.search(rf"(?<!\w){escaped}(?!\w)", sentence) or re.search(escaped, sentence, re.IGNORECASE)
+    if match is None or not acronym:
+        return Sentence(name, sentence.strip(), acronym, "", label)
+    return Sentence(name, sentence[: match.start()].strip(), acronym, sentence[match.end() :].strip(), label)
+
+
+# -- dictionaries -----------------------------------------------------------------------------------------------------
+
+
+def load_dictionary(path: Path) -> dict[str, list[str]]:
+    """Acronym to expansions, each of them once: an object, a list of pairs, or CSV (that of a glossary as well).
+
+    Raises:
+        InvalidInput: it is none of these.
+    """
+    pairs = list(_pairs_of_csv(path) if path.suffix.lower() in (".csv", ".tsv") else _pairs_of_json(path))
+    found: dict[str, dict[str, None]] = {}
+    for acronym, expansion in pairs:
+        if acronym.strip() and expansion.strip():
+            found.setdefault(acronym.strip(), {})[expansion.strip()] = None
+    if not found:
+        raise InvalidInput(f"{path} {_DICTIONARY_HELP}.")
+    return {acronym: list(expansions) for acronym, expansions in found.items()}
+
+
+def _pairs_of_json(path: Path) -> Iterable[tuple[str, str]]:
+    found = _json(path)
+    listed = found.items() if isinstance(found, dict) else map(_pair, found) if isinstance(found, list) else ()
+    for acronym, values in listed:
+        names = [values] if isinstance(values, str) else list(values) if isinstance(values, dict | list) else [None]
+        texts = [name for name in names if isinstance(name, str)]
+        if not isinstance(acronym, str) or len(texts) < len(names):
+            raise InvalidInput(f"{path} {_DICTIONARY_HELP}.")
+        yield from ((acronym, text) for text in texts)
+
+
+def _pair(entry: Any) -> tuple[Any, Any]:
+    if isinstance(entry, dict):
+        return _first(entry, _ACRONYM), _first(entry, _EXPANSIONS)
+    return (entry[0], entry[1]) if isinstance(entry, list) and len(entry) == 2 else (None, None)
+
+
+def _pairs_of_csv(path: Path) -> Iterable[tuple[str, str]]:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    for row in csv.DictReader(io.StringIO(_read(path)), delimiter=delimiter):
+        lower = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
+        yield _first(lower, _ACRONYM, ""), _first(lower, _EXPANSION, "")
+
+
+# -- what both are read from ------------------------------------------------------------------------------------------
+
+
+def _first(entry: Mapping[str, Any], names: Sequence[str], default: Any = None) -> Any:
+    """The value under the first of these names that the entry has; nulls count as absent."""
+    return next((entry[name] for name in names if entry.get(name) is not None), default)
+
+
+def _strings(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _json(path: Path) -> Any:
+    """One JSON value, or a list of those that stand on a line each."""
+    text = _read(path)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        try:
+            if len(lines) > 1:
+                return [json.loads(line) for line in lines]
+        except ValueError:
+            pass
+        raise InvalidInput(f"{path} is no JSON: {error}.") from error
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}.") from error
+
+
+Dictionary = Mapping[str, Sequence[str]]

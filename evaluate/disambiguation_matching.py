@@ -1,0 +1,82 @@
+"""Sentences and a dictionary that spell the same thing differently are brought together before anything is measured.
+
+A sentence says "puc" or "PUCs" where the dictionary has PUC; a label says "Random Forest" where it has "random forest".
+What the dictionary has letter for letter is never touched: some dictionaries tell senses apart by case alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from argot.evaluate.disambiguation_data import Dictionary, Sentence
+from argot.jargon_db.normalise import normalise, singulars, variants
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Sentences in the dictionary's spelling. What could not be brought together is counted over the labelled ones.
+
+    Attributes:
+        unknown_acronyms: sentences whose acronym the dictionary lacks. Nothing is chosen for them.
+        unknown_labels: sentences whose label is none of the acronym's expansions. Whatever is chosen is wrong.
+        one_sense: sentences whose acronym has a single expansion.
+    """
+
+    sentences: list[Sentence]
+    dictionary: dict[str, list[str]]
+    unknown_acronyms: int
+    unknown_labels: int
+    one_sense: int
+
+
+def matched(sentences: Sequence[Sentence], dictionary: Dictionary) -> Matched:
+    """The same sentences, in order. An acronym that several entries spell alike gets the expansions of all of them."""
+    expansions = {acronym: list(found) for acronym, found in dictionary.items()}
+    by_key: defaultdict[str, list[str]] = defaultdict(list)
+    for acronym in dictionary:
+        by_key[_key(acronym)].append(acronym)
+    found = []
+    for sentence in sentences:
+        acronym = _entry_for(sentence.acronym, expansions, by_key)
+        label = _spelling_of(sentence.expansion, expansions.get(acronym, ()))
+        found.append(replace(sentence, acronym=acronym, expansion=label))
+    labelled = [one for one in found if one.expansion is not None]
+    known = [one for one in labelled if one.acronym in expansions]
+    return Matched(
+        sentences=found,
+        dictionary=expansions,
+        unknown_acronyms=len(labelled) - len(known),
+        unknown_labels=sum(one.expansion not in expansions[one.acronym] for one in known),
+        one_sense=sum(len(expansions[one.acronym]) == 1 for one in known),
+    )
+
+
+def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str, list[str]]) -> str:
+    """The dictionary's spelling of an acronym, or its own where there is none; entries spelt alike are joined."""
+    if acronym in expansions:
+        return acronym
+    keys = (_key(acronym), *map(_key, singulars(normalise(acronym))))
+    alike = next((by_key[key] for key in keys if key in by_key), [])
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        expansions[acronym] = list(dict.fromkeys(name for entry in alike for name in expansions[entry]))
+    return acronym
+
+
+def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
+    """The one expansion that differs from the label in case, white space, hyphens or a plural alone; else the label."""
+    if label is None or label in expansions:
+        return label
+    for keys in ([normalise(label)], variants(label)):
+        alike = [name for name in expansions if not set(keys).isdisjoint(variants(name)[: len(keys)])]
+        if alike:
+            return alike[0] if len(alike) == 1 else label
+    return label
+
+
+def _key(acronym: str) -> str:
+    """Without the dots and separators in it: U.S.A., usa and AC-1, AC1 are one."""
+    return "".join(char for char in normalise(acronym) if char not in ". -/")

@@ -1,0 +1,122 @@
+"""Measures of disambiguation: the shared tasks' own, accuracy against coverage, and how honest probabilities are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+COVERAGES = (0.25, 0.5, 0.75, 0.9, 1.0)
+_BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What was said of one sentence: the expansion, its probability, and its lead over the next one, in [0, 1]."""
+
+    expansion: str
+    chance: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Guesses whose probability lies between `low` and `high`: how many, the mean of it, and the share right."""
+
+    low: float
+    high: float
+    count: int
+    chance: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """All measures of one way of choosing over some sentences.
+
+    Attributes:
+        precision, recall, f1: macro over the expansions people gave, as the tasks' `scorer.py` computes them: the
+            precision of an expansion that was never chosen is 1, and F1 is of the two means.
+        strict_f1: the same with the precision of an expansion that was never chosen 0, as others compute it.
+        coverage: share of the sentences, surest first, and the accuracy on them.
+        calibration_error: expected calibration error over ten bins of equal width (Naeini et al. 2015).
+    """
+
+    sentences: int
+    precision: float
+    recall: float
+    f1: float
+    strict_f1: float
+    accuracy: float
+    coverage: Sequence[tuple[float, float]]
+    calibration_error: float
+    bins: Sequence[Bin]
+
+    def accuracy_at(self, coverage: float) -> float:
+        return next(accuracy for share, accuracy in self.coverage if share == coverage)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "sentences": self.sentences,
+            "macro": {"precision": self.precision, "recall": self.recall, "f1": self.f1, "strict_f1": self.strict_f1},
+            "accuracy": self.accuracy,
+            "accuracy_at_coverage": {str(share): accuracy for share, accuracy in self.coverage},
+            "expected_calibration_error": self.calibration_error,
+            "reliability": [
+                {"from": b.low, "to": b.high, "sentences": b.count, "mean_probability": b.chance, "right": b.right}
+                for b in self.bins
+            ],
+        }
+
+
+def measures_of(gold: Sequence[str], guesses: Sequence[Guess]) -> Measures:
+    """All measures; `gold` and `guesses` stand in the same order and hold at least one."""
+    right = [truth == guess.expansion for truth, guess in zip(gold, guesses, strict=True)]
+    chosen = [guess.expansion for guess in guesses]
+    precision, recall = _macro(gold, chosen, unchosen=1.0)
+    strict, _ = _macro(gold, chosen, unchosen=0.0)
+    bins = _reliability(guesses, right)
+    return Measures(
+        sentences=len(gold),
+        precision=precision,
+        recall=recall,
+        f1=_harmonic(precision, recall),
+        strict_f1=_harmonic(strict, recall),
+        accuracy=sum(right) / len(right),
+        coverage=_coverage(guesses, right),
+        calibration_error=sum(b.count * abs(b.chance - b.right) for b in bins) / len(right),
+        bins=bins,
+    )
+
+
+def _macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tuple[float, float]:
+    true, said = Counter(gold), Counter(chosen)
+    right = Counter(truth for truth, guess in zip(gold, chosen, strict=True) if truth == guess)
+    precision = sum(right[name] / said[name] if said[name] else unchosen for name in true) / len(true)
+    return precision, sum(right[name] / count for name, count in true.items()) / len(true)
+
+
+def _coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[float, float]]:
+    """Accuracy on the surest; at equal margins the wrong ones come first, so that luck flatters nobody."""
+    order = sorted(range(len(guesses)), key=lambda n: (-guesses[n].margin, right[n]))
+    found = []
+    for share in COVERAGES:
+        surest = order[: max(1, int(share * len(order)))]
+        found.append((share, sum(right[n] for n in surest) / len(surest)))
+    return found
+
+
+def _reliability(guesses: Sequence[Guess], right: Sequence[bool]) -> list[Bin]:
+    found = []
+    for number in range(_BINS):
+        inside = [n for n, guess in enumerate(guesses) if min(int(guess.chance * _BINS), _BINS - 1) == number]
+        if inside:
+            chance = sum(guesses[n].chance for n in inside) / len(inside)
+            share = sum(right[n] for n in inside) / len(inside)
+            found.append(Bin(number / _BINS, (number + 1) / _BINS, len(inside), chance, share))
+    return found
+
+
+def _harmonic(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -1,0 +1,59 @@
+"""The report of `argot evaluate disambiguate` as tables."""
+
+from __future__ import annotations
+
+from argot.evaluate.disambiguate import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
+from argot.evaluate.disambiguation_measures import COVERAGES, Measures
+from argot.evaluate.reports import Table
+
+_SURER = [share for share in COVERAGES if share < 1]
+_COLUMNS = (
+    "precision",
+    "recall",
+    "macro F1",
+    "strict F1",
+    "accuracy",
+    *(f"surest {share:.0%}" for share in _SURER),
+    "calibration error",
+)
+
+
+def disambiguate_tables(report: DisambiguateReport) -> list[Table]:
+    """The ways of choosing by part of the file, how honest the probabilities are, and what each evidence is worth."""
+    tables = [
+        Table(
+            f"{report.name}, {part if part == 'all' else f'{part} half'}: {ways[EVERYTHING].sentences} sentences",
+            ("", *_COLUMNS),
+            [[way, *_cells(measures)] for way, measures in ways.items()],
+        )
+        for part, ways in report.parts.items()
+    ]
+    whole = report.parts["all"]
+    bins = [
+        [f"{b.low:.1f} to {b.high:.1f}", str(b.count), _percent(b.chance), _percent(b.right)]
+        for b in whole[EVERYTHING].bins
+    ]
+    counts = [[reason.replace("_", " "), str(count)] for reason, count in report.unmatched.items() if count]
+    if counts:
+        tables.append(Table("What no choice can get right, or wrong", ("", "sentences"), counts))
+    columns = ("probability", "sentences", "mean probability", "right")
+    tables.append(Table(f"Is it as sure as it should be? {report.name}, everything", columns, bins))
+    alone = [[kind, *_cells(measures)] for kind, measures in report.alone.items()]
+    tables.append(Table("Each kind of evidence alone", ("", *_COLUMNS), alone))
+    without = [[f"without: {kind}", *_cells(measures)] for kind, measures in report.without.items()]
+    rows = [[way, *_cells(whole[way])] for way in (EVERYTHING, EACH_FOR_ITSELF)]
+    tables.append(Table("Everything but one kind of evidence", ("", *_COLUMNS), [*rows, *without]))
+    return tables
+
+
+def _cells(measures: Measures) -> list[str]:
+    surest = [_percent(measures.accuracy_at(share)) for share in _SURER]
+    shares = [
+        _percent(share)
+        for share in (measures.precision, measures.recall, measures.f1, measures.strict_f1, measures.accuracy)
+    ]
+    return [*shares, *surest, f"{measures.calibration_error:.3f}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,254 @@
+"""Short and long forms in running text, measured as in the SDU shared tasks on acronym identification.
+
+Two kinds of file. SDU 2021, task 1: a JSON list of sentences with `tokens` and BIO `labels` (B-short, I-short, B-long,
+I-long, O). SDU 2022, acronym extraction: a JSON list of paragraphs with `text` and the character spans `acronyms` and
+`long-forms`. The measure is the tasks' own (their `scorer.py`): a form counts if its span is exactly right; precision
+and recall are averaged over short and long, and F1 is the harmonic mean of these two averages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.errors import InvalidInput
+from argot.jargon_db.mining import Span, forms_of
+
+CLASSES = ("short", "long")
+HALVES = ("choosing", "reporting")
+LABELS = frozenset(["O", "B-short", "I-short", "B-long", "I-long"])
+SHOWN_ERRORS = 40
+Unit = tuple[int, int]
+"""Where a form begins and ends behind its last unit: in tokens, or in characters where the file counts in these."""
+
+_JOINED = frozenset("-–/")
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A text with the forms people marked in it. `offsets` say where its tokens stand, if the file counts in tokens."""
+
+    id: str
+    text: str
+    half: str
+    gold: Mapping[str, frozenset[Unit]]
+    offsets: tuple[Unit, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How the forms of one class were found: marked by people, found, and found exactly where they were marked."""
+
+    gold: int
+    found: int
+    right: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.found if self.found else 1.0
+
+    @property
+    def recall(self) -> float:
+        return self.right / self.gold if self.gold else 1.0
+
+    @property
+    def f1(self) -> float:
+        return _harmonic(self.precision, self.recall)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Both classes over some of the texts."""
+
+    texts: int
+    by_class: Mapping[str, Score]
+
+    @property
+    def precision(self) -> float:
+        return sum(score.precision for score in self.by_class.values()) / len(self.by_class)
+
+    @property
+    def recall(self) -> float:
+        return sum(score.recall for score in self.by_class.values()) / len(self.by_class)
+
+    @property
+    def f1(self) -> float:
+        return _harmonic(self.precision, self.recall)
+
+    def as_json(self) -> dict[str, Any]:
+        classes = {
+            name: {"gold": s.gold, "found": s.found, "precision": s.precision, "recall": s.recall, "f1": s.f1}
+            for name, s in self.by_class.items()
+        }
+        macro = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return {"texts": self.texts, "macro": macro, "classes": classes}
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One form that was missed, or found where people marked none. Only of the half that rules are chosen on."""
+
+    id: str
+    kind: str
+    form: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifyReport:
+    """The measure over the whole file and over each of its halves."""
+
+    name: str
+    parts: Mapping[str, Measured]
+    wrong: Sequence[Wrong]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "suite": "identify",
+            "data": self.name,
+            "parts": {name: measured.as_json() for name, measured in self.parts.items()},
+            "wrong_in_the_choosing_half": [
+                {"id": one.id, "kind": one.kind, "form": one.form, "text": one.text} for one in self.wrong
+            ],
+        }
+
+
+def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[str, int, int], None]) -> IdentifyReport:
+    """Find the forms of every text, and compare."""
+    found: list[Mapping[str, frozenset[Unit]]] = []
+    for done, one in enumerate(data, 1):
+        found.append(predict(one))
+        if done % 100 == 0 or done == len(data):
+            progress("reading texts", done, len(data))
+    pairs = list(zip(data, found, strict=True))
+    parts = {"all": measured(pairs)}
+    for half in HALVES:
+        parts[half] = measured([pair for pair in pairs if pair[0].half == half])
+    wrong = [error for one, guess in pairs if one.half == HALVES[0] for error in _errors(one, guess)]
+    return IdentifyReport(name, parts, wrong)
+
+
+def predict(one: Labelled) -> dict[str, frozenset[Unit]]:
+    """The short and long forms of a text, in the units its file counts in."""
+    forms = forms_of(one.text)
+    spans = {"short": forms.short, "long": forms.long}
+    return {kind: frozenset(_units(spans[kind], one.offsets)) for kind in CLASSES}
+
+
+def measured(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> Measured:
+    """The shared tasks' measure over some texts."""
+    by_class = {
+        name: Score(
+            gold=sum(len(one.gold[name]) for one, _ in pairs),
+            found=sum(len(guess[name]) for _, guess in pairs),
+            right=sum(len(one.gold[name] & guess[name]) for one, guess in pairs),
+        )
+        for name in CLASSES
+    }
+    return Measured(len(pairs), by_class)
+
+
+def load_labelled(path: Path) -> list[Labelled]:
+    """A file of either shared task.
+
+    Raises:
+        InvalidInput: it cannot be read, is not JSON, or an entry is neither kind; the entry is named.
+    """
+    try:
+        entries = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise InvalidInput(
+            f"{path} is no JSON: {error}. Give a file of SDU 2021 task 1 or SDU 2022 extraction."
+        ) from error
+    if not isinstance(entries, list) or not entries:
+        raise InvalidInput(f"{path} must hold a list of sentences, each with tokens and labels, or text and spans.")
+    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def _entry(path: Path, number: int, entry: Any) -> Labelled:
+    try:
+        if "tokens" in entry:
+            return _of_tokens(str(entry.get("id", number)), entry["tokens"], entry["labels"])
+        return _of_spans(str(entry.get("ID", number)), entry["text"], entry["acronyms"], entry["long-forms"])
+    except (KeyError, TypeError, ValueError) as error:
+        missing = f"has no {error}" if isinstance(error, KeyError) else f"is malformed: {error}"
+        raise InvalidInput(
+            f"{path}, entry {number} {missing}. It takes tokens and labels (SDU 2021), or text, acronyms and "
+            "long-forms (SDU 2022); a file without labels cannot be measured."
+        ) from error
+
+
+def _of_tokens(name: str, tokens: Sequence[str], labels: Sequence[str]) -> Labelled:
+    if len(tokens) != len(labels) or not set(labels) <= LABELS:
+        raise ValueError(f"{len(tokens)} tokens, {len(labels)} labels, which may be {', '.join(sorted(LABELS))}")
+    text, offsets = _running_text(tokens)
+    gold = {kind: frozenset(_labelled_units(labels, kind)) for kind in CLASSES}
+    return Labelled(name, text, _half(tokens), gold, offsets)
+
+
+def _of_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterable[Sequence[int]]) -> Labelled:
+    gold = {"short": frozenset((a, b) for a, b in short), "long": frozenset((a, b) for a, b in long)}
+    return Labelled(name, text, _half(text.split()), gold)
+
+
+def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
+    """The sentence as it may have been written: hyphens and slashes stand alone among the tokens, but were not."""
+    text, offsets, glued = "", list[Unit](), True
+    for token in tokens:
+        joint = token in _JOINED
+        text += "" if glued or joint else " "
+        offsets.append((len(text), len(text) + len(token)))
+        text, glued = text + token, joint
+    return text, tuple(offsets)
+
+
+def _labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
+    start: int | None = None
+    for index, label in enumerate([*labels, "O"]):
+        if start is not None and label != f"I-{kind}":
+            yield start, index
+            start = None
+        if start is None and label.endswith(kind):
+            start = index
+
+
+def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Unit]:
+    """Spans in characters as they are, or as the tokens they touch; but no short form from within a token."""
+    for span in spans:
+        if offsets is None:
+            yield span.start, span.end
+            continue
+        touched = [index for index, (start, end) in enumerate(offsets) if start < span.end and span.start < end]
+        if offsets[touched[0]][0] == span.start:
+            yield touched[0], touched[-1] + 1
+
+
+def _half(words: Sequence[str]) -> str:
+    """Rules are chosen on the one half and reported on the other; a hash of the words decides."""
+    return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
+
+
+def _errors(one: Labelled, guess: Mapping[str, frozenset[Unit]]) -> Iterable[Wrong]:
+    for kind in CLASSES:
+        for verb, units in (("missed", one.gold[kind] - guess[kind]), ("too many", guess[kind] - one.gold[kind])):
+            for start, end in sorted(units):
+                form = one.text[_start(one, start) : _end(one, end)]
+                yield Wrong(one.id, f"{kind}, {verb}", form, one.text)
+
+
+def _start(one: Labelled, unit: int) -> int:
+    return unit if one.offsets is None else one.offsets[unit][0]
+
+
+def _end(one: Labelled, unit: int) -> int:
+    return unit if one.offsets is None else one.offsets[unit - 1][1]
+
+
+def _harmonic(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -1,0 +1,42 @@
+"""What a measurement forgives a model server: single failures count as no answer, a server that is down ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Sequence
+from typing import TypeVar
+
+from argot.errors import ModelUnavailable
+
+_T = TypeVar("_T")
+FAILURES_IN_A_ROW = 8
+
+
+class Patience:
+    """Counts failures of one run of calls."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+        self._in_a_row = 0
+
+    async def wait(self, answer: Awaitable[_T]) -> _T | None:
+        """The answer; None when the model gave none.
+
+        Raises:
+            ModelUnavailable: it has given none for several calls in a row: what is measured then is the server.
+        """
+        try:
+            given = await answer
+        except ModelUnavailable as error:
+            self.failed += 1
+            self._in_a_row += 1
+            if self._in_a_row >= FAILURES_IN_A_ROW:
+                raise ModelUnavailable(f"{error} See what is wrong with: argot doctor") from error
+            return None
+        self._in_a_row = 0
+        return given
+
+
+def batched(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    """The items in groups of `size`, the last one smaller."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

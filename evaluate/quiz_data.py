@@ -1,0 +1,120 @@
+"""A quiz in a folder (Golden-Retriever 4.1): documents, their glossary, and multiple-choice questions on them.
+
+documents/       files and folders in any format that Argot reads
+quiz.jsonl       one question a line: {"question": ..., "options": [..., ...], "answer": ..., "context": ...};
+                 `answer` repeats one of the options word for word, `context` names the quiz it belongs to
+glossary.csv     the senses, in the form of `argot glossary export`; may be absent
+contexts.csv     name,description,contact of the glossary's contexts; may be absent
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argot.errors import InvalidInput
+
+MOST_OPTIONS = 10
+_FORM = 'A line looks like {"question": "...", "options": ["...", "..."], "answer": "...", "context": "..."}.'
+
+
+@dataclass(frozen=True, slots=True)
+class QuizQuestion:
+    """`correct` is the index of the right option, `context` the quiz it belongs to (the paper has six)."""
+
+    question: str
+    options: tuple[str, ...]
+    correct: int
+    context: str
+
+    def as_json(self) -> dict[str, Any]:
+        answer = self.options[self.correct]
+        return {"question": self.question, "options": self.options, "answer": answer, "context": self.context}
+
+
+def load_quiz(folder: Path) -> list[QuizQuestion]:
+    """The questions of a quiz folder.
+
+    Raises:
+        InvalidInput: something is missing or malformed; the message names the file and line.
+    """
+    documents = folder / "documents"
+    if not documents.is_dir():
+        raise InvalidInput(f"{folder} is no quiz: it needs a folder documents/ and a file quiz.jsonl.")
+    return read_questions(_text(folder / "quiz.jsonl"), "quiz.jsonl")
+
+
+def read_questions(text: str, name: str) -> list[QuizQuestion]:
+    """
+    Raises:
+        InvalidInput: a line is malformed, or there is none.
+    """
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if not lines:
+        raise InvalidInput(f"{name} holds no question. {_FORM}")
+    return [_question(line, f"{name}, line {number}") for number, line in lines]
+
+
+def _question(line: str, where: str) -> QuizQuestion:
+    try:
+        given = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"{where}: not JSON ({error.msg}). {_FORM}") from error
+    if not isinstance(given, dict):
+        raise InvalidInput(f"{where}: no JSON object. {_FORM}")
+    question, answer, context = (given.get(key, "") for key in ("question", "answer", "context"))
+    options = given.get("options")
+    if not all(isinstance(value, str) for value in (question, answer, context)) or not question.strip():
+        raise InvalidInput(f"{where}: question, answer and context must be text, and question not empty. {_FORM}")
+    if not isinstance(options, list) or not all(isinstance(one, str) and one.strip() for one in options):
+        raise InvalidInput(f"{where}: options must be a list of texts. {_FORM}")
+    if not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options):
+        raise InvalidInput(f"{where}: there must be 2 to {MOST_OPTIONS} different options, not {len(options)}.")
+    if answer not in options:
+        raise InvalidInput(f"{where}: the answer {answer!r} is none of the options; write it word for word.")
+    return QuizQuestion(question, tuple(options), options.index(answer), context.strip())
+
+
+def read_contexts(text: str) -> list[dict[str, str]]:
+    """
+    Raises:
+        InvalidInput: there is no column `name`, or a row has none.
+    """
+    rows = [
+        {key: (row.get(key) or "").strip() for key in ("name", "description", "contact")}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+    for number, row in enumerate(rows, start=2):
+        if not row["name"]:
+            raise InvalidInput(f"contexts.csv, row {number}: no name. The columns are name,description,contact.")
+    return rows
+
+
+def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) -> None:
+    """Writes a quiz folder; documents, glossary and contexts are those of `source`.
+
+    Raises:
+        InvalidInput: the folder is there already.
+    """
+    if folder.exists():
+        raise InvalidInput(f"{folder} is there already. Name a folder that is not.")
+    shutil.copytree(source / "documents", folder / "documents")
+    for name in ("glossary.csv", "contexts.csv"):
+        shutil.copyfile(source / name, folder / name)
+    lines = [json.dumps(question.as_json(), ensure_ascii=False) + "\n" for question in questions]
+    (folder / "quiz.jsonl").write_text("".join(lines), "utf-8")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} is no UTF-8 text.") from error

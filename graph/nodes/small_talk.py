@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import asyncio
+
+from argot.graph.context import RunContext
+from argot.graph.stage import Step
+from argot.graph.state import State
+from argot.tools.suggested import Trial, examples
+
+_LEFT_ALONE = ("thanks", "farewell", "no_file")
+"""Whoever takes their leave, or means a file, is offered nothing more."""
+
+
+async def small_talk(state: State, run: RunContext) -> Step:
+    """Answers a greeting, thanks or "who are you?" with what Argot does and questions that the documents answer.
+
+    Nothing is searched for the message itself, nothing is cited, and no term of it counts as missed. What is kept are
+    ids: the examples are worded whenever they are shown, from what may be seen then.
+    """
+    offered: list[str] = []
+    if state["small_talk"] not in _LEFT_ALONE:
+        trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.tags)
+        offered = await asyncio.to_thread(examples, trial)
+    return Step({"status": "small_talk", "examples": offered}, "no question: nothing is searched")

@@ -1,0 +1,221 @@
+"""Where a passage says what a term means: pairs in running text, tables and lists of terms, defining sentences.
+
+Works on the Markdown of passages, whatever they were made from: a definition list arrives as `**WL**: word line`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from argot.jargon_db.mining.pairs import Block, PairKind
+from argot.jargon_db.mining.short_forms import may_be_short, short_forms
+from argot.jargon_db.mining.spelling_out import letters_of, score
+from argot.jargon_db.mining.tokens import blocks_of, tokens_of, without_markup
+from argot.jargon_db.normalise import normalise
+
+DefinitionKind = Literal["table", "list", "brackets", "said", "initials", "sentence"]
+
+WORTH: dict[DefinitionKind, float] = {
+    "table": 0.95, "list": 0.95, "brackets": 0.9, "said": 0.8, "initials": 0.5, "sentence": 0.4,
+}  # fmt: skip
+"""How far each way of defining is to be trusted; a pair's worth is multiplied by how well its letters agree."""
+
+LONGEST_EXPANSION = 120
+LONGEST_QUOTE = 400
+_LOOKED_AT = 20_000  # characters of a passage
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A term, what it is said to stand for (maybe nothing), what else is said of it; text[start:end] says so."""
+
+    term: str
+    expansion: str
+    description: str
+    kind: DefinitionKind
+    score: float
+    start: int
+    end: int
+
+
+_GLOSSARY_HEADING = re.compile(
+    r"\b(?:glossary|glossaries|terms|terminology|definitions|abbreviations?|acronyms?|vocabulary|nomenclature|jargon)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"^[ \t>]*```.*?^[ \t>]*```", re.MULTILINE | re.DOTALL)
+_ENTRY = re.compile(
+    r"""^(?P<lead>[ \t]*(?:[-*+•][ \t]+|\d+[.)][ \t]+)?)
+        (?:(?P<mark>\*\*|__|`{1,2})(?P<marked>[^*_`\n]{1,60}?):?(?P=mark)|(?P<bare>[^\s:|*`][^:|\n]{0,40}?))
+        (?P<joint>[ \t]*:[ \t]+|[ \t]+[–—=-]{1,2}[ \t]+|[ \t]*\n:[ \t]+)
+        (?P<meaning>\S[^\n]*(?:\n(?![ \t]*\n|[ \t]*[-*+•|]|\*\*|\#)[^\n]+)*)""",
+    re.VERBOSE | re.MULTILINE,
+)
+_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
+_CELL = re.compile(r"(?<!\\)\|")
+_TERM_COLUMN = re.compile(
+    r"(?:terms?|abbreviations?|abbr\.?|acronyms?|initialisms?|mnemonics?|short(?: form| name)?|jargon|expression)", re.I
+)
+_CODE_COLUMN = re.compile(r"(?:symbols?|names?|codes?|signals?|fields?|parameters?|registers?|keywords?)", re.I)
+_MEANING_COLUMN = re.compile(
+    r"(?:meanings?|definitions?|expansions?|stands for|long(?: form| name)?|full (?:form|name|term)|explanations?"
+    r"|descriptions?|parameters?|spelt out|spelled out|what it (?:is|means))",
+    re.I,
+)
+_COPULA = re.compile(
+    r"""^(?:(?:The|An?|In\ this\ \w+,)\s+)?["'“‘]?(?P<term>[^\s,;:()"”]{2,20}(?:\s[^\s,;:()"”]+){0,3}?)["'”’]?
+        (?:\s\([^()]{2,80}\))?\s+(?:is\ (?:an?|the|one\ of)|are(?:\ the)?|refers\ to|means|denotes
+        |is\ defined\ as|describes)\s+\S.{10,}""",
+    re.VERBOSE | re.DOTALL,
+)
+_CLAUSE_END = re.compile(r"[.;](?=\s|$)|,\s+(?=(?:an?|the|which|that|i\.e|used|where|or)\b)|\s\(|\s[–—]\s")
+_SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
+
+
+def definitions_in(text: str, heading: str = "") -> list[Defined]:
+    """Everything the passage defines, in order; `heading` tells whether it is a glossary.
+
+    Looks at the first 20,000 characters: a passage is far shorter.
+    """
+    text = text[:_LOOKED_AT]
+    without_code = _CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    is_glossary = bool(_GLOSSARY_HEADING.search(heading))
+    found = [*_from_tables(without_code), *_from_entries(without_code, is_glossary)]
+    taken = [(one.start, one.end) for one in found]
+    for one in (*_from_pairs(text), *_from_sentences(text)):
+        if not any(start <= one.start and one.end <= end for start, end in taken) or one.kind == "brackets":
+            found.append(one)
+    return sorted(found, key=lambda one: one.start)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _from_tables(text: str) -> Iterator[Defined]:
+    for table in _TABLE.finditer(text):
+        lines = table.group().splitlines(keepends=True)
+        columns = _columns(_cells(lines[0]))
+        if columns is None or not re.fullmatch(r"[\s|:-]+", lines[1]):
+            continue
+        start = table.start() + len(lines[0]) + len(lines[1])
+        for line in lines[2:]:
+            yield from _of_row(line, start, columns)
+            start += len(line)
+
+
+def _columns(header: list[str]) -> tuple[int, int, bool] | None:
+    """Which column holds the term, which its meaning, and whether the term must look like a short form."""
+    for pattern, coded in ((_TERM_COLUMN, False), (_CODE_COLUMN, True)):
+        for place, cell in enumerate(header):
+            if pattern.fullmatch(cell):
+                meanings = [i for i, other in enumerate(header) if i != place and _MEANING_COLUMN.fullmatch(other)]
+                if meanings:
+                    return place, meanings[0], coded
+    return None
+
+
+def _of_row(line: str, start: int, columns: tuple[int, int, bool]) -> Iterator[Defined]:
+    cells = _cells(line)
+    term_at, meaning_at, coded = columns
+    if max(term_at, meaning_at) < len(cells):
+        term, meaning = cells[term_at], cells[meaning_at]
+        if _is_term(term, marked=not coded) and re.search(r"[^\W\d_]{2}", meaning):
+            expansion, description = _split(term, meaning)
+            yield Defined(term, expansion, description, "table", WORTH["table"], start, start + len(line.rstrip()))
+
+
+def _cells(line: str) -> list[str]:
+    return [_bare(cell) for cell in _CELL.split(line.strip().strip("|"))]
+
+
+# -- lists ------------------------------------------------------------------------------------------------------------
+
+
+def _from_entries(text: str, glossary: bool) -> Iterator[Defined]:
+    """As in `**WL**: word line`, `- WL: word line`; any marked term of a glossary, elsewhere short forms alone."""
+    for match in _ENTRY.finditer(text):
+        term, meaning = _bare(match["marked"] or match["bare"]), _bare(match["meaning"])
+        marked = bool(match["marked"]) or bool(match["lead"].strip()) or "\n:" in match["joint"]
+        if not _is_term(term, marked=glossary and marked) or not re.search(r"[^\W\d_]{2}", meaning):
+            continue
+        spelt = score(letters_of(term), [token.text for token in tokens_of(_split(term, meaning)[0]) if token.is_word])
+        if not (glossary or spelt > 0):
+            continue
+        expansion, description = _split(term, meaning)
+        yield Defined(term, expansion, description, "list", WORTH["list"], match.start(), match.end())
+
+
+def _is_term(term: str, *, marked: bool) -> bool:
+    if marked:
+        return 0 < len(term) <= 40 and len(term.split()) <= 5 and any(c.isalpha() for c in term)
+    return may_be_short(term) and " " not in term and bool(re.search(r"[^\W\d_a-z]", term)) and not term.istitle()
+
+
+def _split(term: str, meaning: str) -> tuple[str, str]:
+    """The expansion that begins a meaning, and the whole as a description if there is more."""
+    plain = " ".join(meaning.split())
+    cut = _CLAUSE_END.search(plain)
+    clause = plain[: cut.start()] if cut else plain
+    if len(clause) > LONGEST_EXPANSION:
+        return "", plain
+    return clause.strip(" ."), "" if len(plain) <= len(clause) + 1 else plain
+
+
+# -- running text -----------------------------------------------------------------------------------------------------
+
+
+def _from_pairs(text: str) -> Iterator[Defined]:
+    plain = without_markup(text)
+    for offset, piece in blocks_of(plain):
+        for pair in Block(piece).pairs():
+            kind: PairKind = pair.kind
+            start, end = _sentences_around(piece, pair.short.start, pair.long.start, pair.short.end, pair.long.end)
+            expansion = " ".join(pair.long.of(piece).split())
+            if len(expansion) <= LONGEST_EXPANSION:
+                worth = WORTH[kind] * pair.score
+                yield Defined(pair.short.of(piece), expansion, "", kind, worth, offset + start, offset + end)
+
+
+def _from_sentences(text: str) -> Iterator[Defined]:
+    """A sentence that begins with a short form and says what it is."""
+    return (one for one in _defining_sentences(text) if _is_short_form(one.term))
+
+
+def sentences_about(term: str, text: str) -> Iterator[Defined]:
+    """The sentences of a passage that say what this term is, whatever it looks like."""
+    return (one for one in _defining_sentences(text) if normalise(one.term) == normalise(term))
+
+
+def _defining_sentences(text: str) -> Iterator[Defined]:
+    plain = without_markup(text)
+    for offset, piece in blocks_of(plain):
+        for sentence in _SENTENCE.finditer(piece):
+            stripped = sentence.group().lstrip()
+            if match := _COPULA.match(stripped):
+                start = offset + sentence.end() - len(stripped)
+                said = " ".join(stripped.split())
+                yield Defined(match["term"], "", said, "sentence", WORTH["sentence"], start, offset + sentence.end())
+
+
+def _is_short_form(term: str) -> bool:
+    tokens = tokens_of(term)
+    runs = short_forms(term, tokens)
+    return len(runs) == 1 and runs[0].text == term
+
+
+def _sentences_around(text: str, *places: int) -> tuple[int, int]:
+    """The sentences that hold all these places."""
+    start, end = 0, len(text)
+    for match in re.finditer(r"[.!?]\s+", text):
+        if match.end() <= min(places):
+            start = match.end()
+        elif match.start() >= max(places):
+            end = match.start() + 1
+            break
+    return start, end
+
+
+def _bare(cell: str) -> str:
+    return re.sub(r"\\(?=[\W_])", "", re.sub(r"[*`]+|__", "", cell)).strip()

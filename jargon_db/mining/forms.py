@@ -1,0 +1,48 @@
+"""All short and long forms of a text: the pairs, and short forms that the text never spells out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.jargon_db.mining.pairs import Block, Pair, Span
+from argot.jargon_db.mining.tokens import blocks_of, without_markup
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Spans of the text, in order, without overlaps among each; and which belong together."""
+
+    short: tuple[Span, ...]
+    long: tuple[Span, ...]
+    pairs: tuple[Pair, ...]
+
+
+def forms_of(text: str) -> Forms:
+    """The short forms of a text by shape or because they are spelt out, and the long forms that spell them."""
+    plain = without_markup(text)
+    short: list[Span] = []
+    pairs: list[Pair] = []
+    for offset, piece in blocks_of(plain):
+        block = Block(piece)
+        found = block.pairs()
+        paired = [_moved(pair.short, offset) for pair in found]
+        longs = [_moved(pair.long, offset) for pair in found]
+        short += paired
+        taken = (*paired, *longs)
+        for run in block.runs:
+            span = Span(block.tokens[run.first].start + offset, block.tokens[run.last].end + offset)
+            if not any(span.overlaps(other) for other in taken):
+                short.append(span)
+        pairs += [
+            Pair(one, other, pair.kind, pair.score) for one, other, pair in zip(paired, longs, found, strict=True)
+        ]
+    return Forms(_ordered(short), _ordered([pair.long for pair in pairs]), tuple(pairs))
+
+
+def _moved(span: Span, by: int) -> Span:
+    return Span(span.start + by, span.end + by)
+
+
+def _ordered(spans: Sequence[Span]) -> tuple[Span, ...]:
+    return tuple(sorted(spans, key=lambda span: span.start))

@@ -1,0 +1,153 @@
+"""Puts together what many passages say of the same terms."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from argot.jargon_db.mining.definitions import (
+    LONGEST_QUOTE,
+    Defined,
+    DefinitionKind,
+    definitions_in,
+    sentences_about,
+)
+from argot.jargon_db.normalise import normalise, variants
+
+SHOWN_EVIDENCE = 5
+"""Passages kept as evidence of one meaning, the surest first."""
+_PLURAL = re.compile(r"(?=.*[A-Z])(.*[A-Z0-9])s")
+
+
+class Text(NamedTuple):
+    """A passage as far as mining needs it."""
+
+    id: str
+    text: str
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What one passage says a term means. `expansion` may be empty: then `quote` says what it is."""
+
+    expansion: str
+    quote: str
+    passage_id: str
+    kind: DefinitionKind
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """A meaning found for a term: in how many passages, and (passage id, quote) of the best of them."""
+
+    term: str
+    expansion: str
+    description: str
+    score: float
+    count: int
+    kinds: tuple[DefinitionKind, ...]
+    evidence: tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class _Meaning:
+    terms: Counter[str] = field(default_factory=Counter)
+    expansions: Counter[str] = field(default_factory=Counter)
+    said: list[tuple[Defined, str, str]] = field(default_factory=list)
+
+
+def definitions_of(term: str, passages: Iterable[Text]) -> list[Definition]:
+    """What these passages say the term means, best first; one for each meaning and passage."""
+    keys = set(variants(term))
+    found: dict[tuple[str, str], Definition] = {}
+    for passage in passages:
+        defined = [one for one in definitions_in(passage.text, passage.heading) if keys & set(variants(one.term))]
+        for one in (*defined, *sentences_about(term, passage.text)):
+            quote = _quote(one, passage.text)
+            made = Definition(one.expansion, quote, passage.id, one.kind, one.score)
+            key = (normalise(one.expansion), passage.id)
+            if key not in found or found[key].score < made.score:
+                found[key] = made
+    support = Counter(key[0] for key in found if key[0])
+    return sorted(found.values(), key=lambda one: (-one.score, -support[normalise(one.expansion)], one.passage_id))
+
+
+class Miner:
+    """Takes in passages one by one; at the end, what they define."""
+
+    def __init__(self) -> None:
+        self._meanings: dict[tuple[str, str], _Meaning] = {}
+
+    def read(self, passage: Text) -> None:
+        for one in definitions_in(passage.text, passage.heading):
+            term, expansion = _singular(one.term, one.expansion)
+            meaning = self._meanings.setdefault((normalise(term), normalise(expansion)), _Meaning())
+            meaning.terms[term] += 1
+            meaning.expansions[expansion] += 1
+            meaning.said.append((one, passage.id, _quote(one, passage.text)))
+
+    def mined(self) -> list[Mined]:
+        """The meanings, surest and most frequent first. A description alone joins the expansion of its term."""
+        by_term: dict[str, list[tuple[str, _Meaning]]] = {}
+        for (term, expansion), meaning in self._meanings.items():
+            by_term.setdefault(term, []).append((expansion, meaning))
+        found = [one for meanings in by_term.values() for one in _of_term(meanings)]
+        return sorted(found, key=lambda one: (-one.score, -one.count, one.term, one.expansion))
+
+
+def _of_term(meanings: Sequence[tuple[str, _Meaning]]) -> list[Mined]:
+    spelt = [_mined(meaning) for expansion, meaning in meanings if expansion]
+    alone = [_mined(meaning) for expansion, meaning in meanings if not expansion]
+    sure = [one for one in spelt if one.kinds != ("initials",)]
+    kept = _without_parts(sure or spelt)
+    if not kept:
+        return alone
+    described = next((one.description for one in alone if one.description), "")
+    best = max(kept, key=lambda one: (one.score, one.count))
+    return [_described(one, described) if one is best and not one.description else one for one in kept]
+
+
+def _without_parts(meanings: Sequence[Mined]) -> list[Mined]:
+    """Leaves out a meaning that only cuts off or adds words to a better one of the same term."""
+    kept: list[Mined] = []
+    for one in sorted(meanings, key=lambda one: (-one.count * one.score, -one.score, -len(one.expansion))):
+        key = normalise(one.expansion)
+        if not any(key in normalise(other.expansion) or normalise(other.expansion) in key for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _mined(meaning: _Meaning) -> Mined:
+    said = sorted(meaning.said, key=lambda one: -one[0].score)
+    evidence = list({passage: quote for _, passage, quote in reversed(said)}.items())[::-1]
+    return Mined(
+        term=meaning.terms.most_common(1)[0][0],
+        expansion=meaning.expansions.most_common(1)[0][0],
+        description=next((one.description for one, _, _ in said if one.description), ""),
+        score=round(max(one.score for one, _, _ in said), 3),
+        count=len({passage for _, passage, _ in said}),
+        kinds=tuple(dict.fromkeys(one.kind for one, _, _ in said)),
+        evidence=tuple(evidence[:SHOWN_EVIDENCE]),
+    )
+
+
+def _described(one: Mined, description: str) -> Mined:
+    return Mined(one.term, one.expansion, description, one.score, one.count, one.kinds, one.evidence)
+
+
+def _singular(term: str, expansion: str) -> tuple[str, str]:
+    """WLs, "word lines" as WL, "word line"."""
+    plural = _PLURAL.fullmatch(term)
+    if plural is None:
+        return term, expansion
+    return plural.group(1), expansion[:-1] if re.search(r"[^s]s$", expansion) else expansion
+
+
+def _quote(one: Defined, text: str) -> str:
+    quote = text[one.start : one.end].strip()
+    return quote if len(quote) <= LONGEST_QUOTE else quote[: LONGEST_QUOTE - 1].rstrip() + "…"

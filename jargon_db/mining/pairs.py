@@ -1,0 +1,343 @@
+"""Pairs of a short form and the long form that spells it out, within one block of running text.
+
+Three ways, surest first: brackets ("word line (WL)", "WL (word line)", also nested and with more in them), words that
+say so ("WL stands for word line", "word line, or WL"), and a phrase elsewhere in the same sentence whose words begin
+with the very letters. The spelling is judged in `spelling_out`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from argot.jargon_db.mining.short_forms import Run, may_be_short, short_forms
+from argot.jargon_db.mining.spelling_out import GOOD, STRICT, TAIL, fold, letters_of, score, starts
+from argot.jargon_db.mining.tokens import CLOSING, OPENING, Token, tokens_of
+
+PairKind = Literal["brackets", "said", "initials"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """text[start:end]."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Where a short form and its long form stand; `score` in [0, 1] is how well the one spells the other."""
+
+    short: Span
+    long: Span
+    kind: PairKind
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Tokens [first, last] and how well they spell a short form."""
+
+    first: int
+    last: int
+    score: float
+
+
+_LEAD = re.compile(
+    r"""(?:i\.?e\.?|e\.g\.|viz\.?|or|also|abbreviated|abbr\.?|abbreviation|acronym|short|shortly|for|as|to|in|is|the|a|an
+        |henceforth|hereafter|hereinafter|called|simply|known|denoted|named|referred|by|see|,|:|=|"|“|”|'|‘|’|`)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SAID_BEHIND = re.compile(
+    r"""["'”’)\]]*\s*(?:,?\s*(?:which\s+|that\s+)?(?:(?:here\s+)?(?:means?|stands?\s+for|denotes?|represents?|refers?\s+to|signif(?:y|ies))
+        |standing\s+for|(?:is|are|being)?\s*(?:short|an?\s+(?:abbreviation|acronym)|the\s+(?:abbreviation|acronym))\s+(?:for|of)
+        |abbreviates|,?\s*i\.e\.,?|,?\s*or|for)\s+|\s*[=:–—-]\s*|\s*,\s*|\s+)(?:the\s+|an?\s+)?["'“‘]?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SAID_BEFORE = re.compile(
+    r"""["'”’]?\s*(?:,?\s*(?:(?:is|are|was|were|be|hereafter|henceforth|commonly|often|also|simply|usually)\s+)*
+        (?:abbreviated|shortened|abbr\.?|called|denoted|known|referred\s+to|named|labeled|labelled)\s*(?:as|to|by|with|:)?|,?\s*or|,?\s*i\.e\.,?
+        |,|\s*[=–—:-])?\s+(?:the\s+|an?\s+)?["'“‘]?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SAID = 0.7  # how well a phrase must spell the short form where words say that it does,
+_BESIDE = 0.9  # and where it merely stands beside it
+_NEVER_WITHIN = frozenset([*OPENING, *CLOSING, *'"“”='])
+_LONGEST = 24  # tokens of a long form, at most
+_LONGEST_BRACKET = 60  # tokens of it that are looked at
+_DROPPED_AT_MOST = 3  # tokens between a long form and its bracket
+_DROPPED = 0.12
+_COMMA = 0.06
+_SMALL_FIRST = 0.2  # a phrase that begins with "the"
+_PART_OF_WORD = 0.15  # a phrase that begins behind a hyphen
+
+
+class Block:
+    """One block of text, cut and searched once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens_of(text)
+        self.runs = short_forms(text, self.tokens)
+        self._brackets = _brackets(self.tokens)
+        self._words = [TAIL * self._is_behind_hyphen(i) + fold(token.text) for i, token in enumerate(self.tokens)]
+        self._given = [token.is_word or token.text in ("&", "'s", "’s") for token in self.tokens]
+        self._bounds = [token.is_stop or token.text in _NEVER_WITHIN for token in self.tokens]
+        self._in_run = frozenset(i for run in self.runs for i in range(run.first, run.last + 1))
+
+    def pairs(self) -> list[Pair]:
+        """All pairs, by position. A short form's place is paired once, by the surest way."""
+        found: list[Pair] = []
+        for pair in (*self._in_brackets(), *self._said()):
+            _add(found, pair)
+        for pair in self._by_initials(found):
+            _add(found, pair)
+        return sorted(found, key=lambda pair: (pair.short.start, pair.long.start))
+
+    # -- brackets
+
+    def _in_brackets(self) -> Iterator[Pair]:
+        for opening, closing in self._brackets:
+            first, last = self._without_lead(opening + 1, closing - 1)
+            if first > last:
+                continue
+            yield from self._long_before(opening, first, last)
+            yield from self._long_within(opening, first, last)
+
+    def _without_lead(self, first: int, last: int) -> tuple[int, int]:
+        """What brackets hold, without "i.e.", "abbreviated as", quotation marks."""
+        while first < last and _LEAD.match(self.tokens[first].text) and not self.tokens[first].text.isupper():
+            first += 1
+        while first < last and _LEAD.match(self.tokens[last].text) and not self.tokens[last].is_word:
+            last -= 1
+        return first, last
+
+    def _long_before(self, opening: int, first: int, last: int) -> Iterator[Pair]:
+        """As in: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
+        for run in self._shorts_within(first, last):
+            phrase = self._best_before(run.text, opening - 1, _DROPPED_AT_MOST)
+            if phrase and phrase.score >= GOOD:
+                yield self._pair(run, phrase, "brackets")
+                return
+
+    def _shorts_within(self, first: int, last: int) -> Iterator[Run]:
+        cut = next((i for i in range(first, last + 1) if self.tokens[i].text in ",;:=" or self._opens(i)), last + 1) - 1
+        if cut < first:
+            return
+        whole = Run(first, cut, self.text[self.tokens[first].start : self.tokens[cut].end])
+        several = " " in whole.text
+        if may_be_short(whole.text) and not several:
+            yield whole
+        begin = bisect_left(self.runs, first, key=lambda run: run.first)
+        yield from (run for run in self.runs[begin : begin + _LONGEST_BRACKET] if run.last <= last)
+        if may_be_short(whole.text) and several:
+            yield whole
+
+    def _opens(self, index: int) -> bool:
+        return self.tokens[index].text in OPENING
+
+    def _long_within(self, opening: int, first: int, last: int) -> Iterator[Pair]:
+        """As in: WL (word line), WL (i.e. word line, the row of a block)."""
+        place = bisect_left(self.runs, opening - 1, key=lambda run: run.last)
+        run = self.runs[place] if place < len(self.runs) else None
+        if run is None or run.last != opening - 1:
+            text = self.tokens[opening - 1].text if opening else ""
+            if not may_be_short(text) or sum(map(str.isupper, text)) < 1 or len(text) < 2:
+                return
+            run = Run(opening - 1, opening - 1, text)
+        phrase = self._best_after(run.text, first, last)
+        if phrase and phrase.score >= GOOD:
+            yield self._pair(run, phrase, "brackets")
+
+    # -- words that say so
+
+    def _said(self) -> Iterator[Pair]:
+        for run in self.runs:
+            end = self.tokens[run.last].end
+            behind = _SAID_BEHIND.match(self.text, end)
+            if behind:
+                first = self._token_at(behind.end())
+                phrase = self._best_after(run.text, first, min(first + _LONGEST, len(self.tokens) - 1))
+                if phrase and self._is_said(phrase, run, behind.group()):
+                    yield self._pair(run, phrase, "said")
+            yield from self._said_before(run)
+
+    def _said_before(self, run: Run) -> Iterator[Pair]:
+        start = self.tokens[run.first].start
+        for last in range(run.first - 1, max(-1, run.first - 8), -1):
+            token = self.tokens[last]
+            if not token.is_word:
+                continue
+            between = _SAID_BEFORE.fullmatch(self.text, token.end, start)
+            if between:
+                phrase = self._best_before(run.text, last, 0)
+                if phrase and self._is_said(phrase, run, between.group()):
+                    yield self._pair(run, phrase, "said")
+                    return
+
+    def _is_said(self, phrase: Phrase, run: Run, between: str) -> bool:
+        """Whether what stands between the two says that they are the same, or the letters leave no doubt."""
+        if self.tokens[phrase.first].is_small_word:
+            return False
+        if "=" in between:
+            return phrase.score >= GOOD
+        if re.search(r"[^\W\d_]{2}", between) and between.strip().lower() != "for":
+            return phrase.score >= _SAID
+        return phrase.score >= _BESIDE and self._is_telling(phrase, run)
+
+    def _is_telling(self, phrase: Phrase, run: Run) -> bool:
+        """Whether the letters cannot agree by chance: three or more, or two of names; no "the" at either end."""
+        first, last = self.tokens[phrase.first], self.tokens[phrase.last]
+        if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
+            return False
+        if not self._in_run.isdisjoint(range(phrase.first, phrase.last + 1)):
+            return False
+        return len(letters_of(run.text)) > 2 or (first.text[0].isupper() and last.text[0].isupper())
+
+    def _token_at(self, offset: int) -> int:
+        return bisect_left(self.tokens, offset, key=lambda token: token.start)
+
+    # -- the letters alone
+
+    def _by_initials(self, found: Sequence[Pair]) -> Iterator[Pair]:
+        """For short forms that nothing else spells: a phrase of the sentence whose words begin with the letters."""
+        spelt = {letters_of(pair.short.of(self.text)) for pair in found}
+        for run in self.runs:
+            letters = letters_of(run.text)
+            if len(letters) < 2 or letters in spelt:
+                continue
+            spelt.add(letters)
+            phrase = self._initials(letters, run)
+            if phrase:
+                yield self._pair(run, phrase, "initials")
+
+    def _initials(self, letters: str, run: Run) -> Phrase | None:
+        low, high = self._sentence(run.first)
+        best: tuple[int, Phrase] | None = None
+        for last in range(low, high + 1):
+            if not self._words[last].removeprefix(TAIL).startswith(letters[-1]):
+                continue
+            phrase = self._best_before(run.text, last, 0)
+            if not phrase or phrase.score < STRICT or phrase.first <= run.first <= phrase.last:
+                continue
+            if self._is_telling(phrase, run):
+                distance = min(abs(phrase.first - run.last), abs(run.first - phrase.last))
+                if best is None or distance < best[0]:
+                    best = distance, phrase
+        return best[1] if best else None
+
+    def _sentence(self, index: int) -> tuple[int, int]:
+        low = high = index
+        while low > 0 and not self._ends_sentence(low - 1):
+            low -= 1
+        while high < len(self.tokens) - 1 and not self._ends_sentence(high):
+            high += 1
+        return low, high
+
+    def _ends_sentence(self, index: int) -> bool:
+        if self.tokens[index].text not in ".!?":
+            return False
+        following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
+        return following is None or (following.spaced and not following.text[0].islower())
+
+    # -- phrases
+
+    def _best_before(self, short: str, last: int, droppable: int) -> Phrase | None:
+        """The phrase ending at token `last`, or up to `droppable` tokens before, that spells the short form best."""
+        best: Phrase | None = None
+        dropped = 0.0
+        for end in range(last, max(-1, last - droppable - 1), -1):
+            token = self.tokens[end]
+            if self._bounds[end]:
+                break
+            if token.is_word and not self._is_before_hyphen(end):
+                phrase = self._best_start(short, end, dropped)
+                if phrase and (best is None or phrase.score > best.score + 1e-9):
+                    best = phrase
+            dropped += _DROPPED if token.is_word and not token.is_small_word else 0.02
+        return best
+
+    def _best_start(self, short: str, end: int, dropped: float) -> Phrase | None:
+        letters, own = letters_of(short), fold(short)
+        best: Phrase | None = None
+        cost, words = dropped, list[str]()
+        for start in range(end, max(-1, end - _LONGEST), -1):
+            word = self._words[start]
+            if self._bounds[start] or word == own:
+                break
+            if not self._given[start]:
+                cost += _COMMA * (word in ",/")
+                continue
+            words.insert(0, word)
+            if not starts(letters, word):
+                continue
+            worth = score(letters, words) - cost - _PART_OF_WORD * word.startswith(TAIL)
+            worth -= _SMALL_FIRST * self.tokens[start].is_small_word
+            if worth > 0 and (best is None or worth > best.score + 1e-9) and self._says_more(start, end, letters):
+                best = Phrase(start, end, worth)
+        return best
+
+    def _best_after(self, short: str, first: int, last: int) -> Phrase | None:
+        """The phrase beginning at token `first` that spells the short form best."""
+        letters, own = letters_of(short), fold(short)
+        best: Phrase | None = None
+        cost, words = 0.0, list[str]()
+        for end in range(first, min(last, first + _LONGEST, len(self.tokens) - 1) + 1):
+            word = self._words[end]
+            if self._bounds[end] or word == own:
+                break
+            if not self._given[end]:
+                cost += _COMMA * (word in ",/")
+                continue
+            words.append(word)
+            worth = score(letters, words) - cost
+            if worth > 0 and (best is None or worth > best.score + 1e-9) and self._says_more(first, end, letters):
+                best = Phrase(first, end, worth)
+        return best
+
+    def _says_more(self, first: int, last: int, letters: str) -> bool:
+        """Whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
+        words = [token.text for token in self.tokens[first : last + 1] if token.is_word]
+        telling = any(len(word) > 5 or (len(word) > 2 and not word.isupper()) for word in words)
+        return telling and sum(map(len, words)) > len(letters)
+
+    def _is_behind_hyphen(self, index: int) -> bool:
+        return index > 0 and self.tokens[index - 1].is_hyphen and not self.tokens[index].spaced
+
+    def _is_before_hyphen(self, index: int) -> bool:
+        following = self.tokens[index + 1 : index + 3]
+        return len(following) == 2 and following[0].is_hyphen and following[1].is_word and not following[1].spaced
+
+    def _pair(self, run: Run, phrase: Phrase, kind: PairKind) -> Pair:
+        short = Span(self.tokens[run.first].start, self.tokens[run.last].end)
+        return Pair(
+            short, Span(self.tokens[phrase.first].start, self.tokens[phrase.last].end), kind, min(1.0, phrase.score)
+        )
+
+
+def _add(found: list[Pair], pair: Pair) -> None:
+    if not any(pair.short.overlaps(other.short) or pair.long.overlaps(other.long) for other in found):
+        found.append(pair)
+
+
+def _brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Indexes of opening and closing brackets that belong together; one that is never closed runs to the end."""
+    found: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.text in OPENING:
+            opened.append(index)
+        elif token.text in CLOSING and opened:
+            found.append((opened.pop(), index))
+    found += [(index, len(tokens)) for index in opened]
+    return sorted((index, min(end, index + _LONGEST_BRACKET)) for index, end in found)

@@ -1,0 +1,125 @@
+"""Which words of a running text are short forms, by their shape alone.
+
+Capitals, mixed case, digits, hyphens, a plural s. Left alone: Roman numerals, units, citation keys, names in camel
+case, words that are merely shouted, numbered things.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.jargon_db.mining.tokens import HYPHENS, Token
+from argot.jargon_db.words import is_common_word, is_function_word, is_ordinary_word
+
+_CAPITALS = re.compile(r"[^\W\d_a-z]{2,10}")
+_PLURAL = re.compile(r"[A-Z]{2,9}s")
+_SINGLE = re.compile(r"[A-Z]")
+_WITH_DIGITS = re.compile(r"[A-Z]{2,6}\d{1,2}|\d{1,2}[A-Z]{1,6}|[A-Z]{1,4}\d[A-Z]{1,4}")
+_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNIT = re.compile(r"[GMkT]Hz|[kMGm][WVAB]|dBm?|[kMG]bps|\d+[GMK]B|[KMGT]B|mAh?|kWh")
+_ALSO_WORDS = frozenset(["AM", "IT", "US", "WHO"])
+"""Abbreviations, though in small letters they hold sentences together."""
+_JOINTS = HYPHENS + "/&"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Tokens [first, last] that are one short form, its text, and whether its shape alone is enough."""
+
+    first: int
+    last: int
+    text: str
+    sure: bool = True
+
+
+def short_forms(text: str, tokens: Sequence[Token]) -> list[Run]:
+    """The short forms of a text, in order."""
+    shouted = _is_shouted(tokens)
+    found: list[Run] = []
+    index = 0
+    while index < len(tokens):
+        last = _joined_until(tokens, index)
+        found += _of_group(text, tokens, index, last, shouted=shouted)
+        index = last + 1
+    return found
+
+
+def may_be_short(text: str) -> bool:
+    """Whether brackets, or words that say so, may call this a short form: two to ten characters, a letter among them.
+
+    After Schwartz and Hearst (2003), with single capitals and two words.
+    """
+    bare = text.strip()
+    letters = [c for c in bare if c.isalpha()]
+    return (
+        bool(letters)
+        and len(bare) <= 14
+        and len(bare.split()) <= 2
+        and (any(c.isupper() for c in letters) or (1 < len(bare) <= 5 and not is_ordinary_word(bare.lower())))
+        and bare[0].isalnum()
+        and not (bare[0].isdigit() and len(letters) < 2 and not bare[-1].isupper())
+    )
+
+
+def _joined_until(tokens: Sequence[Token], index: int) -> int:
+    """The last token of the group of words joined by hyphens, slashes or & that begins here."""
+    last = index
+    if not tokens[index].is_word:
+        return last
+    while last + 2 < len(tokens):
+        joint, word = tokens[last + 1], tokens[last + 2]
+        if joint.text not in _JOINTS or joint.spaced or word.spaced or not word.is_word:
+            break
+        last += 2
+    return last
+
+
+def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[Run]:
+    if first == last:
+        return [Run(first, last, tokens[first].text)] if _is_short(tokens, first, shouted=shouted) else []
+    parts = range(first, last + 1, 2)
+    joints = {tokens[i].text for i in range(first + 1, last, 2)}
+    if len(parts) <= 3 and all(_is_part(tokens[i].text) for i in parts) and not joints <= {"/"}:
+        whole = text[tokens[first].start : tokens[last].end]
+        if sum(map(str.isupper, whole)) > 1:
+            return [Run(first, last, whole)]
+    if joints == {"/"} and len(parts) == 2 and all(_SINGLE.fullmatch(tokens[i].text) for i in parts):
+        return [Run(first, last, text[tokens[first].start : tokens[last].end])]
+    return [Run(i, i, tokens[i].text) for i in parts if _is_short(tokens, i, shouted=shouted)]
+
+
+def _is_part(word: str) -> bool:
+    """Whether it may be a part of a short form with hyphens: T-V, LTE-A, 2D-FCN."""
+    return bool(_CAPITALS.fullmatch(word) or _SINGLE.fullmatch(word) or _PLURAL.fullmatch(word)) or (
+        bool(_WITH_DIGITS.fullmatch(word)) or _is_mixed(word)
+    )
+
+
+def _is_short(tokens: Sequence[Token], index: int, *, shouted: bool) -> bool:
+    word = tokens[index].text
+    if _UNIT.fullmatch(word) or _ROMAN.fullmatch(word):
+        return False
+    if _CAPITALS.fullmatch(word) and word.isupper():
+        if is_function_word(word.lower()) and word not in _ALSO_WORDS:
+            return False
+        return not (is_common_word(word.lower()) and (shouted or len(word) > 4))
+    return bool(_PLURAL.fullmatch(word) or _WITH_DIGITS.fullmatch(word) or _is_mixed(word))
+
+
+def _is_mixed(word: str) -> bool:
+    """Mixed case as in IoT, QoS, VGGNet: as many capitals as small letters, and no part an ordinary word."""
+    if not word.isalnum() or len(word) > 10 or word.isupper() or word.islower():
+        return False
+    capitals, small = sum(map(str.isupper, word)), sum(map(str.islower, word))
+    if capitals < 2 or capitals < small - (word.endswith("s")):
+        return False
+    return not any(len(hump) > 3 and is_ordinary_word(hump.lower()) for hump in _HUMP.findall(word))
+
+
+def _is_shouted(tokens: Sequence[Token]) -> bool:
+    words = [token.text for token in tokens if len(token.text) > 1 and token.text.isalpha()]
+    capitals = [word for word in words if word.isupper()]
+    return len(capitals) > max(2, 0.5 * len(words)) and any(is_common_word(word.lower()) for word in capitals)

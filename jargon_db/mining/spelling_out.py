@@ -1,0 +1,136 @@
+"""How well a phrase spells out a short form.
+
+Schwartz and Hearst, "A simple algorithm for identifying abbreviation definitions in biomedical text" (2003), take the
+shortest phrase whose letters hold the short form's in order. Here every way of spelling is weighed: a letter that
+begins a word counts more than one inside, and a word that gives no letter costs more than "of" or "the".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from argot.jargon_db.words import is_function_word
+
+GOOD = 0.55
+"""From this score on a phrase beside a bracket is believed to spell the short form out."""
+STRICT = 0.97
+"""From this score on, wherever it stands: every letter begins a word, and no other word is passed over."""
+
+_INSIDE = 0.5  # a letter within a word whose first letter counts as well
+_ASTRAY = 0.15  # a letter within a word whose first letter does not
+_PASSED = 0.6  # a word that gives no letter
+_PASSED_SMALL = 0.05  # the same, "of" or "the"
+_PASSED_TAIL = 0.3  # the same, behind a hyphen: non-negative
+TAIL = "-"
+"""Stands before a word that follows a hyphen."""
+_DIGITS = {
+    "1": ("one", "first", "uni", "mono"),
+    "2": ("two", "second", "to", "too", "double", "dual", "bi"),
+    "3": ("three", "third", "tri", "triple"),
+    "4": ("four", "fourth", "for", "quad"),
+    "5": ("five", "fifth"),
+    "6": ("six", "sixth"),
+    "7": ("seven", "seventh"),
+    "8": ("eight", "eighth"),
+    "9": ("nine", "ninth"),
+}
+_SOUNDS = {"x": ("ex", "cross", "trans", "extra"), "&": ("and",), "n": ("and",), "k": ("c",), "u": ("micro", "you")}
+
+
+def letters_of(short: str) -> str:
+    """What has to be spelt out: letters and digits, folded, without a plural s behind capitals."""
+    bare = short.removesuffix("'s").removesuffix("’s")
+    if len(bare) > 2 and bare.endswith("s") and bare[-2].isupper():
+        bare = bare[:-1]
+    return "".join(c for c in fold(bare) if c.isalnum())
+
+
+@lru_cache(maxsize=16_384)
+def fold(text: str) -> str:
+    """Small letters without accents."""
+    if text.isascii():
+        return text.lower()
+    split = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in split if not unicodedata.combining(c))
+
+
+def score(letters: str, words: Sequence[str]) -> float:
+    """How well the words spell the letters, in [0, 1]; 0 if they do not.
+
+    The first word must begin with the first letter.
+
+    The best assignment of letters to words by dynamic programming: `best[j]` is what the words so far are worth if
+    they give the first j letters.
+    """
+    folded = [fold(word) for word in words]
+    if not letters or not folded or not starts(letters, folded[0]) or not _may_hold(letters, "".join(folded)):
+        return 0.0
+    best = dict(_gains(letters, folded[0].removeprefix(TAIL), 0))
+    for index, word in enumerate(folded[1:], 1):
+        bare = word.removeprefix(TAIL)
+        passed = _PASSED_SMALL if is_small(bare) else _PASSED_TAIL if bare != word else _PASSED
+        last = index == len(folded) - 1
+        after = {j: worth - passed for j, worth in best.items() if not last or bare != word}
+        for j, worth in best.items():
+            for reached, gain in _gains(letters, bare, j).items():
+                if worth + gain > after.get(reached, float("-inf")):
+                    after[reached] = worth + gain
+        best = after
+    return max(0.0, best.get(len(letters), 0.0) / len(letters))
+
+
+def starts(letters: str, word: str) -> bool:
+    """Whether the word, folded, can stand for the first letter."""
+    bare = word.removeprefix(TAIL)
+    return bare.startswith(letters[0]) or any(bare.startswith(said) for said in _said(letters[0]))
+
+
+def is_small(word: str) -> bool:
+    """Whether it is one of the words that abbreviations mostly leave out ("of", "the"); in small letters."""
+    return is_function_word(word) or word in ("'s", "’s")
+
+
+def _may_hold(letters: str, text: str) -> bool:
+    """Whether the letters stand in the text in order; those that may be said otherwise are let pass."""
+    at = 0
+    for letter in letters:
+        if not _said(letter):
+            at = text.find(letter, at) + 1
+            if at == 0:
+                return False
+    return True
+
+
+def _said(letter: str) -> tuple[str, ...]:
+    return _DIGITS.get(letter, ()) or _SOUNDS.get(letter, ())
+
+
+@lru_cache(maxsize=65_536)
+def _gains(letters: str, word: str, j: int) -> dict[int, float]:
+    """How far the word takes the letters from the j-th on, and what each reach is worth."""
+    found: dict[int, float] = {}
+    if j >= len(letters):
+        return found
+    small = 0.9 if is_small(word) else 1.0
+    if word.startswith(letters[j]):
+        _run_inside(found, letters, word, j, (small, _INSIDE))
+    elif any(word.startswith(said) for said in _said(letters[j])):
+        found[j + 1] = 0.9
+    elif (at := word.find(letters[j], 1)) > 0 and len(word) > 3:
+        _run_inside(found, letters, word[at:], j, (_ASTRAY, _ASTRAY))
+    return found
+
+
+def _run_inside(found: dict[int, float], letters: str, word: str, j: int, worth: tuple[float, float]) -> None:
+    """The first letter, then each further one as long as it comes next in the word."""
+    gain, at = worth[0], 0
+    found[j + 1] = gain
+    for k in range(j + 1, len(letters)):
+        following = word.find(letters[k], at + 1)
+        if following < 0:
+            return
+        gain += 0.9 if following == at + 1 else worth[1]
+        at = following
+        found[k + 1] = gain

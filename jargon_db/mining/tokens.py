@@ -1,0 +1,82 @@
+"""Cuts running text into tokens, and documents into the blocks in which terms are looked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from argot.jargon_db.mining.spelling_out import is_small
+
+_TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|[^\W_]+|['’]s\b|\S")
+HYPHENS = "-‐‑–—−"
+OPENING, CLOSING = "([{（", ")]}）"
+_STOPS = frozenset(".;:!?•|")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or one sign: text[start:end] of the text it was cut from. `spaced`: white space stands before it."""
+
+    text: str
+    start: int
+    end: int
+    spaced: bool
+
+    @property
+    def is_word(self) -> bool:
+        return self.text[0].isalnum()
+
+    @property
+    def is_hyphen(self) -> bool:
+        return self.text in HYPHENS
+
+    @property
+    def is_stop(self) -> bool:
+        return self.text in _STOPS
+
+    @property
+    def is_small_word(self) -> bool:
+        """Whether it is one of the words that abbreviations mostly leave out ("of", "the")."""
+        return is_small(self.text.lower())
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text, in order."""
+    found: list[Token] = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        found.append(Token(match.group(), match.start(), match.end(), match.start() > end))
+        end = match.end()
+    return found
+
+
+# -- Markdown ---------------------------------------------------------------------------------------------------------
+
+_BLANKED = re.compile(
+    r"""(?P<fence>^[ \t>]*```.*?^[ \t>]*```) | (?P<link>\]\([^()\s]*\)) | (?P<image>!?\[(?=[^\]]*\]\())
+        | (?P<mark>[*`]+|__+|\\(?=[\W_]))
+        | (?P<tag></?[a-zA-Z][^<>\n]*>) | (?P<head>^\#{1,6}\ )""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_LONGEST_BLOCK = 4_000  # characters
+_BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d+[.)]|\#{1,6})\s)|\n(?=[ \t]*\|)|(?<!\\)\|")
+
+
+def without_markup(text: str) -> str:
+    """The same text of the same length, its Markdown signs blanked, so that spans stay true. Code is left out."""
+    return _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+
+
+def blocks_of(text: str) -> Iterator[tuple[int, str]]:
+    """Paragraphs, list items, headings and table cells, with their offsets: no term's meaning reaches over their ends.
+
+    What is longer than any paragraph is cut, so that the work grows no faster than the text.
+    """
+    start = 0
+    for end, following in [*((match.start(), match.end()) for match in _BLOCK_END.finditer(text)), (len(text), 0)]:
+        for first in range(start, end, _LONGEST_BLOCK):
+            piece = text[first : min(end, first + _LONGEST_BLOCK)]
+            if piece.strip():
+                yield first, piece
+        start = following

@@ -1,0 +1,53 @@
+"""What history keeps of a sense or a context: everything a person can say about it, as a plain dict."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from argot.types import Context, Sense
+
+Snapshot = dict[str, Any]
+_encoded = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def snapshot_of_sense(sense: Sense) -> Snapshot:
+    return {
+        "term": sense.term,
+        "context": sense.context,
+        "expansion": sense.expansion,
+        "description": sense.description,
+        "notes": sense.notes,
+        "aliases": list(sense.aliases),
+        "owner": sense.owner,
+        "status": sense.status,
+        "audience": sorted(sense.audience),
+        "review_by": sense.review_by,
+    }
+
+
+def snapshot_of_context(context: Context) -> Snapshot:
+    return {
+        "context": context.name,
+        "description": context.description,
+        "contact": context.contact,
+        "audience": sorted(context.audience),
+    }
+
+
+def sense_of_snapshot(number: int, kept: Snapshot, version: int = 1) -> Sense:
+    return Sense(
+        id=number,
+        version=version,
+        **{**kept, "aliases": tuple(kept["aliases"]), "audience": frozenset(kept["audience"])},
+    )
+
+
+def stored(kept: Snapshot | None) -> str | None:
+    """As JSON text; ASCII alone, so that no character is lost on the way."""
+    return None if kept is None else _encoded(kept)
+
+
+def loaded(text: str | None) -> Snapshot | None:
+    found: Snapshot | None = None if text is None else json.loads(text)
+    return found

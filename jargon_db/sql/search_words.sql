@@ -1,0 +1,12 @@
+-- Senses by words or their beginnings in the columns that :match names, oldest first, as many as are asked for.
+-- :audiences NULL: all. Otherwise the audiences one may pass; who may read a row is decided again by rows.readable.
+SELECT sense_rows.*
+FROM (
+    SELECT senses.id AS sense
+    FROM sense_search CROSS JOIN senses ON senses.id = sense_search.rowid JOIN contexts ON contexts.id = senses.context
+    WHERE sense_search MATCH :match AND NOT senses.removed AND (:status IS NULL OR senses.status = :status)
+      AND (:context_key IS NULL OR contexts.key = :context_key)
+      AND (:audiences IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences))
+           AND contexts.audience IN (SELECT value FROM json_each(:audiences))))
+    LIMIT :limit
+) AS found JOIN sense_rows ON sense_rows.id = found.sense

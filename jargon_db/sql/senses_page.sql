@@ -1,0 +1,13 @@
+-- As senses.sql, :limit of them without the first :start, which are passed over without being read.
+-- :audiences NULL: all. Otherwise the audiences one may pass; who may read a row is decided again by rows.readable.
+SELECT sense_rows.*
+FROM (
+    SELECT senses.id AS sense
+    FROM terms CROSS JOIN senses ON senses.term = terms.id CROSS JOIN contexts ON contexts.id = senses.context
+    WHERE NOT senses.removed AND (:context_key IS NULL OR contexts.key = :context_key)
+      AND (:status IS NULL OR senses.status = :status)
+      AND (:audiences IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences))
+           AND contexts.audience IN (SELECT value FROM json_each(:audiences))))
+    ORDER BY terms.key, terms.spelling, contexts.name, senses.id LIMIT :limit OFFSET :start
+) AS found JOIN sense_rows ON sense_rows.id = found.sense
+ORDER BY sense_rows.key, sense_rows.spelling, sense_rows.context_name, sense_rows.id

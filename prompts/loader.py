@@ -1,0 +1,210 @@
+"""Loads the prompts: one Markdown file for each call of a language model.
+
+    ---
+    purpose, source, inputs, output, max_tokens, schema     (YAML)
+    ---
+    What the model shall do.
+
+    # Input
+
+    {{passages}}
+
+    {{question}}
+
+The text, the rule about fences and the examples (`examples/<name>.yaml`) are the system message: the same, byte for
+byte, at every call, so that vLLM's prefix cache serves it. The inputs, each in its fence, are the user message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import yaml
+
+from argot.prompts.fences import FENCE_RULE, fenced, is_fenced, neutral, numbered
+
+__all__ = ["NOT_IN_PASSAGES", "Prompt", "fenced", "neutral", "numbered", "prompt", "prompt_names"]
+
+NOT_IN_PASSAGES = "NOT IN THE PASSAGES"
+"""The whole reply of `cited_answer` where the passages do not answer the question."""
+
+_FILE = re.compile(r"\A---\n(?P<head>.*?)\n---\n(?P<system>.*?)\n# Input\n(?P<template>.*)\Z", re.DOTALL)
+_PLACE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
+_CHOICES = "$choices:"
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One call of a language model.
+
+    `inputs` must be given, `optional` ones may be. Those in `fences` hold any number of texts, each made with `fenced`
+    under the tag that `fences` names; anything else given there is taken for one plain text.
+    """
+
+    name: str
+    purpose: str
+    source: str
+    inputs: tuple[str, ...]
+    output: Literal["text", "json"]
+    max_tokens: int
+    optional: tuple[str, ...] = ()
+    fences: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    system: str = field(default="", repr=False)
+    template: str = field(default="", repr=False)
+    properties: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
+    examples: tuple[Mapping[str, Any], ...] = field(default=(), repr=False, hash=False)
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the wording, the examples or the schema do: for what is kept of the model's replies."""
+        everything = json.dumps([self.system, self.template, self.properties], sort_keys=True)
+        return hashlib.blake2b(everything.encode(), digest_size=4).hexdigest()
+
+    def messages(self, **inputs: str) -> list[tuple[str, str]]:
+        """("system", what is constant) and ("user", the inputs, each in its fence, those that are empty left out).
+
+        Raises:
+            TypeError: an input is missing, unknown or no text; the message names it.
+        """
+        self._check(inputs)
+        return [("system", self.system), ("user", _render(self.template, inputs, self.fences))]
+
+    def schema(self, **choices: Sequence[str]) -> dict[str, Any] | None:
+        """The JSON Schema of the reply, its "$choices:NAME" filled with the values given for NAME; None for text.
+
+        Raises:
+            TypeError: choices are missing or unknown; the message names them.
+        """
+        wanted = self.choices()
+        _refuse(self.name, "choices", missing=wanted - choices.keys(), unknown=choices.keys() - wanted)
+        if self.output == "text":
+            return None
+        properties = _filled(dict(self.properties), choices)
+        return _closed({"type": "object", "properties": properties})
+
+    def choices(self) -> set[str]:
+        """The names of the choices the schema needs."""
+        return set(re.findall(r'"\$choices:(\w+)"', json.dumps(self.properties)))
+
+    def _check(self, inputs: Mapping[str, str]) -> None:
+        known = {*self.inputs, *self.optional}
+        missing = [name for name in self.inputs if name not in inputs]
+        _refuse(self.name, "input", missing=missing, unknown=inputs.keys() - known)
+        for name, value in inputs.items():
+            if not isinstance(value, str):
+                raise TypeError(f"Prompt '{self.name}': input '{name}' must be text, not {type(value).__name__}.")
+
+
+@cache
+def prompt(name: str) -> Prompt:
+    """The prompt of this name.
+
+    Raises:
+        KeyError: there is none; the message lists those there are.
+    """
+    if name not in prompt_names():
+        raise KeyError(f"There is no prompt '{name}'. Prompts: {', '.join(prompt_names())}.")
+    folder = resources.files("argot.prompts")
+    examples = folder / "examples" / f"{name}.yaml"
+    return _parsed(
+        name,
+        (folder / f"{name}.md").read_text("utf-8"),
+        examples.read_text("utf-8") if examples.is_file() else "[]",
+    )
+
+
+@cache
+def prompt_names() -> tuple[str, ...]:
+    names = [file.name for file in resources.files("argot.prompts").iterdir()]
+    return tuple(sorted(name.removesuffix(".md") for name in names if name.endswith(".md")))
+
+
+def _parsed(name: str, text: str, examples: str) -> Prompt:
+    parts = _FILE.match(text)
+    if parts is None:
+        raise ValueError(f"Prompt '{name}' needs front matter between '---' lines, a text, and '# Input'.")
+    head = yaml.safe_load(parts["head"])
+    template = parts["template"].strip()
+    shown = tuple(yaml.safe_load(examples))
+    fences = head.get("fences", {})
+    system = [parts["system"].strip(), FENCE_RULE, *_shown(shown, template, fences)]
+    return Prompt(
+        name=name,
+        purpose=head["purpose"],
+        source=head["source"],
+        inputs=tuple(head["inputs"]),
+        output=head["output"],
+        max_tokens=head["max_tokens"],
+        optional=tuple(head.get("optional", ())),
+        fences=fences,
+        system="\n\n".join(system),
+        template=template,
+        properties=head.get("schema", {}),
+        examples=shown,
+    )
+
+
+def _shown(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
+    """The examples as the model will see its task, each with its reply. "Example" alone if there is one."""
+    return [
+        f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render(template, example['input'], fences)}\n\n"
+        f"Reply: {reply_text(example['output'])}"
+        for n, example in enumerate(examples, 1)
+    ]
+
+
+def reply_text(output: Any) -> str:
+    """A reply as the model should write it: text as it is, anything else as JSON on one line."""
+    return output.strip() if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+
+
+def _render(template: str, inputs: Mapping[str, str], fences: Mapping[str, str]) -> str:
+    """One pass over the template's paragraphs: what looks like a place within the data stays data."""
+    places = (_PLACE.fullmatch(paragraph) for paragraph in template.split("\n\n"))
+    names = [place[1] for place in places if place is not None]
+    given = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
+    return "\n\n".join(_placed(name, value, fences.get(name)) for name, value in given)
+
+
+def _placed(name: str, value: str, inner_tag: str | None) -> str:
+    """The value in its fence; left as it is if it is made of sound fences within."""
+    sound = inner_tag is not None and is_fenced(value, inner_tag)
+    return f"<{name}>\n{value}\n</{name}>" if sound else fenced(name, value)
+
+
+def _filled(schema: Any, choices: Mapping[str, Sequence[str]]) -> Any:
+    """The schema with every "$choices:NAME" of an enum replaced by the values for NAME, each value once."""
+    if isinstance(schema, dict):
+        return {key: _filled(value, choices) for key, value in schema.items()}
+    if isinstance(schema, list):
+        filled = [choices[one.removeprefix(_CHOICES)] if str(one).startswith(_CHOICES) else [one] for one in schema]
+        return list(dict.fromkeys(one for some in filled for one in some))
+    return schema
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Every object of the schema with all its properties required and no others allowed."""
+    if schema["type"] == "array":
+        return {**schema, "items": _closed(schema["items"])}
+    if schema["type"] != "object":
+        return schema
+    properties = {name: _closed(value) for name, value in schema["properties"].items()}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _refuse(name: str, what: str, *, missing: Iterable[str], unknown: Iterable[str]) -> None:
+    """Raises TypeError if any are missing or unknown."""
+    problems = [
+        f"{what} {', '.join(sorted(names))} {problem}"
+        for names, problem in ((missing, "missing"), (unknown, "unknown"))
+        if names
+    ]
+    if problems:
+        raise TypeError(f"Prompt '{name}': {'; '.join(problems)}.")

@@ -1,0 +1,86 @@
+"""Passwords: what one must be like, and how it is kept.
+
+Kept are argon2id hashes with the parameters of RFC 9106 (its second choice: 64 MiB, three passes), which the package
+gives by default. Length decides, not the mixture of characters (NIST SP 800-63B, 3.1.1.2).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+from argot.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+SHORTEST = 10
+LONGEST = 1024
+"""Characters. Longer ones are refused before they are hashed."""
+FEWEST_DIFFERENT = 5
+_WELL_WORN = ("password", "passw0rd", "qwertyuiop", "1234567890", "letmein", "iloveyou", "changeme", "argot")
+"""Beginnings of what is tried first. What follows them must make a password of its own."""
+
+
+def require_password(name: str, password: str) -> None:
+    """Refuse what would be guessed.
+
+    Raises:
+        InvalidInput: it is too short, too long, too uniform, or made of the name. The password is never repeated.
+    """
+    plain = _normal(password)
+    if not SHORTEST <= len(plain) <= LONGEST:
+        raise InvalidInput(f"A password has {SHORTEST} to {LONGEST} characters. Four unusual words make a good one.")
+    worn = next((one for one in (*_WELL_WORN, name.casefold()) if plain.casefold().startswith(one)), "")
+    if len(set(plain)) < FEWEST_DIFFERENT or len(plain) - len(worn) < min(SHORTEST, FEWEST_DIFFERENT):
+        raise InvalidInput("That password is among the first that are guessed. Four unusual words make a good one.")
+
+
+def hashed(password: str) -> str:
+    """What is stored in its place: algorithm, parameters, salt and hash in one string.
+
+    Raises:
+        MissingExtra: argon2-cffi is not installed.
+    """
+    return _hasher().hash(_normal(password))
+
+
+def matches(kept: str | None, password: str) -> bool:
+    """Whether the password is the kept one. With nothing kept, it takes as long to say no.
+
+    Some 0.1 s of processor and 64 MiB: call it in a worker thread, and only a few at a time.
+    """
+    from argon2.exceptions import InvalidHashError, VerificationError
+
+    if len(password) > LONGEST:
+        kept, password = None, ""
+    try:
+        return _hasher().verify(kept or _nobodys(), _normal(password)) and kept is not None
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def outdated(kept: str) -> bool:
+    """Whether it was hashed with other parameters than those of today."""
+    return _hasher().check_needs_rehash(kept)
+
+
+def _normal(password: str) -> str:
+    """Keyboards differ in how they compose a character. A lone surrogate, which no keyboard types, becomes `?`."""
+    return unicodedata.normalize("NFKC", password).encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    try:
+        from argon2 import PasswordHasher
+    except ImportError as error:
+        raise MissingExtra("Signing in with a password", "chat") from error
+    return PasswordHasher()
+
+
+@cache
+def _nobodys() -> str:
+    """A hash to compare with where there is none, so that nobody can tell by the time who has a password."""
+    return _hasher().hash("nobody's password")

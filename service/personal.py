@@ -1,0 +1,57 @@
+"""The rows of people.db that belong to one person: what there is of them, and their end.
+
+Each table says in which column it names its person. A table that is not known here fails a test, so that none is
+forgotten when one is added.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+PERSONAL: dict[str, str] = {
+    "users": "name",
+    "memberships": "user",
+    "managed": "user",
+    "sessions": "user",
+    "notices": "person",
+    "keys": "user",
+    "slack_people": "user",
+    "slack_threads": "owner",
+}
+"""Table and column. `users` last of all in erasing, for others refer to it."""
+IMPERSONAL = frozenset({"slack_channels", "slack_views", "slack_events", "sqlite_sequence"})
+"""Tables that name nobody, or only until the thing they wait for is done."""
+_SECRET = frozenset({"hash", "password"})
+
+
+def tables_of(connection: sqlite3.Connection) -> set[str]:
+    return {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def kept_of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Every row of these names, by table; hashes of passwords, sessions and keys stay where they are."""
+    there = tables_of(connection)
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for table, column in PERSONAL.items():
+        if table in there and (rows := _rows(connection, table, column, names)):
+            kept[table] = rows
+    return kept
+
+
+def erase(connection: sqlite3.Connection, names: Sequence[str]) -> int:
+    """Delete these rows, within the caller's transaction; how many there were."""
+    there, gone = tables_of(connection), 0
+    for table, column in reversed(PERSONAL.items()):
+        if table in there:
+            for name in names:
+                gone += connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,)).rowcount  # noqa: S608
+    return gone
+
+
+def _rows(connection: sqlite3.Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    marks = ", ".join("?" * len(names))
+    found = connection.execute(f"SELECT * FROM {table} WHERE {column} IN ({marks})", tuple(names))  # noqa: S608
+    columns = [one[0] for one in found.description]
+    return [{key: value for key, value in zip(columns, row, strict=True) if key not in _SECRET} for row in found]

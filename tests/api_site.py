@@ -1,0 +1,97 @@
+"""The real application and its guard in the test's own process, without the chat window, and programs that call it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from argot.service.owner import KnowledgeBase
+from argot.service.people import People
+from argot.ui.access import Addresses
+from argot.ui.door import Door
+from argot.ui.sign_in import refused
+from argot.ui.web import application
+from argot.ui.web_guard import Guard, Names
+
+PORT = 8123
+URL = f"http://localhost:{PORT}"
+VAULT = "How often is the vault combination rotated?"
+
+
+def with_readers(tiny_home: Path, folder: Path) -> Path:
+    """A copy of the small knowledge base in which ann asks, and vera may read the vault handbook too."""
+    home = Path(shutil.copytree(tiny_home, folder / "kb"))
+    people = People(home / "people.db")
+    people.add("ann")
+    people.add("vera", ("vault",))
+    people.close()
+    return home
+
+
+class Site:
+    """One knowledge base, served. Keys are made as they are asked for."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self.door = Door(
+            kb,
+            port=PORT,
+            secluded=True,
+            key=b"key",
+            ticket=lambda: "signed",
+            read_ticket=lambda token: "local" if token == "signed" else None,
+        )
+        app = application(kb, self.door)
+        self.guard = Guard(
+            app,
+            names=Names("127.0.0.1", PORT),
+            page="",
+            door=self.door,
+            addresses=Addresses.of(app),
+            inner=lambda who: who.name,
+            refused=refused,
+        )
+
+    def key(self, user: str = "ann") -> str:
+        return self.kb.people.keys.make(user, "test")[1]
+
+    @asynccontextmanager
+    async def program(self, user: str | None = "ann", **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+        """A program with a key of this user; None: without one."""
+        given = {"Authorization": f"Bearer {self.key(user)}"} if user else {}
+        transport = httpx.ASGITransport(self.guard, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url=URL, headers={**given, **headers}) as client:
+            yield client
+
+
+class Gone(Exception):
+    """The program hung up."""
+
+
+async def hang_up(site: Site, method: str, path: str, headers: dict[str, str], pieces: list[bytes]) -> list[Any]:
+    """Send these pieces of a body and hang up before it is whole; what was answered all the same."""
+    waiting: Iterator[bytes] = iter(pieces)
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        piece = next(waiting, None)
+        if piece is None:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": piece, "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    raw = [(b"host", f"localhost:{PORT}".encode()), *((k.lower().encode(), v.encode()) for k, v in headers.items())]
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "path": path,
+        "raw_path": path.encode(), "query_string": b"", "headers": raw, "client": ("127.0.0.1", 1), "scheme": "http",
+        "server": ("localhost", PORT), "root_path": "",
+    }  # fmt: skip
+    await site.guard(scope, receive, send)
+    return sent

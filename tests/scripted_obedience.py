@@ -1,0 +1,67 @@
+"""The obedient model: it does whatever anything in its data tells it to. And the least reply a schema allows."""
+
+import json
+import re
+from typing import Any
+
+SAY = re.compile(
+    r"\b(?:say|write|output|print|reply|respond|answer)(?: only| exactly| just)?(?: with)?:?"
+    r""" ["“']([^"”'\n]{1,300})["”']""",
+    re.I,
+)
+ANSWER_WITH = re.compile(r"\banswer with (?!the JSON)([^\"“'\n.<]{1,200})", re.I)
+CITE = re.compile(r"\bcite \[?(\d{1,3})\]?", re.I)
+WITH_JSON = re.compile(r"\b(?:reply|respond|answer) with (?:the )?JSON:? (\{.*?\})(?=[\s.<]|$)", re.I | re.S)
+TOOL = re.compile(r"\bcall (?:the )?(?:tool|function) [`\"']?(\w+)", re.I)
+IGNORE = re.compile(r"\bignore (?:all |any )?(?:the )?previous", re.I)
+
+
+def obey(request: Any) -> str:
+    """The reply that all instructions in the user's message together ask for; empty where there is none."""
+    data = request.user
+    if found := WITH_JSON.search(data):
+        return found[1]
+    said = [*SAY.findall(data), *(one.strip() for one in ANSWER_WITH.findall(data))]
+    marks = CITE.findall(data)
+    tools = TOOL.findall(data)
+    if not (said or marks or tools or IGNORE.search(data)):
+        return ""
+    if request.schema:
+        return json.dumps(filled(request.schema, said or ["obeyed"], [int(mark) for mark in marks]))
+    sentence = ". ".join(said) or "I do as I am told"
+    calls = "".join(f'<tool_call>{{"name": "{name}", "arguments": {{}}}}</tool_call>' for name in tools)
+    return f"{sentence} {''.join(f'[{mark}]' for mark in marks)}.{calls}"
+
+
+def filled(schema: dict[str, Any], said: list[str], marks: list[int]) -> Any:
+    """A value of the schema that says what it was told to, wherever it can."""
+    if "enum" in schema:
+        return next((one for one in schema["enum"] if one in said), schema["enum"][0])
+    match schema.get("type"):
+        case "object":
+            return {name: filled(part, said, marks) for name, part in schema.get("properties", {}).items()}
+        case "array":
+            inner = schema.get("items", {})
+            values = marks or [1] if inner.get("type") == "integer" else said
+            return [filled(inner, [str(one)], [one] if isinstance(one, int) else marks) for one in values]
+        case "integer" | "number":
+            return marks[0] if marks else 1
+        case "boolean":
+            return True
+    return said[0][: schema.get("maxLength", 1000)]
+
+
+def least(schema: dict[str, Any]) -> Any:
+    """The emptiest value the schema allows; of choices the last, which is "none" where there is one."""
+    if "enum" in schema:
+        return schema["enum"][-1]
+    match schema.get("type"):
+        case "object":
+            return {name: least(part) for name, part in schema.get("properties", {}).items()}
+        case "array":
+            return [least(schema["items"])] * schema.get("minItems", 0)
+        case "integer" | "number":
+            return schema.get("minimum", 0)
+        case "boolean":
+            return False
+    return "-" * schema.get("minLength", 0)

@@ -1,0 +1,123 @@
+"""`argot serve` in a process of its own, for tests of what only a running service shows.
+
+    with Served(home, ARGOT_MODEL_URL=scripted_model.url) as server:
+        httpx.get(server.url + "/health")
+
+What it says is read all the time (a full pipe would stop it) and kept in `said`. A service that neither starts nor
+stops within `PATIENCE` is made to say where each of its threads hangs, and that is what the test fails with.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from argot.ui.cli import main; main()"]
+CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
+LEFT_OPEN = {"socket", "owner.json", "corpus.db-wal", "threads.db-wal"}
+PATIENCE = 300
+"""Seconds; no measure of anything: how long a hanging service may hold up the tests, on however busy a machine."""
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """That of the tests for a process of Argot's, with these settings."""
+    kept = {name: value for name, value in os.environ.items() if name != "ARGOT_SCREENSHOTS"}
+    return {**kept, "PYTHONFAULTHANDLER": "1", **settings}
+
+
+class Served:
+    """A started service on a free port. It may be stopped and started again; the address stays the same."""
+
+    def __init__(self, home: Path, *options: str, **settings: str) -> None:
+        self.home = home
+        self.settings = settings
+        self.port = 0
+        self.said: list[str] = []
+        self.start(*options)
+
+    @property
+    def url(self) -> str:
+        return f"http://localhost:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def start(self, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "serve", "--home", str(self.home), "--port", str(self.port), *options],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            cwd=self.home.parent,
+            env=environment(**self.settings),
+        )
+        told, self._open = threading.Event(), False
+        self._reader = threading.Thread(target=self._read, args=(self.process, told), daemon=True)
+        self._reader.start()
+        if not told.wait(PATIENCE):
+            self._abort("did not start")
+        if not self._open:
+            self._abort("ended before it was open")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        """Its exit code. A service that ends well leaves nothing open behind."""
+        if self.running:
+            self.process.send_signal(how)
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._abort("did not stop")
+        self._reader.join(PATIENCE)
+        if code == 0:
+            assert not LEFT_OPEN & {path.name for path in self.home.iterdir()}
+        return code
+
+    def __enter__(self) -> "Served":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def _read(self, process: "subprocess.Popen[str]", told: threading.Event) -> None:
+        """To the end; `told` is set when it says that it is open, or can say no more."""
+        assert process.stderr
+        with process.stderr:
+            for line in process.stderr:
+                self.said.append(line)
+                if "is open at" in line:
+                    found = re.search(r"is open at http://\S*?:(\d+) ", line)
+                    self.port = int(found[1]) if found else self.port
+                    self._open = True
+                    told.set()
+        told.set()
+
+    def _abort(self, why: str) -> None:
+        self.process.send_signal(signal.SIGABRT)
+        self.process.wait()
+        self._reader.join(PATIENCE)
+        pytest.fail(f"the service {why}; it said:\n{''.join(self.said)}")
+
+
+def run(*arguments: object, typed: str = "", **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a command as a user does, in a process of its own.
+
+    Also where Playwright runs an event loop, which a command in this process would not stand.
+    """
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, input=typed, env=environment(**settings)
+    )
+
+
+def argot(*arguments: object, typed: str = "") -> str:
+    """What a command prints that must work."""
+    done = run(*arguments, typed=typed)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

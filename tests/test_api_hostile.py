@@ -1,0 +1,217 @@
+"""What a hostile program sends to the API, and what it is told: a reason and a remedy, never a fault of ours."""
+
+import asyncio
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+import pytest_asyncio
+from api_site import URL, Site
+
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+TRIM = "How do I trim a drive?"
+HANGS = 120
+"""Seconds after which something is taken to hang; no measure of anything."""
+JSON = {"Content-Type": "application/json"}
+EVENTS = {"Accept": "text/event-stream"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("hostile") / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home, questions_per_minute=0)) as kb:
+        kb.people.add("ann")
+        yield Site(kb)
+
+
+def chat(*texts: str, **more: Any) -> dict[str, Any]:
+    messages = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(texts)]
+    return {"model": "argot", "messages": messages, **more}
+
+
+def message_of(answer: httpx.Response) -> str:
+    return str(answer.json()["error"]["message"])
+
+
+# -- what blows patterns up --------------------------------------------------------------------------------------------
+
+
+async def test_a_history_of_white_space_holds_nobody_up() -> None:
+    """A pattern that tried a run of spaces anew at each of them needs twenty minutes for this, in the event loop."""
+    script = """
+from argot.ui.api.answer_text import without_footnotes
+from argot.ui.api.streamed_text import Streamed
+for space in (" ", "\\t", " \\t"):
+    assert without_footnotes("a [1]" + space * 500_000 + "[2] b") == "a b"
+    streamed = Streamed("", live=True)
+    assert streamed.token("a" + space * 500_000 + "b") + streamed.token(" [1") == "a" + space * 500_000 + "b"
+"""
+    done = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", script], timeout=HANGS, check=False)
+    assert done.returncode == 0
+
+
+# -- what is said of what cannot be used -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("{", "at character 1"), ('{"question": "x",}', "at character 17"), ("[" * 90_000, "no JSON that can be read"),
+        (b'{"question": "\xff\xfe"}', "in UTF-8"), ('{"limit": ' + "9" * 5000 + "}", "no JSON that can be read"),
+    ],
+)  # fmt: skip
+async def test_a_body_that_is_no_json_is_called_so(site: Site, body: Any, why: str) -> None:
+    async with site.program("ann") as ann:
+        for path in ("/api/ask", "/v1/chat/completions"):
+            answer = await ann.post(path, content=body, headers=JSON)
+            assert answer.status_code in (400, 422)
+            assert why in message_of(answer) and "Send one object" in message_of(answer)
+
+
+async def test_what_was_sent_does_not_come_back_whole(site: Site) -> None:
+    async with site.program("ann") as ann:
+        for given in ({"context": "x" * 500_000}, {"thread": "x" * 500_000}):
+            answer = await ann.post("/api/ask", json={"question": TRIM, **given})
+            assert answer.status_code == 404 and len(answer.content) < 5000
+            assert "There is no" in message_of(answer)
+
+
+async def test_an_address_there_is_not_says_which_there_are(site: Site) -> None:
+    async with site.program("ann") as ann, site.program(None) as nobody:
+        for path in ("/v1/embeddings", "/v1/responses", "/v1/completions", "/v1", "/api", "/api/nothing"):
+            for program in (ann, nobody):
+                answer = await program.post(path, json={})
+                assert answer.status_code == 404, path
+                assert "/v1/chat/completions" in message_of(answer) and "/api/openapi.json" in message_of(answer)
+        # As from a client whose base URL was given without /v1.
+        answer = await ann.post("/chat/completions", json=chat(TRIM))
+        assert answer.status_code == 404 and "/v1/" in answer.text
+
+
+async def test_probes_may_ask_for_the_head_alone(site: Site) -> None:
+    async with site.program(None) as probe:
+        for path in ("/health", "/ready"):
+            answer = await probe.head(path)
+            assert answer.status_code == 200
+
+
+async def test_tools_that_shall_not_be_called_are_no_reason_to_refuse(site: Site) -> None:
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+    async with site.program("ann") as ann:
+        for choice, status in (("none", 200), ("auto", 400), (None, 400)):
+            more = {"tool_choice": choice} if choice else {}
+            answer = await ann.post("/v1/chat/completions", json=chat(TRIM, tools=tools, **more))
+            assert answer.status_code == status
+
+
+# -- what goes wrong in the middle -------------------------------------------------------------------------------------
+
+
+async def test_a_fault_in_the_middle_of_a_stream_is_told_in_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+        yield {"kind": "stage", "name": "search", "seconds": None, "model_seconds": 0.0, "data": ""}
+        raise RuntimeError("canary of the inside")
+
+    monkeypatch.setattr(cases, "run", broken)
+    http = httpx.AsyncClient(transport=httpx.ASGITransport(site.guard))
+    client = openai.AsyncOpenAI(base_url=f"{URL}/v1", api_key=site.key(), http_client=http, max_retries=0)
+    stream = await client.chat.completions.create(**chat(TRIM), stream=True)
+    with pytest.raises(openai.APIError, match="Something went wrong"):
+        async for _ in stream:
+            pass
+    async with site.program("ann") as ann:
+        told = (await ann.post("/api/ask", json={"question": TRIM}, headers=EVENTS)).text
+    last = told.strip().split("\n\n")[-1]
+    assert last.startswith("event: error\n") and "Something went wrong" in last and "canary" not in told
+
+
+async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: Any, *, begins: bool) -> httpx.Response:
+    """What a program reads whose key is revoked while it is being answered."""
+    begun = asyncio.Event()
+
+    async def slow(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+        if begins:
+            yield {"kind": "stage", "name": "search", "seconds": None, "model_seconds": 0.0, "data": ""}
+        begun.set()
+        await asyncio.sleep(HANGS)
+
+    monkeypatch.setattr(cases, "run", slow)
+    made, token = site.kb.people.keys.make("ann", "to be revoked")
+    async with site.program(None, Authorization=f"Bearer {token}", **EVENTS) as program:
+        asking = asyncio.create_task(program.post(path, json=given))
+        await begun.wait()
+        await asyncio.to_thread(site.kb.people.keys.revoke, made.id)
+        return await asyncio.wait_for(asking, HANGS)
+
+
+async def test_who_is_shut_out_before_the_answer_began_is_told_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path, given in (("/api/ask", {"question": TRIM}), ("/v1/chat/completions", chat(TRIM))):
+        answer = await _cut(site, monkeypatch, path, given, begins=False)
+        assert answer.status_code == 401
+        assert "revoked" in message_of(answer)
+
+
+async def test_who_is_shut_out_in_the_middle_of_a_stream_is_told_in_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, given in (("/api/ask", {"question": TRIM}), ("/v1/chat/completions", chat(TRIM, stream=True))):
+        answer = await _cut(site, monkeypatch, path, given, begins=True)
+        assert answer.status_code == 200
+        last = answer.text.strip().split("\n\n")[-1].split("data: ")[-1]
+        assert json.loads(last)["error"]["type"] == "authentication_error"
+        assert "[DONE]" not in answer.text and "event: result" not in answer.text
+
+
+async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
+    tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def malformed(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+        yield
+
+    async def ours(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+        raise sqlite3.ProgrammingError("no such binding")
+        yield
+
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
+        kb.people.add("ann")
+        own = Site(kb)
+        async with own.program("ann") as ann, own.program(None) as probe:
+            assert (await probe.get("/ready")).status_code == 200
+            whole = (home / "glossary.db").read_bytes()
+            (home / "glossary.db").write_bytes(b"rubbish" * 1000)
+            monkeypatch.setattr(cases, "run", malformed)
+            for headers in ({}, EVENTS):
+                answer = await ann.post("/api/ask", json={"question": TRIM}, headers=headers)
+                assert answer.status_code == 503
+                assert "glossary.db" in message_of(answer) and "argot restore" in message_of(answer)
+            ready = await probe.get("/ready")
+            assert ready.status_code == 503 and "argot doctor" in ready.text and str(home) not in ready.text
+            (home / "glossary.db").write_bytes(whole)
+            assert "argot doctor" in message_of(await ann.post("/api/ask", json={"question": TRIM}))
+            monkeypatch.setattr(cases, "run", ours)
+            assert (await ann.post("/api/ask", json={"question": TRIM})).status_code == 500
+
+
+async def test_who_puts_a_document_in_for_others_is_told_that_it_is_in(site: Site) -> None:
+    site.kb.people.add("mona")
+    site.kb.people.set_role("mona", "manager")
+    async with site.program("mona") as mona:
+        text = b"# Canteen\n\nIt opens at half past eleven.\n"
+        for name, kind, said in (("canteen.md", "added", "is in"), ("other.md", "duplicate", "is there already")):
+            done = await mona.post("/api/documents", files={"file": (name, text)}, data={"audience": "hr"})
+            assert (done.json()["kind"], done.json()["document"]) == (kind, None)
+            assert said in done.json()["detail"]

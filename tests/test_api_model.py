@@ -1,0 +1,138 @@
+"""The API with a language model that writes as it goes: what is streamed, what is taken back, what acts on nobody."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from api_site import Site
+
+from argot.service.owner import KnowledgeBase
+from argot.ui.api.answer_text import TAKEN_BACK, message_text, without_footnotes
+from argot.ui.api.streamed_text import Streamed
+
+QUESTION = "How do I trim a drive?"
+TRUE = "To trim a drive, open the Media panel and click on Trim [1]."
+
+
+@pytest_asyncio.fixture
+async def site(tiny_home: Path, tmp_path: Path, scripted_model: Any) -> AsyncIterator[Site]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
+        kb.people.add("ann")
+        yield Site(kb)
+
+
+async def streamed(site: Site, model: str = "argot") -> tuple[list[str], dict[str, Any]]:
+    """The pieces of the text, and the metadata."""
+    given = {"model": model, "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
+    async with site.program() as ann:
+        answer = await ann.post("/v1/chat/completions", json=given)
+    assert answer.status_code == 200
+    lines = [line.removeprefix("data: ") for line in answer.text.split("\n\n") if line.startswith("data: ")]
+    assert lines[-1] == "[DONE]"
+    deltas = [json.loads(line)["choices"][0]["delta"] for line in lines[:-1]]
+    return [delta["content"] for delta in deltas if delta.get("content")], deltas[-1]["argot"]
+
+
+async def test_words_come_as_they_are_written_without_marks_and_sources_follow_by_sentence(
+    site: Site, scripted_model: Any
+) -> None:
+    scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
+    pieces, found = await streamed(site)
+    text = "".join(pieces)
+    assert found["answered_by"] == "model" and len(pieces) > 5
+    body = text.split("\n\n---\n\n")[0]
+    assert "click on Trim." in body and "[" not in body
+    assert "- [1] drive-tool.md · Drive tool manual > Trimming a drive: sentence 1" in text
+    assert "No passage supports sentence 2." in text and TAKEN_BACK not in text
+    assert without_footnotes(text).startswith("To trim a drive")
+
+
+async def test_an_answer_that_breaks_off_is_taken_back(site: Site, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", f"{TRUE} " * 5)
+    scripted_model.fault("cut", prompt="cited_answer", tokens=8)
+    pieces, found = await streamed(site)
+    text = "".join(pieces)
+    assert found["answered_by"] == "extractive"
+    assert TAKEN_BACK in text
+    kept = text.rpartition(TAKEN_BACK)[2]
+    assert "click on Trim." in kept and ": sentence 1" in kept and "quotes the documents instead" in kept
+    assert without_footnotes(text) == without_footnotes(kept)
+
+
+async def test_strict_sends_nothing_before_it_was_checked(site: Site, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
+    text = "".join((await streamed(site, "argot-strict"))[0])
+    assert "click on Trim" in text and "cheese" not in text and TAKEN_BACK not in text
+
+
+async def test_no_image_link_or_html_of_a_model_is_one(site: Site, scripted_model: Any) -> None:
+    """Scorecard 5, as far as it is ours: whoever shows the text loads nothing because of it."""
+    evil = (
+        f"{TRUE} ![x](https://evil.example/a.png) [more](https://evil.example) ![y][z] <img src=https://evil.example/b>"
+        " <script>alert(1)</script>\n\n[z]: https://evil.example/c.png"
+    )
+    scripted_model.reply("cited_answer", evil)
+    given = {"messages": [{"role": "user", "content": QUESTION}]}
+    async with site.program() as ann:
+        whole = (await ann.post("/v1/chat/completions", json=given)).json()["choices"][0]["message"]["content"]
+    for text in ("".join((await streamed(site))[0]), whole):
+        for active in ("](http", "][z", "]: http", "<img", "<script", "</script"):
+            assert active not in text, active
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/ask"])
+@pytest.mark.parametrize("stream", [True, False])
+async def test_who_hangs_up_stops_the_model(site: Site, scripted_model: Any, path: str, stream: bool) -> None:
+    scripted_model.fault("hang", prompt="cited_answer")
+    given: Any = {"messages": [{"role": "user", "content": QUESTION}], "stream": stream}
+    more = {"Accept": "text/event-stream"} if stream else {}
+    if path == "/api/ask":
+        given = {"question": QUESTION}
+
+    async with site.program("ann", **more) as ann:
+        asking = asyncio.create_task(ann.post(path, json=given))
+        asked = lambda: bool(scripted_model.asked("cited_answer"))  # noqa: E731
+        assert await asyncio.to_thread(scripted_model.wait_until, asked, 30)
+        key = site.kb.people.keys.of("ann")[0]
+        site.kb.people.keys.revoke(key.id)  # is as if the program had hung up
+        await asyncio.gather(asking, return_exceptions=True)
+    held = scripted_model.asked("cited_answer")[-1]
+    assert await asyncio.to_thread(scripted_model.wait_until, lambda: held.gone, 30)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_marks_are_left_out_wherever_a_piece_ends(size: int) -> None:
+    text = "One thing [1]. Two things [12], [3] and a[i] more [?]. ![x](y) end [4]"
+    stream = Streamed("", live=True)
+    sent = "".join(stream.token(text[start : start + size]) for start in range(0, len(text), size))
+    result = {
+        "status": "abstained",
+        "answer": "x",
+        "sentences": [],
+        "passages": [],
+        "jargon": [],
+        "notes": [],
+        "choices": [],
+    }
+    assert sent == "One thing. Two things, and a[i] more. ![x]\u2060(y) end"
+    assert "".join(stream.finished(result)) == f"{TAKEN_BACK}x"
+
+
+def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:
+    passage = {"n": 1, "document": "[x](http://e)<b>`.pdf", "page": 3, "heading": "![h](u)", "passage_id": "p/1?"}
+    sentence = {"text": "It is so.", "supported": True, "citations": [{"n": 1}]}
+    result = {
+        "status": "answered", "answer": "It is so.", "sentences": [sentence], "passages": [passage], "choices": [],
+        "jargon": [{"surface": "[T]", "expansion": "<u>", "context": "", "description": "", "term": "T"}],
+        "notes": ["<i>n</i>"],
+    }  # fmt: skip
+    text = message_text(result, "https://argot.example.com")
+    assert "[(x)(http://e)‹b>'.pdf, page 3](https://argot.example.com/argot/passages/p%2F1%3F) · !(h)(u)" in text
+    assert "<" not in text and "- (T): ‹u>" in text
+    assert without_footnotes(text) == "It is so."

@@ -1,0 +1,109 @@
+"""The knowledge base for programs that are no command: calls side by side, cancelled ones, and as what they count."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from api_site import URL, Site
+from mcp.shared.memory import create_connected_server_and_client_session
+
+from argot.errors import NotFound
+from argot.service import cases
+from argot.service.background import BackgroundClient
+from argot.service.local_socket import serving
+from argot.service.metrics import Metrics
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.ui.mcp_server import AGENT, calls_for, server_for
+from argot.ui.remote import Remote
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+HANGS = 120
+"""Seconds after which something is taken to hang; no measure of anything."""
+TRIM = {"messages": [{"role": "user", "content": "How do I trim a drive?"}]}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kb(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("background") / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb, serving(kb):
+        kb.people.add("ann")
+        kb.metrics = Metrics()
+        yield kb
+
+
+def asked(kb: KnowledgeBase, surface: str) -> float:
+    assert kb.metrics
+    counted = kb.metrics.registry.get_sample_value("argot_questions_total", {"surface": surface, "status": "answered"})
+    return counted or 0.0
+
+
+async def test_questions_of_an_assistant_are_counted_as_such(kb: KnowledgeBase) -> None:
+    before = asked(kb, "mcp"), asked(kb, "command"), asked(kb, "openai")
+    calls = calls_for(Settings(home=kb.home), "ann")
+    try:
+        assert (await calls.acall("converse", **TRIM))["answer"]
+    finally:
+        await asyncio.to_thread(calls.close)
+    remote = Remote(URL, Site(kb).key(), agent=AGENT, async_transport=httpx.ASGITransport(Site(kb).guard))
+    assert (await remote.acall("converse", **TRIM))["text"]
+    assert (asked(kb, "mcp"), asked(kb, "command"), asked(kb, "openai")) == (before[0] + 2, before[1], before[2])
+
+
+async def test_calls_run_side_by_side_and_a_cancelled_one_is_stopped(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    two, stopped = asyncio.Event(), asyncio.Event()
+
+    async def slow(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+        begun.append(name)
+        if len(begun) == 2:
+            two.set()
+        try:
+            await asyncio.sleep(HANGS)
+            yield {"kind": "result", "data": None}
+        finally:
+            stopped.set()
+
+    monkeypatch.setattr(cases, "run", slow)
+    calls = BackgroundClient(kb.home, kb.settings, "ann")
+    first, second = (asyncio.ensure_future(calls.acall("search", query=text)) for text in ("a", "b"))
+    await asyncio.wait_for(two.wait(), HANGS / 2)
+    first.cancel()
+    await asyncio.wait_for(stopped.wait(), HANGS / 2)
+    assert not second.done()
+    monkeypatch.undo()
+    assert (await calls.acall("glossary_term", term="PUC"))["senses"]
+    await asyncio.to_thread(calls.close)
+    assert isinstance((await asyncio.gather(second, return_exceptions=True))[0], asyncio.CancelledError)
+
+
+async def test_alone_it_answers_several_at_once_and_lets_go(tiny_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    calls = BackgroundClient(home, Settings(home=home))
+    try:
+        found = await asyncio.gather(*(calls.acall("glossary_term", term=term) for term in ("PUC", "WL", "PUC")))
+        assert [bool(one["senses"]) for one in found] == [True] * 3
+        assert (await asyncio.to_thread(calls.call, "glossary_term", term="PUC"))["senses"]
+        with pytest.raises(NotFound):
+            await calls.acall("show", document="nothing")
+    finally:
+        await asyncio.to_thread(calls.close)
+    async with KnowledgeBase.open(home, Settings(home=home)):
+        pass
+
+
+async def test_a_meaning_that_was_not_offered_is_no_question_of_its_own(kb: KnowledgeBase) -> None:
+    remote = Remote(URL, Site(kb).key(), async_transport=httpx.ASGITransport(Site(kb).guard))
+    async with create_connected_server_and_client_session(server_for(remote)) as session:
+        for meaning, failed in (("banana split", True), ("7", True), ("the legal one", False), ("2", False)):
+            done = await session.call_tool("ask", {"question": "What is PUC?", "meaning": meaning})
+            told = "".join(part.text for part in done.content if part.type == "text")
+            assert bool(done.isError) == failed, (meaning, told)
+            assert not failed or "Public Utilities Commission" in told

@@ -1,0 +1,339 @@
+"""What the chat window offers, as use cases: no window, no browser. Other surfaces may offer the same."""
+
+import base64
+import io
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from depot import DEPOT, NIGHT_TRAIN, pdf
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.types import Principal
+
+QUESTION = "What is the WL voltage during a read?"
+TARIFF = "How much does a late tariff filing cost?"
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
+        kb.people.add("ann")
+        kb.people.add("bob")
+        kb.people.add("mia", ("managers",))
+        yield kb
+
+
+async def call(kb: KnowledgeBase, who: str | Principal, case: str, /, **parameters: Any) -> Any:
+    principal = kb.principal(who) if isinstance(who, str) else who
+    return await cases.result(kb, principal, case, **parameters)
+
+
+async def put(kb: KnowledgeBase, folder: Path, name: str, data: str | bytes, **parameters: Any) -> None:
+    _written(folder / name, data if isinstance(data, bytes) else data.encode())
+    done = await call(kb, "mia", "add", paths=[str(folder / name)], **parameters)
+    assert done["problems"] == []
+
+
+def _written(path: Path, data: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+
+
+# -- not what I meant -------------------------------------------------------------------------------------------------
+
+
+async def test_a_term_read_otherwise_than_meant_is_asked_again_in_its_other_sense(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question="Which clean room does the PUC bonding step need?")
+    assert [one["expansion"] for one in asked["jargon"]] == ["Peripheral Under Cell"]
+    thread = asked["thread"]
+    offer = await call(kb, "ann", "other_senses", thread=thread, turn=0, term="PUC")
+    assert [one["expansion"] for one in offer["senses"]] == ["Public Utilities Commission"]
+
+    sense = offer["senses"][0]["id"]
+    again = await call(kb, "ann", "ask_in_sense", thread=thread, turn=0, term="PUC", sense=sense)
+    assert (again["turn"], again["question"]) == (1, asked["question"])
+    assert [one["expansion"] for one in again["jargon"]] == ["Public Utilities Commission"]
+    later = await call(kb, "ann", "ask", question="What must be bonded for the PUC?", thread=thread)
+    assert [one["expansion"] for one in later["jargon"]] == ["Public Utilities Commission"]  # kept for the thread
+
+
+async def test_a_sense_that_is_none_of_the_terms_is_refused(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question="Which clean room does the PUC bonding step need?")
+    other = (await call(kb, "ann", "ask", question=QUESTION))["jargon"][0]["sense_id"]
+    for parameters in ({"term": "PUC", "sense": other}, {"term": "WL", "sense": other}):
+        with pytest.raises(NotFound):
+            await call(kb, "ann", "ask_in_sense", thread=asked["thread"], turn=0, **parameters)
+    with pytest.raises(NotFound):
+        await call(kb, "ann", "other_senses", thread=asked["thread"], turn=7, term="PUC")
+
+
+async def test_none_of_the_senses_goes_to_the_managers_with_the_question(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question=QUESTION)
+    assert (await call(kb, "ann", "thread_read", thread=asked["thread"]))["shared"] is False
+    await call(kb, "ann", "report_term", thread=asked["thread"], turn=0, term="WL")
+    queued = {one["term"]: one for one in await call(kb, "mia", "glossary_queue")}
+    assert QUESTION in str(queued["WL"])
+    assert (await call(kb, "ann", "thread_read", thread=asked["thread"]))["shared"] is True
+
+
+# -- again, and how ---------------------------------------------------------------------------------------------------
+
+
+async def test_answering_again_takes_the_place_of_the_answer_and_of_what_was_said_of_it(kb: KnowledgeBase) -> None:
+    thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
+    await call(kb, "ann", "ask", question=QUESTION, thread=thread)
+    await call(kb, "ann", "feedback", thread=thread, turn=1, value=-1)
+    again = await call(kb, "ann", "ask_again", thread=thread)
+    assert (again["turn"], again["question"]) == (1, QUESTION)
+    read = await call(kb, "ann", "thread_read", thread=thread)
+    assert [turn["question"] for turn in read["turns"]] == [TARIFF, QUESTION]
+    assert read["feedback"] == []
+    later = await call(kb, "ann", "ask", question=TARIFF, thread=thread)
+    assert later["turn"] == 2  # the next question replaces nothing
+    empty = await (await kb.threads()).start("ann", "empty")
+    with pytest.raises(Conflict):
+        await call(kb, "ann", "ask_again", thread=empty.id)
+
+
+async def test_a_question_that_was_stopped_says_so_and_can_be_asked_again(kb: KnowledgeBase) -> None:
+    thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
+    events = cases.run(kb, kb.principal("ann"), "ask", {"question": QUESTION, "thread": thread})
+    async for event in events:
+        if event["name"] == "retrieve":
+            break
+    await events.aclose()
+    read = await call(kb, "ann", "thread_read", thread=thread)
+    assert "stopped" in read["turns"][1]["answer"] and not read["waiting"]
+    assert "500 dollars" in read["turns"][0]["answer"]
+    assert "4.5 V" in (await call(kb, "ann", "ask", question=QUESTION, thread=thread))["answer"]
+    assert len((await call(kb, "ann", "thread_read", thread=thread))["turns"]) == 2
+
+
+async def test_tags_narrow_the_search_and_the_answer_says_so(kb: KnowledgeBase, tmp_path: Path) -> None:
+    await put(
+        kb, tmp_path / "put", "fees.md", "# Fees\n\nA late tariff filing costs 70 crowns in Norway.\n", tags=["no"]
+    )
+    everywhere = await call(kb, "ann", "ask", question=TARIFF)
+    assert {one["document"] for one in everywhere["passages"]} > {"fees.md"}
+    narrow = await call(kb, "ann", "ask", question=TARIFF, tags=["no"])
+    assert {one["document"] for one in narrow["passages"]} == {"fees.md"}
+    assert narrow["tags"] == ["no"] and any("tagged “no”" in note for note in narrow["notes"])
+    nothing = await call(kb, "ann", "ask", question=TARIFF, tags=["nobody has this"])
+    assert (nothing["status"], nothing["passages"]) == ("abstained", [])
+
+
+async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: KnowledgeBase, tmp_path: Path) -> None:
+    await put(
+        kb, tmp_path / "put", "fees.md", "# Fees\n\nA late tariff filing costs 70 crowns in Norway.\n", tags=["no"]
+    )
+    thread = (await call(kb, "ann", "ask", question=QUESTION))["thread"]
+    await call(kb, "ann", "thread_settings", thread=thread, profile="strict", context="Legal", tags=["no"])
+    kept = await call(kb, "ann", "ask", question=TARIFF, thread=thread)
+    assert (kept["profile"], kept["tags"]) == ("strict", ["no"])
+    assert (await call(kb, "ann", "ask", question=TARIFF))["tags"] == []
+    explicit = await call(kb, "ann", "ask", question=TARIFF, thread=thread, profile="lenient")
+    assert explicit["profile"] == "lenient"
+    settings = (await call(kb, "ann", "thread_read", thread=thread))["settings"]
+    assert settings == {"profile": "strict", "context": "Legal", "tags": ["no"]}
+    with pytest.raises(NotFound):
+        await call(kb, "ann", "thread_settings", thread=thread, context="Nowhere")
+    with pytest.raises(NotFound):
+        await call(kb, "bob", "thread_settings", thread=thread)
+
+
+async def test_ones_own_context_settles_a_term(kb: KnowledgeBase) -> None:
+    thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
+    await call(kb, "ann", "thread_settings", thread=thread, context="legal")
+    asked = await call(kb, "ann", "ask", question="What is PUC?", thread=thread)
+    assert (asked["status"], asked["jargon"][0]["context"]) == ("answered", "Legal")
+
+
+# -- to go on with, and to keep ---------------------------------------------------------------------------------------
+
+
+async def test_what_to_go_on_with_is_answered_by_the_documents(kb: KnowledgeBase, tmp_path: Path) -> None:
+    await put(kb, tmp_path / "put", "depot.md", DEPOT)
+    asked = await call(kb, "ann", "ask", question=NIGHT_TRAIN)
+    offered = await call(kb, "ann", "thread_follow_ups", thread=asked["thread"])
+    assert offered and all("Depot handbook" in one for one in offered)
+    assert not any("Overview" in one or "Night trains" in one for one in offered)
+    for question in offered:
+        asked = await call(kb, "ann", "ask", question=question, thread=asked["thread"])
+        assert asked["status"] == "answered", question
+    assert not set(offered) & set(await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]))
+
+
+async def test_nothing_to_go_on_with_is_made_of_what_one_may_not_read(kb: KnowledgeBase, tmp_path: Path) -> None:
+    secret = "# Word Line secrets\n\n## Word Line canary plan\n\nThe Word Line voltage of the canary is 9 V.\n"
+    await put(kb, tmp_path / "put", "secret.md", secret, audience=["vault"])
+    asked = await call(kb, "ann", "ask", question=QUESTION)
+    assert "canary" not in str(await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]))
+
+
+async def test_a_conversation_is_exported_with_its_sources(kb: KnowledgeBase) -> None:
+    thread = (await call(kb, "ann", "ask", question=QUESTION))["thread"]
+    await call(kb, "ann", "thread_rename", thread=thread, title="Volts / ../<b>")
+    file = await call(kb, "ann", "thread_export", thread=thread)
+    assert (file["name"], file["media_type"]) == ("volts-b.md", "text/markdown")
+    assert "4.5 V. [1]" in file["text"] and "- [1] nand-layout.md: NAND layout guide" in file["text"]
+    assert "- **WL**: Word Line (NAND)" in file["text"]
+    as_json = await call(kb, "ann", "thread_export", thread=thread, form="json")
+    assert '"4.5 V"' not in as_json["text"] and "4.5 V" in as_json["text"] and as_json["name"].endswith(".json")
+    with pytest.raises(NotFound):
+        await call(kb, "bob", "thread_export", thread=thread)
+
+
+# -- feedback as data -------------------------------------------------------------------------------------------------
+
+
+async def test_feedback_is_kept_with_its_trace_and_read_by_managers_alone(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question=QUESTION)
+    await call(kb, "ann", "feedback", thread=asked["thread"], turn=0, value=-1, comment="which read?", share=True)
+    await call(kb, "ann", "ask", question=TARIFF, thread=asked["thread"])
+    (row,) = await call(kb, "mia", "feedback_list")
+    assert (row["value"], row["comment"], row["question"]) == (-1, "which read?", QUESTION)
+    assert row["profile"] == "default" and row["answered_by"] == "extractive" and row["timings"]["retrieve"] > 0
+    assert row["gold"][0]["document"] == "nand-layout.md"
+    assert row["gold"][0]["passage_id"] in row["passages"]
+    assert "ann" not in str(row)
+    with pytest.raises(NotAllowed):
+        await call(kb, "ann", "feedback_list")
+    await call(kb, "ann", "feedback", thread=asked["thread"], turn=0, value=0)
+    assert await call(kb, "mia", "feedback_list") == []
+
+
+async def test_the_words_of_who_did_not_share_them_are_in_no_row(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question=QUESTION)
+    await call(kb, "ann", "feedback", thread=asked["thread"], turn=0, value=1, comment="thanks")
+    (row,) = await call(kb, "mia", "feedback_list")
+    assert row["value"] == 1 and "voltage" not in str(row) and "thanks" not in str(row)
+
+
+async def test_a_trace_shows_nobody_more_than_the_documents_do(kb: KnowledgeBase) -> None:
+    kb.people.add("vic", ("vault",))
+    asked = await call(kb, "vic", "ask", question="How often is the vault combination rotated?")
+    assert "14 days" in asked["answer"]
+    await call(kb, "vic", "feedback", thread=asked["thread"], turn=0, value=1, share=True)
+    (row,) = await call(kb, "mia", "feedback_list")
+    assert "14 days" not in str(row)  # a manager, but not of the group
+    (row,) = await call(kb, kb.principal(None), "feedback_list")
+    assert "14 days" in row["answer"]
+
+
+# -- files for one conversation ---------------------------------------------------------------------------------------
+
+NOTE = b"# Tender\n\n## Aardwolf tender\n\nThe aardwolf tender closes on 17 March at noon.\n"
+ASKED = "When does the aardwolf tender close?"
+
+
+async def attached(kb: KnowledgeBase, name: str = "tender.md", data: bytes = NOTE) -> str:
+    thread: str = (await (await kb.threads()).start("ann", "Tender")).id
+    await call(kb, "ann", "thread_attach", thread=thread, name=name, content=base64.b64encode(data).decode())
+    return thread
+
+
+async def test_a_file_is_asked_about_in_its_conversation_alone(kb: KnowledgeBase) -> None:
+    thread = await attached(kb)
+    asked = await call(kb, "ann", "ask", question=ASKED, thread=thread)
+    assert "17 March" in asked["answer"]
+    passage = asked["sentences"][0]["citations"][0]["passage_id"]
+    assert "17 March" in (await call(kb, "ann", "read_passage", passage_id=passage))["text"]
+    assert [one["name"] for one in (await call(kb, "ann", "thread_read", thread=thread))["files"]] == ["tender.md"]
+    for who in ("ann", "bob", "mia", kb.principal(None)):  # also who may read everything else
+        elsewhere = await call(kb, who, "ask", question=ASKED)
+        assert "17 March" not in str(elsewhere)
+        assert "tender.md" not in str(await call(kb, who, "list_documents"))
+    for who in ("bob", "mia", kb.principal(None)):
+        with pytest.raises(NotFound):
+            await call(kb, who, "read_passage", passage_id=passage)
+        with pytest.raises(NotFound):
+            await call(kb, who, "thread_attach", thread=thread, name="x.md", content="eA==")
+
+
+async def test_a_file_goes_with_its_conversation(kb: KnowledgeBase) -> None:
+    thread = await attached(kb)
+    count = "SELECT count(*) FROM passages WHERE document IN (SELECT id FROM documents WHERE uri LIKE 'thread:%')"
+    connection = kb.document_store.database.connection()
+    assert connection.execute(count).fetchone()[0] > 0
+    await call(kb, "ann", "thread_delete", thread=thread)
+    assert connection.execute(count).fetchone()[0] == 0
+    assert connection.execute("SELECT count(*) FROM documents WHERE uri LIKE 'thread:%'").fetchone()[0] == 0
+
+
+async def test_a_file_is_taken_out_again(kb: KnowledgeBase) -> None:
+    thread = await attached(kb)
+    await call(kb, "ann", "thread_detach", thread=thread, name="tender.md")
+    assert "17 March" not in str(await call(kb, "ann", "ask", question=ASKED, thread=thread))
+    assert await call(kb, "ann", "thread_files", thread=thread) == []
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd.md", "C:\\temp\\x.md", "a\x00b.md", "/abs.md", f"{'x' * 900}.md"])
+async def test_a_files_name_is_no_path(kb: KnowledgeBase, tmp_path: Path, name: str) -> None:
+    before = _beside_the_base(tmp_path)
+    thread = await attached(kb, name)
+    (file,) = await call(kb, "ann", "thread_files", thread=thread)
+    assert "/" not in file["name"] and "\\" not in file["name"] and "\x00" not in file["name"]
+    assert len(file["name"]) <= 200 and file["name"].endswith(".md")
+    assert _beside_the_base(tmp_path) == before
+
+
+def _beside_the_base(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if "kb" not in path.parts}
+
+
+@pytest.mark.parametrize(("name", "data", "said"), [("x.exe", b"MZ", "x.exe"), ("x.pdf", b"not a pdf", "x.pdf")])
+async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: str, data: bytes, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        await attached(kb, name, data)
+    assert await (await kb.threads()).with_files("ann") == []
+
+
+# -- pages as pictures ------------------------------------------------------------------------------------------------
+
+
+async def test_the_page_of_a_pdf_is_drawn_with_the_cited_sentence_marked(kb: KnowledgeBase, tmp_path: Path) -> None:
+    from PIL import Image
+
+    await put(
+        kb,
+        tmp_path / "put",
+        "depot.pdf",
+        pdf("The numbat of the depot leaves at midnight.", "The quokka stays for the winter."),
+        audience=["vault"],
+    )
+    kb.people.add("vic", ("vault",))
+    asked = await call(kb, "vic", "ask", question="When does the numbat of the depot leave?")
+    (cited, *_) = asked["sentences"][0]["citations"]
+    where = {"passage_id": cited["passage_id"], "spans": [list(cited["span"])]}
+    drawn = await call(kb, "vic", "page_picture", **where)
+    picture = Image.open(io.BytesIO(base64.b64decode(drawn["base64"]))).convert("RGB")
+    assert drawn["page"] == 1 and picture.width <= 1400
+    yellow = sum(1 for r, g, b in picture.getdata() if r > 230 and g > 180 and b < 180)
+    assert yellow > 500
+    for who in ("ann", "mia"):
+        with pytest.raises(NotFound):
+            await call(kb, who, "page_picture", **where)
+
+
+async def test_only_pdfs_have_pages_to_draw(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question=QUESTION)
+    with pytest.raises(NotFound, match="Only pages of PDF"):
+        await call(kb, "ann", "page_picture", passage_id=asked["passages"][0]["passage_id"])
+
+
+def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
+    from argot.service.page_picture import Wanted, draw
+
+    for data, page in (
+        (b"%PDF-1.4 broken", 1),
+        (pdf("The numbat of the depot leaves at midnight.", "The quokka stays for the winter."), 99),
+    ):
+        with pytest.raises(NotFound, match="cannot be drawn"):
+            draw(data, Wanted(page))

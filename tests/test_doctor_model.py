@@ -1,0 +1,145 @@
+"""What `argot doctor` says of the language model: each fault with the remedy that mends it, never the key."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from argot.errors import ModelUnavailable
+from argot.service.doctor import diagnose
+from argot.service.doctor_model import model_findings
+from argot.settings import Settings
+
+PROBE = '{"word": "blue-17"}'
+
+
+def by_name(findings: list[Any]) -> dict[str, Any]:
+    return {one["name"].removeprefix("model: "): one for one in findings}
+
+
+def test_no_model_is_no_fault() -> None:
+    (finding,) = model_findings(Settings())
+    assert (finding["ok"], finding["remedy"]) == (True, "")
+    assert "quoted from documents" in finding["detail"]
+    assert "ARGOT_MODEL_URL" in finding["detail"]
+
+
+def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
+    scripted_model.reply("", PROBE)
+    found = by_name(model_findings(scripted_model.settings(model_key="s3cret")))
+    assert all(one["ok"] for one in found.values())
+    assert found["language model"]["detail"] == f"scripted, answers at 127.0.0.1:{scripted_model.port}"
+    assert found["context"]["detail"] == "4096 tokens"
+    assert found["JSON schemas"]["detail"] == "kept to"
+    assert found["log-probabilities"]["detail"] == "given"
+    assert found["token counts"]["detail"] == "by the server's own tokenizer"
+    asked = scripted_model.asked()
+    assert len(asked) == 2
+    assert max(one.body["max_tokens"] for one in asked) <= 16
+    assert "s3cret" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("fault", "thing", "words"),
+    [
+        ("no_schema", "JSON schemas", "told in words"),
+        ("invalid_json", "JSON schemas", "told in words"),
+        ("no_logprobs", "log-probabilities", "not given"),
+    ],
+)
+def test_what_a_server_cannot_do(scripted_model: Any, fault: str, thing: str, words: str) -> None:
+    scripted_model.reply("", PROBE)
+    scripted_model.fault(fault)
+    found = by_name(model_findings(scripted_model.settings()))
+    assert words in found.pop(thing)["detail"]
+    assert not [one for one in found.values() if "not " in one["detail"]]
+
+
+def test_a_server_without_tokenizer_and_context(scripted_model: Any) -> None:
+    scripted_model.tokenizes, scripted_model.owned_by = False, "someone"
+    found = by_name(model_findings(scripted_model.settings()))
+    assert "estimated" in found["token counts"]["detail"]
+    assert (found["context"]["ok"], "ARGOT_MODEL_CONTEXT" in found["context"]["remedy"]) == (False, True)
+    found = by_name(model_findings(scripted_model.settings(model_context=8192)))
+    assert (found["context"]["ok"], found["context"]["detail"]) == (True, "8192 tokens")
+
+
+def test_a_context_too_short_for_answers(scripted_model: Any) -> None:
+    scripted_model.context = 1024
+    assert "--max-model-len" in by_name(model_findings(scripted_model.settings()))["context"]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "options", "detail", "remedy"),
+    [
+        ("refuse", {}, "cannot be reached", "ARGOT_MODEL_URL"),
+        ("hang", {}, "sent nothing within 0.5 s", "ARGOT_MODEL_URL"),
+        ("status", {"code": 401}, "refused the key", "ARGOT_MODEL_KEY"),
+        ("status", {"code": 404}, "knows no such model or address", "ARGOT_MODEL_URL"),
+        ("status", {"code": 500}, "failed (500)", "log"),
+        ("html", {}, "answers with a page", "ARGOT_MODEL_URL"),
+        ("redirect", {}, "sends elsewhere", "ARGOT_MODEL_URL"),
+        ("garbage", {}, "broke off", "log"),
+    ],
+)
+def test_a_fault_has_its_remedy(
+    scripted_model: Any, fault: str, options: dict[str, Any], detail: str, remedy: str
+) -> None:
+    scripted_model.fault(fault, **options)
+    settings = scripted_model.settings(
+        model_key="s3cret", **({"model_first_token_seconds": 0.5} if fault == "hang" else {})
+    )
+    (finding,) = model_findings(settings)
+    assert not finding["ok"]
+    assert detail in finding["detail"]
+    assert remedy in finding["remedy"]
+    assert "s3cret" not in str(finding)
+
+
+def test_a_server_that_lists_models_and_then_hangs(scripted_model: Any) -> None:
+    scripted_model.fault("slow")
+    (finding,) = model_findings(scripted_model.settings(model_first_token_seconds=1.0))
+    assert "sent nothing within 1 s" in finding["detail"]
+
+
+def test_a_model_that_is_not_served(scripted_model: Any) -> None:
+    (finding,) = model_findings(scripted_model.settings(model="huge"))
+    assert finding["detail"].endswith("does not serve the model huge, but scripted")
+    assert finding["remedy"] == "set ARGOT_MODEL"
+
+
+def test_a_url_that_is_none_shows_no_password(tmp_path: Any) -> None:
+    findings = diagnose(tmp_path / "kb", Settings(model_url="http://ann:hunter2@models.example/v1", model_key="s3cret"))
+    assert "hunter2" not in str(findings)
+    assert "s3cret" not in str(findings)
+    (finding,) = [one for one in findings if one["name"] == "language model"]
+    assert "ARGOT_MODEL_KEY" in finding["detail"]
+
+
+def test_a_server_with_another_name_for_the_longest_reply(scripted_model: Any) -> None:
+    scripted_model.reply("", PROBE)
+    scripted_model.fault("no_max_tokens")
+    assert all(one["ok"] for one in model_findings(scripted_model.settings()))
+
+
+async def test_describe_is_asked_once(scripted_model: Any) -> None:
+    from argot.tools.model.server import ModelServer
+
+    server = ModelServer.from_settings(scripted_model.settings())
+    assert server
+    first = await server.describe()
+    asked = len(scripted_model.requests)
+    assert await server.describe() == first
+    assert len(scripted_model.requests) == asked
+    await server.aclose()
+
+
+async def test_warming_fails_with_the_clause(scripted_model: Any) -> None:
+    from argot.tools.model.server import ModelServer
+
+    scripted_model.fault("refuse")
+    server = ModelServer.from_settings(scripted_model.settings())
+    assert server
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        async with asyncio.timeout(120):
+            await server.warm()

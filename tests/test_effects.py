@@ -1,0 +1,304 @@
+"""What a change to the glossary would do to past questions, before it is made; and the commands of the loop."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service import cases, effects, effects_many
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.types import Principal
+from argot.ui.cli import main
+
+ASKER = Principal("ann")
+MANAGER = Principal("mia", manages=frozenset({"NAND", "Tools"}))
+ADMIN = Principal("local", sees_all=True)
+COST = "What does the LTF cost a day?"
+WORD_LINE = "What is the WL voltage during a read?"
+
+
+@pytest.fixture
+def home(tiny_home: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(tiny_home, tmp_path / "kb")
+
+
+@pytest.fixture
+async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open(home, Settings(home=home)) as opened:
+        yield opened
+
+
+async def ask(kb: KnowledgeBase, principal: Principal, question: str) -> str:
+    result = await cases.result(kb, principal, "ask", question=question, profile="lenient")
+    await asyncio.gather(*kb._chores)
+    return str(result["thread"])
+
+
+def everything_in(kb: KnowledgeBase) -> Any:
+    glossary = kb.glossary
+    seen = (glossary.senses(ADMIN), glossary.misses(ADMIN, None), glossary.proposals(ADMIN, None))
+    return *seen, glossary.uses_by_week(ADMIN), glossary.changes(ADMIN), glossary.version()
+
+
+# -- before and after -------------------------------------------------------------------------------------------------
+
+
+async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: KnowledgeBase) -> None:
+    await ask(kb, MANAGER, COST)
+    await ask(kb, MANAGER, WORD_LINE)
+    draft = kb.glossary.draft(MANAGER, "LTF", "Tools", "late tariff filing")
+    was = everything_in(kb)
+
+    found = await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id)
+
+    (row,) = found["rows"]
+    assert (row["question"], row["source"]) == (COST, "yours")
+    assert "reading" in row["changed"]
+    assert row["before"]["unknown"] == ["LTF"]
+    assert row["before"]["terms"] == []
+    assert row["after"]["unknown"] == []
+    assert [(one["surface"], one["expansion"]) for one in row["after"]["terms"]] == [("LTF", "late tariff filing")]
+    assert row["after"]["query"] == "What does the late tariff filing cost a day?"
+    assert row["after"]["passages"][0]["document"] == "tariff-filing.md"
+    assert everything_in(kb) == was
+    assert len(await cases.result(kb, MANAGER, "thread_list")) == 2
+
+
+async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_comes_first(kb: KnowledgeBase) -> None:
+    draft = kb.glossary.draft(ADMIN, "WL", "Legal", "tariff filing handbook", why="another team's")
+    given = [
+        "What is the WL, which connects the control gates of one page?",
+        "Which penalties does the WL name for electricity?",
+    ]
+    found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=given)
+
+    assert [bool(row["changed"]) for row in found["rows"]] == sorted(
+        (bool(row["changed"]) for row in found["rows"]), reverse=True
+    )
+    row = next(row for row in found["rows"] if row["question"] == given[1])
+    assert row["source"] == "given"
+    assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
+    assert [one["expansion"] for one in row["after"]["terms"]] == ["tariff filing handbook"]
+    for side, other in (("before", "after"), ("after", "before")):
+        ids = {one["passage_id"] for one in row[other]["passages"]}
+        assert all(one["only_here"] == (one["passage_id"] not in ids) for one in row[side]["passages"])
+    assert (found["questions"], found["asked"], found["left_out"]) == (2, 2, 0)
+
+
+async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
+    (sense,) = kb.glossary.senses(ADMIN, query="Word Line")
+    found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=sense.id, change="retire", questions=[WORD_LINE])
+    (row,) = found["rows"]
+    assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
+    assert row["after"]["terms"] == []
+
+
+async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: KnowledgeBase) -> None:
+    await ask(kb, MANAGER, WORD_LINE)
+    (sense,) = kb.glossary.look_up(MANAGER, ["WL"])["WL"]
+    was = everything_in(kb)
+    edit = {"sense_id": sense.id, "version": sense.version, "expansion": "clean room", "audience": []}
+
+    found = await cases.result(kb, MANAGER, "glossary_edit_effects", **edit, questions=["Where is the WLN?"])
+
+    (row,) = found["rows"]
+    assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
+    assert [one["expansion"] for one in row["after"]["terms"]] == ["clean room"]
+    assert row["after"]["passages"][0]["excerpt"][1].casefold() == "clean room"
+    aliased = await cases.result(
+        kb, MANAGER, "glossary_edit_effects", sense_id=sense.id, version=sense.version, aliases=["WLN"],
+        questions=["Where is the WLN?"],
+    )  # fmt: skip
+    assert [row["question"] for row in aliased["rows"] if row["changed"]] == ["Where is the WLN?"]
+    assert everything_in(kb) == was
+    with pytest.raises(Conflict):
+        await cases.result(kb, MANAGER, "glossary_edit_effects", **{**edit, "version": 0})
+
+
+async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBase) -> None:
+    proposal = kb.glossary.propose("person", "LTF", "late tariff filing")
+    found = await cases.result(
+        kb, ADMIN, "glossary_effects", proposal_id=proposal.id, context="Legal", questions=[COST]
+    )
+    assert [one["context"] for one in found["rows"][0]["after"]["terms"]] == ["Legal"]
+    assert kb.glossary.proposal(ADMIN, proposal.id).status == "open"
+
+
+# -- whose questions --------------------------------------------------------------------------------------------------
+
+
+async def test_another_persons_question_is_seen_only_when_they_shared_it(kb: KnowledgeBase) -> None:
+    thread = await ask(kb, ASKER, "How is an LTFX paid for?")
+    draft = kb.glossary.draft(MANAGER, "LTFX", "Tools", "late tariff filing")
+    assert (await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
+
+    await cases.result(kb, ASKER, "thread_share", thread=thread)
+    await asyncio.to_thread(kb.glossary.draft, MANAGER, "ZZ1", "Tools", "anything")
+
+    (row,) = (await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"]
+    assert (row["question"], row["source"]) == ("How is an LTFX paid for?", "missed")
+
+
+async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) -> None:
+    draft = kb.glossary.draft(MANAGER, "VCX", "Tools", "vault combination")
+    found = await cases.result(
+        kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
+    )
+    assert "vault-handbook.md" not in json.dumps(found)
+    found = await cases.result(
+        kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
+    )
+    assert "vault-handbook.md" in json.dumps(found)
+
+
+async def test_what_is_not_ones_own_to_approve_is_refused(kb: KnowledgeBase) -> None:
+    draft = kb.glossary.draft(ADMIN, "LTF", "Legal", "late tariff filing")
+    hidden = kb.glossary.draft(ADMIN, "LTF", "Tools", "hidden", audience=frozenset({"vault"}))
+    with pytest.raises(NotAllowed):
+        await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=[COST])
+    with pytest.raises(NotFound):
+        await cases.result(kb, MANAGER, "glossary_effects", sense_id=hidden.id)
+    with pytest.raises(InvalidInput, match="either a sense or a proposal"):
+        await cases.result(kb, MANAGER, "glossary_effects")
+
+
+# -- several at once --------------------------------------------------------------------------------------------------
+
+
+async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: KnowledgeBase) -> None:
+    await ask(kb, MANAGER, COST)
+    await ask(kb, MANAGER, WORD_LINE)
+    drafts = [
+        kb.glossary.draft(MANAGER, "LTF", "Tools", "late tariff filing"),
+        kb.glossary.draft(MANAGER, "XQZ", "Tools", "extra quick zone"),
+    ]
+    was = everything_in(kb)
+    seen = [(draft.id, draft.version) for draft in drafts]
+    found = await cases.result(kb, MANAGER, "glossary_effects_together", senses=[*seen, (10**9, 1)])
+    assert (found["tried"], found["not_tried"], found["questions"], found["changed"]) == (3, 0, 1, 1)
+    (row,) = found["rows"]
+    assert row["question"] == COST
+    assert [term["expansion"] for term in row["after"]["terms"]] == ["late tariff filing"]
+    assert everything_in(kb) == was
+
+
+async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> None:
+    await ask(kb, MANAGER, COST)
+    ids = [
+        kb.glossary.propose("mined", "LTF", "late tariff filing").id,
+        kb.glossary.propose("mined", "XQZ", "x q z").id,
+    ]
+    found = await cases.result(kb, MANAGER, "glossary_effects_together", proposal_ids=ids)
+    assert (found["tried"], found["changed"]) == (2, 1)
+    assert kb.glossary.proposal(ADMIN, ids[0]).status == "open"
+
+
+async def test_only_so_many_are_tried_at_once_and_it_is_said(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effects_many, "MOST_TOGETHER", 1)
+    await ask(kb, ADMIN, COST)
+    drafts = [kb.glossary.draft(ADMIN, term, "Legal", "late tariff filing") for term in ("XQZ", "LTF")]
+    seen = [(draft.id, draft.version) for draft in drafts]
+    found = await cases.result(kb, ADMIN, "glossary_effects_together", senses=seen)
+    assert (found["tried"], found["not_tried"], found["questions"]) == (1, 1, 0)
+    for nothing in ({}, {"senses": seen, "proposal_ids": [1]}):
+        with pytest.raises(InvalidInput, match="either"):
+            await cases.result(kb, ADMIN, "glossary_effects_together", **nothing)
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+
+async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = kb.glossary.draft(ADMIN, "LTF", "Legal", "late tariff filing")
+    many = [f"What does the LTF cost on day {day}?" for day in range(8)]
+    monkeypatch.setattr(effects, "MOST_QUESTIONS", 3)
+    found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
+    assert (found["questions"], found["asked"], found["left_out"]) == (8, 3, 5)
+
+    change = effects.approving(kb.glossary, ADMIN, draft.id)
+    hurried = await effects.effects(kb, ADMIN, change, many[:3], seconds=0)
+    assert (hurried["asked"], hurried["left_out"]) == (1, 2)
+
+
+async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents_change(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    real = effects._side
+
+    async def counted(graph: Any, run: Any, question: str) -> dict[str, Any]:
+        tried.append(question)
+        return await real(graph, run, question)
+
+    monkeypatch.setattr(effects, "_side", counted)
+    draft = kb.glossary.draft(ADMIN, "LTF", "Legal", "late tariff filing")
+    for _ in range(2):
+        await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
+    assert len(tried) == 2
+    kb.glossary.add_sense("DAY", "Legal", "calendar day", by=ADMIN)
+    await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
+    assert len(tried) == 4
+
+
+# -- the command line -------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_loop_on_the_command_line(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARGOT_HOME", str(home))
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def run(*arguments: str) -> str:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+        out, err = capsys.readouterr()
+        assert ended.value.code in (0, None), err
+        return out
+
+    document = tmp_path / "fees.md"
+    document.write_text("# Fees\n\nThe late tariff filing (LTF) is a fee. The LTF is paid within a week.\n")
+    run("add", str(document))
+    asked = json.loads(run("ask", COST, "--json"))
+    (miss,) = [one for one in json.loads(run("glossary", "queue", "--json"))["misses"] if one["term"] == "LTF"]
+    number = str(miss["proposals"][0]["id"])
+    assert "late tariff filing" in run("glossary", "queue")
+
+    accepted = run("glossary", "accept", number, "--context", "Legal")
+    sense = accepted.rsplit(", ", 1)[1].strip().rstrip("]")
+    assert "[draft, " in accepted
+    shown = run("glossary", "effects", sense)
+    assert COST in shown
+    assert "LTF = late tariff filing" in shown
+    assert "News" not in run("threads", "show", asked["thread"])
+
+    run("glossary", "approve", sense)
+    told = run("threads", "show", asked["thread"])
+    assert "LTF has a meaning now: late tariff filing (Legal)" in told
+    assert "News" not in run("threads", "show", asked["thread"])
+    assert "LTF" not in {one["term"] for one in json.loads(run("glossary", "queue", "--json"))["misses"]}
+    assert json.loads(run("ask", COST, "--json"))["jargon"][0]["expansion"] == "late tariff filing"
+
+
+def test_questions_for_the_effects_come_from_a_file_of_lines_or_of_json(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARGOT_HOME", str(home))
+    file = tmp_path / "questions.jsonl"
+    file.write_text(f'{{"id": "q1", "question": "{WORD_LINE}"}}\n\nHow long is a WL?\n')
+    from argot.ui.cli_glossary_loop import _questions
+
+    assert _questions(file) == [WORD_LINE, "How long is a WL?"]
+    file.write_text('{"id": "q1"}\n')
+    with pytest.raises(SystemExit):
+        main(["glossary", "effects", "1", "--questions", str(file)])
+    assert "line 1" in capsys.readouterr().err

@@ -1,0 +1,551 @@
+"""Glossary files: round trips, files from elsewhere, and files that mean harm."""
+
+import json
+import socket
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from argot.errors import InvalidGlossary, InvalidInput, NotAllowed
+from argot.jargon_db import Glossary, ReadOptions
+from argot.jargon_db.formats import FORMATS, format_of, format_to_write, read_file
+from argot.types import Principal
+
+EVERYBODY = Principal("admin", sees_all=True)
+WITH_EVERYTHING = ("json", "turtle", "rdfxml", "jsonld")
+SKOS = ("turtle", "rdfxml", "jsonld")
+PREFIX = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n@prefix ex: <http://example.org/> .\n"
+RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:skos="http://www.w3.org/2004/02/skos/core#">'
+CONCEPT = '<skos:Concept rdf:about="http://example.org/1"><skos:prefLabel>{}</skos:prefLabel></skos:Concept></rdf:RDF>'
+
+
+@pytest.fixture
+def full(glossary):
+    glossary.add_context("NAND", "cells & layout", "nina@example.com")
+    glossary.add_context("Legal", audience=frozenset({"legal"}))
+    glossary.add_sense(
+        "PUC", "NAND", "peripheral under cell", 'says "under"\nthe <b>array</b> \\ \x01', "a note\r\n\twith breaks",
+        aliases=("P.U.C.", "PUC", "peripheral under cell", "a|b\\"), owner="eve", status="draft",
+        audience=frozenset({"hr", "@ann"}), review_by="2027-01-31",
+    )  # fmt: skip
+    glossary.add_sense("PUC", "Legal", "Public Utilities Commission", status="retired")
+    glossary.add_sense("C++", "general", "C++")
+    glossary.add_sense("مصطلح", "general", "\u202eright to left 🎉")
+    return glossary
+
+
+def told(glossary, principal=EVERYBODY):
+    senses = [replace(one, id=0, version=0, aliases=tuple(sorted(one.aliases))) for one in glossary.senses(principal)]
+    contexts = [replace(one, id=0) for one in glossary.contexts(principal)]
+    return sorted(senses, key=str), contexts
+
+
+IN_X = ReadOptions(context="x")
+
+
+def problems(text, name, options=IN_X, format=""):
+    data = text if isinstance(text, bytes) else text.encode()
+    with pytest.raises(InvalidGlossary) as caught:
+        read_file(data, name, format, options)
+    return str(caught.value)
+
+
+def senses(text, name, **options):
+    read = read_file(text.encode(), name, "", ReadOptions(**options))
+    return [(one.term, one.context, one.expansion, one.aliases) for one in read.senses]
+
+
+# -- round trips ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", WITH_EVERYTHING)
+def test_a_file_holds_everything_and_comes_back_as_it_was(full, tmp_path, format):
+    file = full.export_file(EVERYBODY, format).encode()
+    other = Glossary.open(tmp_path / "other.db")
+    report = other.import_file(None, file, f"terms.{format}", format)
+    assert (report.added, report.updated, report.ignored) == (4, 0, {})
+    expected, contexts = told(full)
+    if format == "rdfxml":
+        expected = [replace(one, description=one.description.replace("\x01", "")) for one in expected]
+    assert told(other) == (sorted(expected, key=str), contexts)
+    assert other.import_file(None, file, f"terms.{format}", format).change is None
+    assert other.preview_file(EVERYBODY, file, "x", format).unchanged == 4
+    other.close()
+
+
+@pytest.mark.parametrize("format", WITH_EVERYTHING)
+def test_what_one_exports_is_found_out_by_name_and_by_content(full, format):
+    file = full.export_file(EVERYBODY, format).encode()
+    suffix = next(one.suffixes[0] for one in FORMATS if one.name == format)
+    assert format_of(f"TERMS{suffix.upper()}", file) == format_of("standard input", file) == format
+    assert format_of("terms.txt", file) == format
+
+
+def test_the_suffix_json_may_hold_json_ld(full):
+    assert format_of("terms.json", full.export_file(EVERYBODY, "jsonld").encode()) == "jsonld"
+
+
+def test_csv_is_what_is_left():
+    assert format_of("-", b"term,expansion\nA,alpha\n") == format_of("terms.csv", b"{}") == "csv"
+
+
+@pytest.mark.parametrize("format", [one.name for one in FORMATS])
+def test_an_export_holds_only_what_one_may_read(full, format):
+    file = full.export_file(Principal("bob"), format)
+    assert "C++" in file
+    assert "peripheral" not in file
+    assert "Legal" not in file
+
+
+@pytest.mark.parametrize("format", SKOS)
+def test_other_tools_read_our_thesaurus(full, format):
+    """rdflib's own graph, as another program would hold it; every concept with one label, in one scheme."""
+    from rdflib import RDF as RDF_TYPES
+    from rdflib import SKOS as WORDS
+    from rdflib import Graph, Literal
+
+    graph = Graph().parse(
+        data=full.export_file(EVERYBODY, format), format={"rdfxml": "xml", "jsonld": "json-ld"}.get(format, format)
+    )
+    concepts = list(graph.subjects(RDF_TYPES.type, WORDS.Concept))
+    assert len(concepts) == 4
+    for concept in concepts:
+        assert len(list(graph.objects(concept, WORDS.prefLabel))) == 1
+        scheme = graph.value(concept, WORDS.inScheme)
+        assert (scheme, RDF_TYPES.type, WORDS.ConceptScheme) in graph
+        preferred = set(graph.objects(concept, WORDS.prefLabel))
+        assert not preferred & set(graph.objects(concept, WORDS.altLabel))  # S13 of the SKOS reference
+    found = graph.value(predicate=WORDS.prefLabel, object=Literal("peripheral under cell"))
+    assert Literal("PUC") in set(graph.objects(found, WORDS.altLabel))
+
+
+# Any character but lone surrogates; terms that can be stored have something to see.
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+SEEN = st.builds("{}{}".format, st.sampled_from("aΩ文ب"), ANY).map(str.strip)
+STRANGE = st.sampled_from(
+    [
+        "C++",
+        "%",
+        "'; DROP TABLE senses; --",
+        '"',
+        "é",
+        "e\u0301",
+        "ＰＵＣ",
+        "a\u200bb",
+        "مصطلح",
+        "🎉",
+        "\u202ex",
+        "<b>&",
+    ]
+)
+TERM = st.one_of(SEEN, STRANGE)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    rows=st.lists(st.tuples(TERM, TERM, TERM, ANY, ANY, st.lists(TERM, max_size=3)), min_size=1, max_size=4),
+    format=st.sampled_from([one.name for one in FORMATS]),
+)
+@example(rows=[("0", "g", "a\rb", "\r", "x\r\ny", ["a\rb"])], format="csv")
+def test_any_text_survives_every_format(tmp_path_factory, rows, format):
+    folder = tmp_path_factory.mktemp("any")
+    first, second = Glossary.open(folder / "first.db"), Glossary.open(folder / "second.db")
+    for term, context, expansion, description, notes, aliases in rows:
+        first.add_sense(term, context, expansion, description.strip(), notes.strip(), aliases=aliases)
+    second.import_file(None, first.export_file(EVERYBODY, format).encode(), "x", format)
+    expected, _ = told(first)
+    if format == "rdfxml":
+        expected = sorted((_as_xml_can_hold(one) for one in expected), key=str)
+    assert told(second)[0] == expected
+    first.close()
+    second.close()
+
+
+def _as_xml_can_hold(sense):
+    def kept(text):
+        return "".join(c for c in text if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff")).strip()
+
+    aliases = tuple(sorted(dict.fromkeys(filter(None, map(kept, sense.aliases)))))
+    texts = {name: kept(getattr(sense, name)) for name in ("term", "context", "expansion")}
+    more = {name: kept(getattr(sense, name)) for name in ("description", "notes")}
+    return replace(sense, **texts, **more, aliases=aliases)
+
+
+# -- files from elsewhere ---------------------------------------------------------------------------------------------
+
+
+def test_a_plain_thesaurus_in_two_languages():
+    text = PREFIX + (
+        'ex:s a skos:ConceptScheme ; skos:prefLabel "Chips"@en, "Bausteine"@de .\n'
+        'ex:1 a skos:Concept ; skos:inScheme ex:s ; skos:prefLabel "word line"@en, "Wortleitung"@de ;\n'
+        '  skos:altLabel "WL"@en, "Zeilenleitung"@de ; skos:definition "connects gates"@en, "verbindet"@de ;\n'
+        '  skos:scopeNote "of a page" ; skos:broader ex:2 ; skos:exactMatch ex:9 .\n'
+        'ex:2 a skos:Concept ; skos:topConceptOf ex:s ; skos:prefLabel "line"@en ; skos:narrower ex:1 .\n'
+    )
+    read = read_file(text.encode(), "thesaurus.ttl", "", ReadOptions())
+    first, second = read.senses
+    assert (first.term, first.context, first.expansion, first.description, first.notes) == (
+        "WL", "Chips", "word line", "connects gates", "of a page",
+    )  # fmt: skip
+    assert first.aliases == ("Wortleitung", "Zeilenleitung")
+    assert (second.term, second.expansion, second.aliases) == ("line", "line", None)
+    assert read.ignored == {"skos:broader": 1, "skos:exactMatch": 1, "skos:narrower": 1}
+    german = read_file(text.encode(), "thesaurus.ttl", "", ReadOptions(language="de")).senses[0]
+    assert (german.context, german.expansion, german.description) == ("Bausteine", "Wortleitung", "verbindet")
+
+
+@pytest.mark.parametrize(
+    ("preferred", "other", "term", "expansion"),
+    [
+        ("peripheral under cell", "PUC", "PUC", "peripheral under cell"),
+        ("PUC", "peripheral under cell", "PUC", "peripheral under cell"),
+        ("word lines", "WLs", "WLs", "word lines"),
+        ("animals", "fauna", "animals", "animals"),
+        ("Cat", "feline", "Cat", "Cat"),
+        ("car", "XYZ", "car", "car"),
+    ],
+)
+def test_the_short_label_is_the_term(preferred, other, term, expansion):
+    text = PREFIX + f'ex:1 a skos:Concept ; skos:prefLabel "{preferred}" ; skos:altLabel "{other}" .'
+    [(found, _, meaning, _)] = senses(text, "x.ttl", context="c")
+    assert (found, meaning) == (term, expansion)
+
+
+def test_a_concept_without_a_scheme_needs_a_context():
+    text = PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "animals" .'
+    assert "http://example.org/1" in (said := problems(text, "x.ttl", ReadOptions()))
+    assert "--context" in said
+    assert senses(text, "x.ttl", context="Zoo") == [("animals", "Zoo", "animals", None)]
+
+
+def test_a_concept_of_two_schemes_is_two_senses_and_a_nameless_scheme_goes_by_its_address():
+    text = PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "a" ; skos:inScheme ex:first, <http://example.org/two%20b> .'
+    assert [one[1] for one in senses(text, "x.ttl")] == ["first", "two b"]
+
+
+def test_labels_of_skos_xl_and_notes_that_are_resources():
+    text = PREFIX + (
+        "@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .\n"
+        "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
+        'ex:1 a skos:Concept ; xl:prefLabel [ xl:literalForm "maize"@en ] ;\n'
+        '  xl:altLabel [ xl:literalForm "corn"@en ] ;\n'
+        '  skos:definition [ rdf:value "a cereal"@en ] .\n'
+    )
+    [read] = read_file(text.encode(), "x.ttl", "", ReadOptions(context="food")).senses
+    assert (read.term, read.aliases, read.description) == ("maize", ("corn",), "a cereal")
+
+
+def test_a_deprecated_concept_comes_in_retired():
+    text = PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "a" ; <http://www.w3.org/2002/07/owl#deprecated> true .'
+    assert read_file(text.encode(), "x.ttl", "", ReadOptions(context="c")).senses[0].status == "retired"
+
+
+def test_json_ld_with_its_context_inside_in_any_shape():
+    node = {"@id": "http://e.org/1", "@type": "Concept", "prefLabel": {"en": "maize", "fr": "maïs"}}
+    context = {"@vocab": "http://www.w3.org/2004/02/skos/core#", "prefLabel": {"@container": "@language"}}
+    text = json.dumps({"@context": [context], "@graph": [node]})
+    assert senses(text, "x.json", context="food") == [("maize", "food", "maize", ("maïs",))]
+
+
+def test_a_bare_list_of_senses_is_json_enough():
+    text = '[{"term": "WL", "expansion": "word line"}]'
+    assert senses(text, "x.json") == [("WL", "general", "word line", None)]
+    assert senses(text, "x.json", context="NAND")[0][1] == "NAND"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("format", WITH_EVERYTHING)
+def test_encodings(full, format, encoding):
+    text = full.export_file(EVERYBODY, format).replace('encoding="UTF-8"', "")
+    assert len(read_file(text.encode(encoding), "x", format, ReadOptions()).senses) == 4
+
+
+def test_xml_names_its_encoding():
+    text = '<?xml version="1.0" encoding="ISO-8859-1"?>' + RDF + CONCEPT.format("Größe")
+    read = read_file(text.encode("latin-1"), "x.rdf", "", ReadOptions(context="c"))
+    assert read.senses[0].term == "Größe"
+
+
+# -- what is said and what is not -------------------------------------------------------------------------------------
+
+
+def test_a_field_that_is_left_out_stays_and_an_empty_one_empties(full):
+    one = {"term": "PUC", "context": "nand", "expansion": "peripheral under cell"}
+    assert full.import_file(None, json.dumps([one]).encode(), "x.json").change is None
+    emptied = {**one, "notes": "", "aliases": [], "review_by": None, "audience": []}
+    report = full.import_file(None, json.dumps([emptied]).encode(), "x.json", why="tidying")
+    assert report.updated == 1
+    [sense] = full.senses(EVERYBODY, context="NAND")
+    assert (sense.notes, sense.aliases, sense.review_by, sense.audience) == ("", (), None, frozenset())
+    assert (sense.owner, sense.status) == ("eve", "draft")
+    [change] = full.changes(EVERYBODY, limit=1)
+    assert (change.why, change.name, change.kind) == ("tidying", "x.json", "import")
+
+
+def test_contexts_come_in_with_their_senses_and_are_rolled_back_with_them(glossary):
+    file = {"contexts": [{"name": "NAND", "contact": "n@example.com"}], "senses": [{"term": "A", "expansion": "b"}]}
+    report = glossary.import_file(None, json.dumps(file).encode(), "x.json")
+    assert report.contexts_added == ("NAND", "general")
+    assert {one.name: one.contact for one in glossary.contexts(EVERYBODY)} == {"NAND": "n@example.com", "general": ""}
+    glossary.roll_back(EVERYBODY, report.change, why="by mistake")
+    assert glossary.contexts(EVERYBODY) == []
+
+
+# -- the preview ------------------------------------------------------------------------------------------------------
+
+MIXED = json.dumps(
+    {
+        "contexts": [{"name": "NAND", "contact": "new@example.com"}],
+        "senses": [
+            {"term": "PUC", "context": "NAND", "expansion": "peripheral under cell", "notes": "other"},
+            {"term": "C++", "expansion": "C++"},
+            {"term": "NEW", "context": "fresh", "expansion": "something new"},
+            {"term": "NEW", "context": "fresh", "expansion": "something new", "notes": "twice"},
+        ],
+    }
+).encode()
+
+
+def test_a_preview_tells_what_the_import_then_does(full):
+    before = told(full)
+    preview = full.preview_file(EVERYBODY, MIXED, "x.json")
+    assert told(full) == before
+    assert [(one.term, one.notes) for one in preview.added] == [("NEW", "twice")]
+    [(was, now)] = preview.updated
+    assert (was.notes, now.notes) == ("a note\r\n\twith breaks", "other")
+    assert (preview.unchanged, preview.problems, preview.contexts_added) == (1, (), ("fresh",))
+    assert [(was.contact, now.contact) for was, now in preview.contexts_updated] == [
+        ("nina@example.com", "new@example.com")
+    ]
+    report = full.import_file(None, MIXED, "x.json")
+    assert (report.added, report.updated, report.unchanged) == (1, 1, 1)
+    assert now in [replace(one, version=now.version) for one in full.senses(EVERYBODY)]
+
+
+def test_a_preview_names_what_the_import_would_refuse(full):
+    manager = Principal("max", groups=frozenset({"managers"}))
+    hidden = b'[{"term": "PUC", "context": "Legal", "expansion": "Public Utilities Commission"}]'
+    guarded = b'[{"term": "PUC", "context": "NAND", "expansion": "peripheral under cell"}]'
+    for file in (hidden, guarded):
+        [problem] = full.preview_file(manager, file, "x.json").problems
+        assert "not yours to read" in problem.message
+        with pytest.raises(NotAllowed):
+            full.import_file(manager, file, "x.json")
+    of_one = Principal("nina", manages=frozenset({"NAND"}))
+    [problem] = full.preview_file(of_one, b'[{"term": "A", "context": "new", "expansion": "b"}]', "x.json").problems
+    [other] = full.preview_file(of_one, hidden, "x.json").problems
+    assert problem.message.replace("new", "Legal") == other.message
+
+
+# -- bad files --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"senses": [', "line 1"),
+        ('[{"term": "A",\n "term": "B", "expansion": "c"}]', "'term' stands twice"),
+        ("[" * 100_000, "too deeply"),
+        ("{}", 'no "senses"'),
+        ("3", 'no "senses"'),
+        ('{"senses": {}}', "give a list"),
+        ('{"senses": [3]}', "sense 1"),
+        ('{"senses": [], "terms": []}', "'terms' is no part"),
+        ('{"format": "other", "senses": []}', '"other"'),
+        ('{"version": 2, "senses": []}', "newer Argot"),
+        ('{"version": true, "senses": []}', "counts from 1"),
+        ('{"senses": [], "contexts": [{}]}', "context 1, field name"),
+        ('{"senses": [], "contexts": [{"name": " "}]}', "context 1"),
+        ('[{"term": "A", "expansion": "b"}, {"term": "B"}]', "sense 2 ('B'), field expansion"),
+        ('[{"term": "A", "expansion": "b", "meaning": ""}]', "'meaning' is no field"),
+        ('[{"term": "A", "expansion": NaN}]', "NaN"),
+        ('[{"term": "A", "expansion": 1}]', "field expansion: it is 1"),
+        ('[{"term": "A", "expansion": "b", "aliases": "c"}]', "field aliases"),
+        ('[{"term": "A", "expansion": "b", "aliases": [1]}]', "field aliases"),
+        ('[{"term": "A", "expansion": "b", "status": "odd"}]', "Statuses: draft, approved, retired"),
+        ('[{"term": "A", "expansion": "b", "review_by": "soon"}]', "2027-01-31"),
+        ('[{"term": "A\\ud800", "expansion": "b"}]', "surrogate"),
+        ('[{"term": "A", "expansion": "b", "aliases": ["\\ud800"]}]', "surrogate"),
+        ('[{"term": "' + "x" * 201 + '", "expansion": "b"}]', "201 characters"),
+        ("[1" + "0" * 10_000 + "]", "digits"),
+    ],
+)
+def test_json_that_cannot_be_taken_says_where_and_why(text, said):
+    assert said in problems(text, "x.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("x.ttl", PREFIX + 'ex:1 a skos:Concept ;\n skos:prefLabel "open .', "line 4"),
+        ("x.ttl", PREFIX + "nope:1 a skos:Concept .", "line 3"),
+        ("x.ttl", PREFIX + "ex:1 a skos:Concept .", "http://example.org/1, field prefLabel"),
+        ("x.ttl", PREFIX + "ex:1 ex:is ex:2 .", "no skos:Concept"),
+        ("x.ttl", "", "no skos:Concept"),
+        ("x.ttl", PREFIX + f'ex:1 a skos:Concept ; skos:prefLabel "{"x" * 300}" .', "300 characters"),
+        ("x.ttl", PREFIX + "ex:1 ex:is " + "[ ex:is " * 50_000, "too deeply"),
+        ("x.ttl", PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "a\\ud800b" .', "surrogate"),
+        ("x.rdf", RDF + "<skos:Concept>", "line 1"),
+        ("x.rdf", "<html><body>no</body></html>", "no skos:Concept"),
+        ("x.rdf", RDF + "<skos:Concept>" * 1000, "nested"),
+        ("x.rdf", RDF + CONCEPT.format("&nbsp;"), "undefined entity"),
+        ("x.jsonld", '{"@graph": ', "line 1"),
+        ("x.jsonld", '{"@context": {"a": {"@id": 3}}, "a": 1}', "no"),
+        ("x.jsonld", json.dumps({"@graph": []}).replace("[]", "[" * 100 + "]" * 100), "nested"),
+    ],
+)
+def test_a_thesaurus_that_cannot_be_taken_says_where_and_why(name, text, said):
+    assert said in problems(text, name)
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.ttl", "x.jsonld"])
+def test_another_encoding_is_named_with_its_line(name):
+    assert "line 2" in (said := problems(b"\n\xe9\xff", name))
+    assert "UTF-8" in said
+
+
+@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+def test_a_file_that_is_too_large_is_not_looked_into(one):
+    said = problems(b"x" * 2_000_000, f"x{one.suffixes[0]}", ReadOptions(max_bytes=1_000_000))
+    assert "1.9 MiB" in said
+    assert "max_glossary_mb" in said
+
+
+def test_an_unknown_format_is_named_with_the_known_ones(glossary):
+    with pytest.raises(InvalidInput, match=r"'xls'.*csv, json, turtle, rdfxml, jsonld"):
+        glossary.preview_file(EVERYBODY, b"", "x", "xls")
+
+
+@pytest.mark.parametrize("name", ["x.foo", "terms.xlsx", "a.csv.bak", "X.PDF"])
+def test_a_file_whose_name_ends_otherwise_is_refused_with_the_known_endings(glossary, name):
+    for taken in (
+        lambda: format_to_write(name),
+        lambda: glossary.import_file(None, b"term,expansion\nA,alpha\n", name),
+        lambda: glossary.preview_file(EVERYBODY, b"term,expansion\nA,alpha\n", name),
+    ):
+        with pytest.raises(InvalidInput, match=r"(?i)ends in '\.\w+'.*\.csv.*\.ttl.*\.jsonld.*format"):
+            taken()
+    assert glossary.import_file(None, b"term,expansion\nA,alpha\n", name, "csv").added == 1
+
+
+def test_a_name_that_says_no_kind_of_file_leaves_it_to_the_content():
+    for name in ("terms", "terms 1.2", "Dr. Who's terms", "-", "standard input", "v2.0.1"):
+        assert format_of(name, b'{"senses": []}') == "json"
+        assert format_to_write(name) == "csv"
+
+
+def test_what_is_written_is_what_its_name_says():
+    assert [format_to_write(name) for name in ("x.CSV", "x.json", "x.ttl", "x.xml", "x.jsonld")] == [
+        "csv", "json", "turtle", "rdfxml", "jsonld",
+    ]  # fmt: skip
+    for name in ("x.tsv", "x.nt"):  # read, but what would be written is another form of it
+        with pytest.raises(InvalidInput, match=r"\.csv.*\.ttl"):
+            format_to_write(name)
+
+
+BOMB = "".join(f'<!ENTITY x{i} "{f"&x{i - 1};" * 10 if i else "lol"}">' for i in range(10))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [f"[{BOMB}]", '[<!ENTITY x9 SYSTEM "{file}">]', 'SYSTEM "{url}"', '[<!ENTITY % p SYSTEM "{url}"> %p;]', ""],
+    ids=["billion laughs", "file", "dtd", "parameter entity", "empty"],
+)
+def test_xml_with_a_document_type_is_refused_and_reads_nothing(tmp_path, listener, declared):
+    canary = tmp_path / "canary.txt"
+    canary.write_text("CANARY")
+    told = declared.replace("{file}", canary.as_uri()).replace("{url}", listener.url)
+    said = problems(f"<!DOCTYPE rdf:RDF {told}>" + RDF + CONCEPT.format("&x9;"), "x.rdf")
+    assert "DOCTYPE" in said
+    assert "CANARY" not in said
+    assert listener.connections() == 0
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '{"@context": "URL", "@graph": []}',
+        '{"@context": [{"a": "b:c"}, ["URL"]], "@graph": []}',
+        '{"@context": {"@import": "URL"}, "@graph": []}',
+        '{"@graph": [{"@id": "a:b", "x": {"@context": "URL"}}]}',
+        '{"@context": {"a": {"@id": "b:c", "@context": "URL"}}, "a": {}}',
+        '[{"\\u0040context": "URL"}]',
+    ],
+)
+def test_json_ld_whose_context_stands_elsewhere_is_refused_and_nothing_is_fetched(listener, shape):
+    assert "nothing is fetched" in problems(shape.replace("URL", listener.url), "x.jsonld")
+    assert listener.connections() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.ttl", PREFIX + "<URL> <http://www.w3.org/2002/07/owl#imports> <URL> .\n"
+         "ex:1 skos:prefLabel 'a'; skos:inScheme <URL> ."),
+        ("x.ttl", "@base <URL> .\n" + PREFIX + "<a> a skos:Concept ; skos:prefLabel 'a' ."),
+        ("x.rdf", RDF.replace(">", ' xml:base="URL">') + CONCEPT.format("a")),
+        ("x.jsonld", '{"@context": {"@base": "URL", "@vocab": "http://www.w3.org/2004/02/skos/core#"},'
+         ' "@type": "Concept", "@id": "a", "prefLabel": "a"}'),
+    ],
+)  # fmt: skip
+def test_addresses_in_a_thesaurus_are_names_and_are_not_opened(listener, name, text):
+    assert len(senses(text.replace("URL", listener.url), name, context="c")) == 1
+    assert listener.connections() == 0
+
+
+class Listener:
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket.settimeout(0.05)
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/there"
+
+    def connections(self):
+        try:
+            self.socket.accept()[0].close()
+        except TimeoutError:
+            return 0
+        return 1
+
+
+@pytest.fixture
+def listener():
+    made = Listener()
+    yield made
+    made.socket.close()
+
+
+@pytest.mark.parametrize("format", [one.name for one in FORMATS])
+def test_a_failure_half_way_leaves_nothing(full, tmp_path, monkeypatch, format):
+    """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
+    from argot.jargon_db.journal import Journal
+
+    record, file = Journal.record, full.export_file(EVERYBODY, format).encode()
+
+    def fail_on_the_last(self, subject, row, was, now):
+        if now is not None and now[1].get("term") == "مصطلح":
+            raise OSError("disk full")
+        return record(self, subject, row, was, now)
+
+    monkeypatch.setattr(Journal, "record", fail_on_the_last)
+    other = Glossary.open(tmp_path / "other.db")
+    with pytest.raises(OSError, match="disk full"):
+        other.import_file(None, file, "x", format)
+    assert told(other) == ([], [])
+    assert other.changes(EVERYBODY) == []
+    other.close()
+
+
+NAMES = st.sampled_from(["x", "x.json", "x.ttl", "x.rdf", "x.jsonld", "x.csv"])
+STARTS = st.sampled_from(["", PREFIX, RDF, '{"senses": [', "<a:b> ", '{"@context": {'])
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.one_of(st.binary(max_size=200), ANY.map(str.encode)), name=NAMES, start=STARTS)
+@example(data=b"?\x00", name="x", start=PREFIX)
+def test_any_bytes_are_read_or_refused_in_words(data, name, start):
+    try:
+        read_file(start.encode() + data, name, "", ReadOptions(context="c"))
+    except InvalidGlossary as error:
+        assert str(error).startswith(f"{name}: nothing was imported")

@@ -1,0 +1,115 @@
+"""What is kept in memory between questions: it is bounded, nobody gets another's, and a change makes it stale."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from argot.corpus.ingest import Corpus, Source
+from argot.corpus.kept import Kept
+from argot.settings import Settings
+from argot.tools import sense_documents
+from argot.tools.sense_documents import worked_out
+from argot.types import EVERYONE, Audience, Principal
+
+ANN, BEN, INSIDER = Principal("ann"), Principal("ben"), Principal("ida", frozenset({"vault"}))
+ROOT = Principal("root", sees_all=True)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = Corpus.open(tmp_path / "kb", Settings(threads=1))
+    add(opened, "open.md")
+    add(opened, "secret.md", frozenset({"vault"}))
+    yield opened
+    opened.close()
+
+
+def add(corpus: Corpus, name: str, audience: Audience = EVERYONE) -> None:
+    text = f"# {name}\n\nThe pump of {name} is checked each morning.\n"
+    list(corpus.add([Source(f"test:///{name}", name, text.encode)], audience=audience))
+
+
+def shared(corpus: Corpus, principal: Principal, value: str) -> str:
+    """The one id that is kept under one name, worked out as `value` if it is not there yet."""
+    (found,) = worked_out(corpus.store, principal, "name", lambda: (value,))
+    return found
+
+
+# -- the cache --------------------------------------------------------------------------------------------------------
+
+
+def test_the_oldest_entries_make_room() -> None:
+    kept = Kept(3)
+    for number in range(10):
+        kept.put(number, str(number))
+    assert [number for number in range(10) if kept.get(number)] == [7, 8, 9]
+    assert kept.size == 3
+
+
+def test_large_entries_make_room_by_their_size() -> None:
+    kept = Kept(100)
+    for number in range(10):
+        kept.put(number, "large", 40)
+    assert [number for number in range(10) if kept.get(number)] == [8, 9]
+    assert kept.size == 80
+
+
+def test_an_entry_put_in_again_counts_once() -> None:
+    kept = Kept(100)
+    for size in (60, 30, 50):
+        kept.put("one", size, size)
+    assert (kept.get("one"), kept.size) == (50, 50)
+
+
+def test_what_is_larger_than_all_room_is_not_kept_and_takes_nothing_out() -> None:
+    kept = Kept(10)
+    kept.put("small", 1)
+    kept.put("huge", 2, 11)
+    assert (kept.get("small"), kept.get("huge"), kept.size) == (1, None, 1)
+
+
+# -- what is worked out about senses ----------------------------------------------------------------------------------
+
+
+def test_those_who_may_read_the_same_share_what_is_worked_out(corpus: Corpus) -> None:
+    assert shared(corpus, ANN, "of ann") == "of ann"
+    assert shared(corpus, BEN, "of ben") == "of ann"
+
+
+def test_who_may_read_more_or_less_does_not(corpus: Corpus) -> None:
+    assert shared(corpus, INSIDER, "of ida") == "of ida"
+    assert shared(corpus, ANN, "of ann") == "of ann"
+    assert shared(corpus, ROOT, "of root") == "of ida"  # both may read all there is
+
+
+def test_a_document_of_one_conversation_parts_its_owner_from_those_who_see_all(corpus: Corpus) -> None:
+    add(corpus, "mine.md", frozenset({"thread:t1"}))
+    owner = Principal("olga", frozenset({"thread:t1", "vault"}))
+    assert shared(corpus, owner, "of olga") == "of olga"
+    assert shared(corpus, ROOT, "of root") == "of root"
+
+
+def test_a_change_of_documents_drops_what_was_worked_out(corpus: Corpus) -> None:
+    shared(corpus, ANN, "before")
+    add(corpus, "new.md")
+    assert shared(corpus, ANN, "after") == "after"
+    corpus.remove(ROOT, "new.md")
+    assert shared(corpus, ANN, "again") == "again"
+
+
+def test_what_documents_changed_during_is_not_kept(corpus: Corpus) -> None:
+    def slow() -> tuple[str]:
+        add(corpus, "meanwhile.md")
+        return ("stale",)
+
+    assert worked_out(corpus.store, ANN, "name", slow) == ("stale",)
+    assert shared(corpus, ANN, "fresh") == "fresh"
+
+
+def test_what_is_worked_out_stays_within_its_bytes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sense_documents, "_KEPT_BYTES", 100_000)
+    for number in range(50):
+        worked_out(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))
+    again = [worked_out(corpus.store, ANN, number, lambda: ()) for number in range(50)]
+    assert 1 <= sum(len(found) == 100 for found in again) < 10

@@ -1,0 +1,117 @@
+"""The look-up against a dictionary: whatever text is a term, the same senses are found as by plain Python."""
+
+import sqlite3
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from argot.jargon_db import Glossary, normalise, variants
+from argot.types import Principal
+
+EVERYBODY = Principal("admin", sees_all=True)
+INJECTIONS = (
+    "'; DROP TABLE senses; --", "x' OR '1'='1", '" OR ""="', "%", "_", "%_%", "a%b", "[a-z]", "?", ":keys", "$1", "@p",
+    "NULL", "\\", "\\x00", "a\x00b", "a\x00", "`", "/*", "*/", "; --", "{}", "[]", '"]', '", 0, "', "senses", "rowid",
+)  # fmt: skip
+SCRIPTS = (
+    "PUC", "ＰＵＣ", "p\u200bu\u200bc", "\u202ePUC", "é", "e\u0301", "Größe", "GRÖSSE", "مصطلح", "שלום", "術語", "用語",
+    "ไทย", "हिन्दी", "Ωμέγα", "🎉", "👩\u200d🔬", "C++", "C#", ".NET", "C", "mA", "MA", "µA", "μA", "ﬁle", "file",
+    "I/O", "I-O", "I O", "/dev/null", "24/7", "it's", "IDs", "ID", "class", "dies", "die",
+)  # fmt: skip
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+TERM = st.one_of(st.sampled_from(INJECTIONS), st.sampled_from(SCRIPTS), TEXT)
+STORABLE = TERM.filter(lambda text: bool(normalise(text)))
+ROWS = st.lists(st.tuples(STORABLE, st.sampled_from("xyz"), st.lists(STORABLE, max_size=2)), max_size=6)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("oracle")
+
+
+def oracle(rows, term):
+    """Expansions of the first of the term's variants that any term or alias has, sorted; spellings told apart later."""
+    by_key = {}
+    for number, (spelling, _, aliases) in enumerate(rows):
+        for name in (spelling, *aliases):
+            by_key.setdefault(normalise(name), set()).add(number)
+    return next((sorted(by_key[key]) for key in variants(term) if key in by_key), [])
+
+
+@settings(
+    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(rows=ROWS, asked=st.lists(TERM, min_size=1, max_size=5))
+@example(rows=[("a\x00b", "x", []), ("%", "x", ["_"])], asked=["ab", "%", "_", "a\x00b"])
+@example(rows=[("A", "x", ["ab"]), ("ab", "y", [])], asked=["%", "a%", "a_", "_b", "__"])
+@example(rows=[("C++", "x", []), ("C", "x", [])], asked=["C++", "C", "c++"])
+def test_the_look_up_finds_what_a_dictionary_finds(folder, rows, asked):
+    """Number 4 of the scorecard: identical rows."""
+    glossary = Glossary.open(folder / "glossary.db")
+    try:
+        for number, (term, context, aliases) in enumerate(rows):
+            glossary.add_sense(term, context, f"{number}", aliases=aliases)
+        asked += [spelling for spelling, _, _ in rows]
+        found = glossary.look_up(EVERYBODY, asked)
+        assert set(found) == set(asked)
+        for term in asked:
+            numbers = sorted(int(sense.expansion) for sense in found[term])
+            expected = oracle(rows, term)
+            if numbers != expected:  # only coded spellings (mA, MA) may be told apart, and never to nothing
+                assert numbers
+                assert set(numbers) < set(expected)
+                assert any(term.strip() == rows[number][0].strip() for number in numbers)
+        assert {sense.term for sense in glossary.senses(EVERYBODY)} == {term.strip() for term, _, _ in rows}
+    finally:
+        glossary.close()
+        for file in folder.iterdir():
+            file.unlink()
+
+
+@pytest.mark.parametrize("term", [*INJECTIONS, *SCRIPTS])
+def test_every_strange_term_is_kept_as_typed_and_found_alone(tmp_path, term):
+    """Numbers 4 and 21 of the scorecard."""
+    glossary = Glossary.open(tmp_path / "glossary.db")
+    glossary.add_sense("OTHER", "x", "another")
+    assert glossary.look_up(EVERYBODY, [term])[term] == []
+    if normalise(term):
+        sense = glossary.add_sense(term, "x", "meaning")
+        assert [one.id for one in glossary.look_up(EVERYBODY, [term])[term]] == [sense.id]
+        assert glossary.sense(EVERYBODY, sense.id).term == term.strip()
+    assert [one.expansion for one in glossary.look_up(EVERYBODY, ["OTHER"])["OTHER"]] == ["another"]
+    glossary.close()
+
+
+@pytest.mark.parametrize(
+    ("defined", "asked"),
+    [
+        ("Größe", "Gro\u0308ße"), ("Gro\u0308ße", "GRÖSSE"), ("PUC", "ＰＵＣ"), ("PUC", "P\u200bU\u200dC"),
+        ("PUC", "\u200f\u202ePUC\u202c"), ("ﬁle", "file"), ("I/O", "i-o"), ("C++", "c++"), ("👍", "👍\ufe0f"),
+        ("مصطلح", "\u200fمصطلح"), ("word line", "word\u00a0line"), ("word-line", "WORD\u2011LINES"),
+    ],
+)  # fmt: skip
+def test_one_term_in_another_form_is_found(tmp_path, defined, asked):
+    """Number 21 of the scorecard."""
+    glossary = Glossary.open(tmp_path / "glossary.db")
+    glossary.add_sense(defined, "x", "meaning")
+    assert [one.term for one in glossary.look_up(EVERYBODY, [asked])[asked]] == [defined]
+    glossary.close()
+
+
+@pytest.mark.parametrize(("defined", "asked"), [("C", "C++"), ("C++", "C#"), ("a%", "ab"), ("a_", "ab")])
+def test_signs_are_part_of_a_term(tmp_path, defined, asked):
+    """Number 21 of the scorecard."""
+    glossary = Glossary.open(tmp_path / "glossary.db")
+    glossary.add_sense(defined, "x", "meaning")
+    assert glossary.look_up(EVERYBODY, [asked])[asked] == []
+    glossary.close()
+
+
+def test_the_connection_of_the_look_up_cannot_write(tmp_path):
+    """Number 4 of the scorecard: the look-up is read-only."""
+    glossary = Glossary.open(tmp_path / "glossary.db")
+    for sql in ("DELETE FROM senses", "DROP TABLE senses", "INSERT INTO terms (spelling, key) VALUES ('a', 'a')"):
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            glossary._connections.reader().execute(sql)
+    glossary.close()

@@ -1,0 +1,124 @@
+"""argot mcp, through the SDK's own client over standard input and output."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from api_site import URL, VAULT, Site, with_readers
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.shared.memory import create_connected_server_and_client_session
+
+from argot.service.local_socket import serving
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.ui.mcp_server import server_for
+from argot.ui.remote import Remote
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(scope="module")
+def home(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return with_readers(tiny_home, tmp_path_factory.mktemp("mcp"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
+        yield kb
+
+
+@asynccontextmanager
+async def assistant(home: Path, user: str) -> AsyncIterator[ClientSession]:
+    command = ["-m", "argot.ui.cli", "mcp", "--home", str(home), "--as", user]
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        yield session
+
+
+async def text_of(session: ClientSession, tool: str, **given: Any) -> tuple[str, bool]:
+    done = await session.call_tool(tool, given)
+    return "\n".join(part.text for part in done.content if part.type == "text"), bool(done.isError)
+
+
+async def test_an_assistant_asks_searches_and_looks_up_beside_the_service(home: Path, kb: KnowledgeBase) -> None:
+    """The command goes through the process that has the knowledge base open."""
+    async with serving(kb), assistant(home, "ann") as session:
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert set(tools) == {"ask", "search", "look_up_term"}
+        assert all(tool.description and tool.annotations and tool.annotations.readOnlyHint for tool in tools.values())
+        assert all(part.get("description") for part in tools["ask"].inputSchema["properties"].values())
+        text, failed = await text_of(session, "ask", question="How do I trim a drive?")
+        assert not failed and "click on Trim. [1]" in text and "- [1] drive-tool.md" in text
+        back, failed = await text_of(session, "ask", question="What is PUC?")
+        assert not failed and "1. " in back and "`meaning`" in back
+        number = next(line[0] for line in back.splitlines() if "Legal" in line)
+        text, failed = await text_of(session, "ask", question="What is PUC?", meaning=number)
+        assert not failed and "Public Utilities Commission" in text and "[1]" in text
+        text, failed = await text_of(session, "search", query="trim a drive", limit=2)
+        assert not failed and text.startswith("[1] drive-tool.md") and "Media panel" in text
+        text, failed = await text_of(session, "look_up_term", term="puc")
+        assert not failed and "Peripheral Under Cell (NAND)" in text and "Public Utilities Commission (Legal)" in text
+        text, failed = await text_of(session, "look_up_term", term="PUCC")
+        assert not failed and "does not know" in text and "PUC" in text
+        for given, why in (({"question": "?!"}, "holds no words"), ({"question": "What is it?", "context": "Nowhere"}, "no context")):  # fmt: skip  # noqa: E501
+            text, failed = await text_of(session, "ask", **given)
+            assert failed and why in text and "Traceback" not in text
+        text, failed = await text_of(session, "ask", question="x" * 5000)
+        assert failed
+        # Scorecard 1, for this road.
+        for tool, given in (
+            ("ask", {"question": VAULT}),
+            ("search", {"query": VAULT}),
+            ("look_up_term", {"term": "VLT"}),
+        ):
+            text, _ = await text_of(session, tool, **given)
+            assert not [word for word in ("14 days", "vault-handbook", "Vault Liaison") if word in text], text
+
+
+async def test_tools_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
+    site = Site(kb)
+    for user, met in (("vera", True), ("ann", False)):
+        remote = Remote(URL, site.key(user), async_transport=httpx.ASGITransport(site.guard))
+        async with create_connected_server_and_client_session(server_for(remote)) as session:
+            text, failed = await text_of(session, "ask", question=VAULT)
+            assert not failed and ("14 days" in text) == met
+            text, _ = await text_of(session, "search", query=VAULT)
+            assert ("vault-handbook.md" in text) == met
+            text, _ = await text_of(session, "look_up_term", term="VLT")
+            assert ("Vault Liaison Team" in text) == met
+            text, _ = await text_of(session, "ask", question="What is PUC?", meaning="the legal one")
+            assert "Public Utilities Commission (Legal)" in text
+    revoked = Remote(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
+    async with create_connected_server_and_client_session(server_for(revoked)) as session:
+        text, failed = await text_of(session, "ask", question=VAULT)
+        assert failed and "argot key add NAME" in text
+
+
+async def test_alone_it_opens_the_knowledge_base_and_lets_go_of_it(tiny_home: Path, tmp_path: Path) -> None:
+    from argot.service.background import BackgroundClient
+
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    calls = BackgroundClient(home, Settings(home=home), idle_seconds=0.05)
+    try:
+        found = await calls.acall("glossary_term", term="PUC")
+        assert len(found["senses"]) == 2
+        for _ in range(2400):
+            if calls._client is None:
+                break
+            await asyncio.sleep(0.05)
+        async with KnowledgeBase.open(home, Settings(home=home)) as kb, serving(kb):
+            assert (await calls.acall("glossary_term", term="WL"))["senses"]
+        assert (await calls.acall("glossary_term", term="WL"))["senses"], "the service it went through is gone"
+    finally:
+        await asyncio.to_thread(calls.close)

@@ -1,0 +1,88 @@
+"""A question about something the documents do not speak of at all gets no answer, and a good one loses none."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+from argot.results import AskResult
+from argot.tools.missing import asks_of_numbers_alone, unknown_part_numbers
+from argot.types import Principal
+
+METER = """# Meters
+
+## Limits
+
+The WM-4410 stops at 40 degrees. The limit of the WM-4410 was written down after two good runs.
+
+## Work
+
+Whoever wrote the plan likes a step of 2 volts.
+"""
+
+
+@pytest.fixture
+def kb(tiny_kb: Any) -> Any:
+    tiny_kb.add("meters.md", METER)
+    return tiny_kb
+
+
+async def asked(kb: Any, question: str) -> AskResult:
+    *_, last = [event async for event in ask(build_graph(InMemorySaver()), kb.run_context(), question, "t")]
+    assert isinstance(last.data, AskResult)
+    return last.data
+
+
+@pytest.mark.parametrize("question", ["what's 2+2", "2 + 2 = ?", "how much is 5000 - 300"])
+def test_a_sum_asks_of_numbers_alone(question: str) -> None:
+    assert asks_of_numbers_alone(question)
+
+
+@pytest.mark.parametrize("question", ["What is 1103?", "Is 2 volts enough?", "What is the trim step?", "Why?"])
+def test_a_question_with_a_subject_does_not(question: str) -> None:
+    assert not asks_of_numbers_alone(question)
+
+
+@pytest.mark.parametrize("question", ["what's 2+2", "Who wrote Hamlet?"])
+async def test_what_the_documents_do_not_speak_of_is_not_answered(kb: Any, question: str) -> None:
+    assert (await asked(kb, question)).status == "abstained"
+
+
+async def test_a_short_question_whose_words_are_there_is_answered(kb: Any) -> None:
+    result = await asked(kb, "Who wrote the plan?")
+    assert (result.status, "wrote the plan" in result.answer) == ("answered", True)
+
+
+async def test_what_is_said_of_one_part_does_not_answer_for_another(kb: Any) -> None:
+    known = await asked(kb, "What is the limit of the WM-4410?")
+    assert (known.status, known.notes) == ("answered", [])
+    other = await asked(kb, "What is the limit of the WM-9999?")
+    assert other.status == "abstained"
+    assert other.notes == ["No document that you may read names “WM-9999”."]
+
+
+async def test_a_part_that_the_glossary_knows_is_not_missing(kb: Any) -> None:
+    kb.glossary.add_sense("PX-5500", "Tools", "trim step")
+    result = await asked(kb, "Who wrote down the limit of the PX-5500?")
+    assert [one.term for one in result.jargon] == ["PX-5500"]
+    assert result.notes == []
+
+
+@pytest.mark.parametrize("name", ["WM4410", "WM-4410", "WM-4410-X", "RS485", "RS-232", "ISO9001"])
+def test_a_part_is_known_however_it_is_written(kb: Any, name: str) -> None:
+    kb.add("plugs.md", "# Plugs\n\nThe RS-485 plug and the RS232 plug follow ISO 9001.\n")
+    assert unknown_part_numbers(f"Is the {name} ready?", kb.corpus.store, Principal("ann")) == []
+
+
+@pytest.mark.parametrize("question", ["Pre-2020 contracts?", "An A-weighted level?", "the 20-inch one", "utf-8 files"])
+def test_words_with_a_hyphen_and_years_are_no_part_numbers(kb: Any, question: str) -> None:
+    assert unknown_part_numbers(question, kb.corpus.store, Principal("ann")) == []
+
+
+def test_a_part_that_one_may_not_read_of_is_unknown(kb: Any) -> None:
+    kb.add("secret.md", "# Secret\n\nThe ZX-7700 is ready.\n", audience=frozenset({"vault"}))
+    question, store = "Is the ZX-7700 ready?", kb.corpus.store
+    assert unknown_part_numbers(question, store, Principal("ann")) == ["ZX-7700"]
+    assert unknown_part_numbers(question, store, Principal("ann", frozenset({"vault"}))) == []

@@ -1,0 +1,177 @@
+"""Prompts that fit: counted by the server's tokenizer where that matters, dropped from the weakest."""
+
+from typing import Any
+
+import pytest
+
+from argot.errors import ModelUnavailable
+from argot.tools.model.server import ContextOverflow, ModelServer
+from argot.tools.model.tokens import byte_bound, count, estimate
+
+QUESTION = "What is the WL voltage?"
+PIECES = [f"Passage {n}: " + f"the word line number {n} has a voltage of its own. " * 12 for n in range(10)]
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A count that comes late on a busy machine is still a count."""
+    wait_for_counts(monkeypatch, 100.0)
+
+
+def wait_for_counts(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr("argot.tools.model.tokens.COUNT_SECONDS", seconds)
+
+
+def server_of(scripted: Any, **settings: Any) -> ModelServer:
+    server = ModelServer.from_settings(scripted.settings(**{"model_first_token_seconds": 600, **settings}))
+    assert server
+    return server
+
+
+async def fit(server: ModelServer, pieces: list[str], **inputs: str) -> str:
+    return await server.session([]).fit("cited_answer", "passages", pieces, **{"question": QUESTION, **inputs})
+
+
+def counts(scripted: Any) -> int:
+    return sum(one.path == "/tokenize" for one in scripted.requests)
+
+
+async def test_what_certainly_fits_is_not_counted(scripted_model: Any) -> None:
+    scripted_model.context = 32_000
+    assert await fit(server_of(scripted_model), PIECES) == "\n\n".join(PIECES)
+    assert counts(scripted_model) == 0
+
+
+async def test_what_probably_fits_is_counted_once(scripted_model: Any) -> None:
+    server = server_of(scripted_model)
+    assert await fit(server, PIECES[:6]) == "\n\n".join(PIECES[:6])
+    assert await fit(server, PIECES[:6]) == "\n\n".join(PIECES[:6])
+    assert counts(scripted_model) == 1  # the second time it was known
+
+
+@pytest.mark.parametrize("context", [1400, 1600, 1800, 2000])
+async def test_as_many_as_fit_best_first(scripted_model: Any, context: int) -> None:
+    scripted_model.context = context
+    server = server_of(scripted_model)
+    kept = (await fit(server, PIECES)).split("\n\n")
+    assert kept == PIECES[: len(kept)]
+    assert 0 < len(kept) < len(PIECES)
+    assert counts(scripted_model) <= 4
+    model = server.session([])
+    fits, more = ("\n\n".join(PIECES[:n]) for n in (len(kept), len(kept) + 1))
+    assert "".join([piece async for piece in model.text("cited_answer", passages=fits, question=QUESTION)])
+    with pytest.raises(ContextOverflow):  # one more would have been too many
+        assert [piece async for piece in model.text("cited_answer", passages=more, question=QUESTION)]
+
+
+async def test_not_even_one_fits(scripted_model: Any) -> None:
+    scripted_model.context = 700
+    with pytest.raises(ContextOverflow, match="too short a context for this prompt: see ARGOT_MODEL_CONTEXT"):
+        await fit(server_of(scripted_model), PIECES)
+
+
+async def test_nothing_to_fit(scripted_model: Any) -> None:
+    assert await fit(server_of(scripted_model), []) == ""
+
+
+async def test_pieces_of_one_text_may_be_long_and_short(scripted_model: Any) -> None:
+    scripted_model.context = 2500
+    pieces = ["short"] * 30 + ["long " * 3000] + ["short"] * 5
+    assert (await fit(server_of(scripted_model), pieces)).split("\n\n") == ["short"] * 30
+
+
+async def test_without_a_tokenizer_an_estimate_keeps_on_the_safe_side(scripted_model: Any) -> None:
+    scripted_model.tokenizes = False
+    scripted_model.context = 2000
+    server = server_of(scripted_model)
+    kept = await fit(server, PIECES)
+    assert 0 < len(kept.split("\n\n")) < len(PIECES)
+    model = server.session([])
+    assert "".join([piece async for piece in model.text("cited_answer", passages=kept, question=QUESTION)])
+    await fit(server, PIECES[:9])
+    assert counts(scripted_model) == 1  # it is asked for once
+
+
+async def test_the_settings_context_is_what_is_filled(scripted_model: Any) -> None:
+    assert len(await fit(server_of(scripted_model, model_context=1700), PIECES)) < len("\n\n".join(PIECES)) / 2
+
+
+async def test_a_wrong_input_is_the_callers_fault(scripted_model: Any) -> None:
+    with pytest.raises(TypeError, match="question"):
+        await server_of(scripted_model).session([]).fit("cited_answer", "passages", PIECES)
+    with pytest.raises(TypeError):
+        await server_of(scripted_model).session([]).json("identify_jargon", unknown="x")
+    with pytest.raises(TypeError, match="text"):
+        await server_of(scripted_model).session([]).json("cited_answer", passages="x", question="y")
+
+
+@pytest.mark.parametrize("fault", ["hang", "garbage", "html"])
+async def test_a_tokenizer_that_fails_is_replaced_by_an_estimate(
+    scripted_model: Any, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fault == "hang":
+        wait_for_counts(monkeypatch, 0.5)
+    scripted_model.context = 2000
+    server = server_of(scripted_model)
+    scripted_model.fault(fault, prompt="cited_answer", path="/tokenize", times=2)
+    model = server.session([])
+    kept = await model.fit("cited_answer", "passages", PIECES, question=QUESTION)
+    assert 0 < len(kept.split("\n\n")) < len(PIECES)
+    assert scripted_model.wait_until(lambda: counts(scripted_model) > 0)
+    assert counts(scripted_model) == 1  # the rest of the search for what fits is estimated too
+    assert not model.failed
+    scripted_model.heal()
+    assert "".join([piece async for piece in model.text("cited_answer", passages=kept, question=QUESTION)])
+
+
+async def test_a_count_that_cannot_be_is_replaced_by_an_estimate(scripted_model: Any) -> None:
+    said = b'{"count": 1000000000}'
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(said)
+    scripted_model.context = 2000
+    scripted_model.fault("raw", prompt="cited_answer", path="/tokenize", head=head + said)
+    kept = await server_of(scripted_model).session([]).fit("cited_answer", "passages", PIECES, question=QUESTION)
+    assert 0 < len(kept.split("\n\n")) < len(PIECES)
+    assert counts(scripted_model) == 2  # with and without what is vLLM's own; the rest of the search is estimated
+
+
+async def test_a_tokenizer_that_failed_is_asked_again_later(
+    scripted_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_for_counts(monkeypatch, 0.5)
+    server = server_of(scripted_model)
+    await server.offer()
+    scripted_model.fault("hang", times=1)
+    messages = [("user", "word " * 50)]
+    assert await count(server, messages) == estimate(messages)
+    assert await count(server, messages) == estimate(messages)
+    assert scripted_model.wait_until(lambda: counts(scripted_model) > 0)
+    assert counts(scripted_model) == 1
+    wait_for_counts(monkeypatch, 100.0)
+    server.counts_again = 0.0  # a minute later
+    assert await count(server, messages) < estimate(messages)
+
+
+async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
+    server = server_of(scripted_model)
+    await server.offer()
+    scripted_model.fault("refuse")
+    model = server.session([])
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        await model.fit("cited_answer", "passages", PIECES, question=QUESTION)
+    assert model.failed
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words of a sentence " * 20, "tRCD=13.75ns; 0x1F, 4.5 V", "电压是多少", "", "ÄÖÜ" * 50]
+)
+async def test_bounds_lie_in_order(scripted_model: Any, text: str) -> None:
+    messages = [("system", "Be brief."), ("user", text)]
+    counted = await count(server_of(scripted_model), messages)
+    assert counted <= estimate(messages) <= byte_bound(messages)
+
+
+async def test_counts_kept_are_not_without_end(scripted_model: Any) -> None:
+    server = server_of(scripted_model)
+    for number in range(300):
+        await count(server, [("user", str(number))])
+    assert len(server.counts) == 256

@@ -1,0 +1,807 @@
+"""The glossary's pages: what they show and do, under each role, with whatever people type. No browser here."""
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from desk import CSRF, at_desk
+
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.types import Principal
+from argot.ui.pages.base import templates
+from argot.ui.pages.routes import glossary_pages
+
+ADMIN = Principal("ada", sees_all=True)
+NINA = Principal("nina", manages=frozenset({"NAND"}))
+LEO_OF_ALL = Principal("leo", manages=frozenset({"*"}))
+LEO = Principal("leo", frozenset({"managers"}))
+HOSTILE = (
+    '<img src=x onerror=alert(1)>"><script>alert(1)</script>',
+    "</textarea><script>alert(1)</script>",
+    "**bold** [link](javascript:alert(1)) `code` | cell | $x^2$",
+    "{{ 7 * 7 }} {% raw %}",
+    "تعريف من اليمين إلى اليسار \u202e reversed",
+    "👩🏽‍🚀🎉 zero\u200bwidth",
+    "line\n\n  indented\n\ttab",
+    "x" * 10_000,
+    "ünïcode " * 1000,
+)
+TERMS = (
+    "C++",
+    "100 %",
+    'quo"te',
+    "it's",
+    "a/b",
+    "..",
+    "a&b=c",
+    "😀",
+    "مصطلح",
+    "<b>",
+    "x?y#z",
+    "日本語",
+    "\\n",
+    "{{x}}",
+)
+
+
+class Desk:
+    """The pages of one knowledge base, and somebody at them."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self.router = glossary_pages(kb)
+
+    def of(self, who: Principal) -> httpx.AsyncClient:
+        return at_desk(self.router, who)
+
+
+@pytest.fixture
+async def desk(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Desk]:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    async with KnowledgeBase.open(home, Settings(home=home)) as kb:
+        yield Desk(kb)
+
+
+@pytest.fixture
+async def ada(desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+    async with desk.of(ADMIN) as client:
+        yield client
+
+
+async def post(client: httpx.AsyncClient, path: str, /, **fields: str) -> httpx.Response:
+    return await client.post(f"/glossary{path}", data={"csrf": CSRF, **fields}, follow_redirects=False)
+
+
+async def get(client: httpx.AsyncClient, path: str, /, **query: str) -> str:
+    answer = await client.get(f"/glossary{path}", params=query or None)
+    assert answer.status_code == 200, (path, answer.status_code, answer.text[-500:])
+    return answer.text
+
+
+def field(html: str, name: str) -> str:
+    """What the form shows in a field, as the browser would send it back."""
+    found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', html, re.DOTALL) or re.search(
+        rf'<input id="{name}"[^>]*? value="([^"]*)"', html
+    )
+    assert found, name
+    return unescape(found[1])
+
+
+def sense_at(answer: httpx.Response) -> int:
+    found = re.match(r"/glossary/sense/(\d+)\?done=draft", answer.headers["location"])
+    assert found, answer.headers["location"]
+    return int(found[1])
+
+
+PAGES = (
+    "", "/search?q=PU", "/to-do", "/term?t=PUC", "/term?t=nothing", "/occurrences?phrase=PUC", "/new", "/queue",
+    "/queue?status=dismissed", "/queue/term?t=XQZ", "/queue/choose?q=PU&t=XQZ", "/proposals", "/drafts", "/conflicts",
+    "/proposals?least=0.8&pick=all&start=50", "/proposals/mining", "/queue/alias?t=XQZ&sense_id=1", "/drafts?pick=all",
+    "/use", "/history", "/history/1", "/contexts", "/contexts?edit=NAND", "/files", "/sense/1", "/sense/1/edit",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_every_page_answers_and_holds_nothing_inline_or_remote(ada: httpx.AsyncClient, path: str) -> None:
+    answer = await ada.get(f"/glossary{path}")
+    assert answer.status_code == 200
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert re.findall(r"<style|\sstyle=|<script>|\son\w+=|hx-on|\bjs:|https?://", answer.text) == []
+    for form in re.findall(r'<form[^>]*method="post".*?</form>', answer.text, re.DOTALL):
+        assert f'name="csrf" value="{CSRF}"' in form
+
+
+async def test_a_form_without_its_token_is_refused(ada: httpx.AsyncClient) -> None:
+    fields = {"term": "NEW", "context": "NAND", "expansion": "never evaluated word"}
+    for given in (fields, {**fields, "csrf": "other"}):
+        answer = await ada.post("/glossary/new", data=given)
+        assert answer.status_code == 403
+    assert "never evaluated word" not in await get(ada, "/term", t="NEW")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+async def test_any_definition_is_stored_as_typed_and_shown_escaped(ada: httpx.AsyncClient, text: str) -> None:
+    made = await post(ada, "/new", term="ODD", context="NAND", expansion="odd thing", description=text, notes=text)
+    number = sense_at(made)
+    assert field(await get(ada, f"/sense/{number}/edit"), "description") == text
+    shown = [await get(ada, path) for path in (f"/sense/{number}", "/term?t=ODD", "?q=ODD", "/drafts", "/history/2")]
+    assert unescape(shown[1]).count(text) >= 2
+    for html in shown:
+        assert "<script>alert" not in html
+        assert "<img src=x" not in html
+
+
+@pytest.mark.parametrize("term", TERMS)
+async def test_any_term_has_its_page(ada: httpx.AsyncClient, term: str) -> None:
+    number = sense_at(
+        await post(ada, "/new", term=term, context="NAND", expansion=f"what {term} is", aliases=f"{term} x")
+    )
+    approved = await post(ada, f"/sense/{number}/approve", version="1")
+    assert approved.status_code == 303
+    answer = await ada.get(approved.headers["location"])
+    assert f"what {term} is" in unescape(answer.text)
+    assert term in unescape(await get(ada, "", q=term))
+    (link,) = set(
+        re.findall(r'<a class="term" dir="auto" href="([^"]*)"', await get(ada, "/search", q=f"what {term} is"))
+    )
+    assert f"what {term} is" in unescape((await ada.get(unescape(link))).text)
+
+
+async def test_a_draft_answers_nobody_until_it_is_approved(desk: Desk, ada: httpx.AsyncClient) -> None:
+    number = sense_at(await post(ada, "/new", term="BBM", context="NAND", expansion="bad block management"))
+    assert desk.kb.glossary.look_up(ADMIN, ["BBM"]) == {"BBM": []}
+    assert "BBM" in await get(ada, "/drafts")
+    assert (await post(ada, f"/sense/{number}/approve", version="1")).status_code == 303
+    assert [one.expansion for one in desk.kb.glossary.look_up(ADMIN, ["BBM"])["BBM"]] == ["bad block management"]
+    assert (await post(ada, f"/sense/{number}/retire", version="2", why="obsolete")).status_code == 303
+    assert desk.kb.glossary.look_up(ADMIN, ["BBM"]) == {"BBM": []}
+    assert "obsolete" in await get(ada, "/term", t="BBM")
+
+
+async def test_warnings_come_as_one_types(ada: httpx.AsyncClient) -> None:
+    async def warned(**fields: str) -> str:
+        return unescape((await post(ada, "/warnings", **fields)).text)
+
+    assert (await warned(term="")).strip() == ""
+    assert "means several things" in await warned(term="PUC", context="NAND", expansion="power up cycle")
+    assert "Duplicate" in await warned(term="PUC", context="NAND", expansion="Peripheral Under Cell")
+    assert "ordinary English word" in await warned(term="cell", context="NAND", expansion="unit")
+    assert "No document spells out 'zzz yyy'" in await warned(term="ZY", context="NAND", expansion="zzz yyy")
+    assert "Alias collides" in await warned(term="XX", context="NAND", expansion="Word Line", aliases="WL")
+    assert "Nothing speaks against it" in await warned(term="BST", context="NAND", expansion="bonding step")
+
+
+async def test_what_cannot_be_stored_comes_back_as_typed(ada: httpx.AsyncClient) -> None:
+    for wrong in ({"term": " "}, {"expansion": ""}, {"review_by": "soon"}, {"term": "t" * 300}, {"audience": "a;b!"}):
+        given = {"term": "OK", "context": "NAND", "expansion": "fine", "description": "my long work", **wrong}
+        answer = await post(ada, "/new", **given)
+        assert answer.status_code == 400
+        assert field(answer.text, "description") == "my long work"
+        assert 'role="alert"' in answer.text
+
+
+async def test_a_sense_that_is_there_is_named_and_nothing_typed_is_lost(ada: httpx.AsyncClient) -> None:
+    given = {"term": "WL", "context": "NAND", "expansion": "Word Line", "description": "mine"}
+    answer = await post(ada, "/new", **given)
+    assert answer.status_code == 409
+    assert field(answer.text, "description") == "mine"
+    assert 'href="/glossary/term?t=WL"' in answer.text
+
+
+async def test_the_second_to_save_sees_the_difference_and_loses_nothing(desk: Desk, ada: httpx.AsyncClient) -> None:
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    path, seen = f"/sense/{sense.id}/edit", str(sense.version)
+    same = {"term": "WL", "context": "NAND", "expansion": "Word Line", "version": seen}
+    async with desk.of(LEO) as leo:
+        first = await post(leo, path, **same, description="Leo says <b>this</b>", notes="Leo's note")
+    assert first.status_code == 303
+    second = await post(ada, path, **same, description="Ada says that", notes="", aliases="word-line")
+    assert second.status_code == 409
+    text = unescape(re.sub(r"</?(?:ins|del)>", "", second.text))
+    assert "leo</bdi> saved this too" in text
+    assert "Leo says <b>this</b>" in text
+    assert "<b>this</b>" not in second.text
+    assert field(second.text, "description") == "Ada says that"
+    assert field(second.text, "aliases") == "word-line"
+    assert field(second.text, "notes") == "Leo's note"  # Ada left it alone
+    version = re.search(r'name="version" value="(\d+)"', second.text)
+    assert version
+    again = {**same, "version": version[1], "description": "both", "aliases": "word-line", "notes": "Leo's note"}
+    assert (await post(ada, path, **again)).status_code == 303
+    saved = desk.kb.glossary.sense(ADMIN, sense.id)
+    assert (saved.description, saved.notes, saved.aliases) == ("both", "Leo's note", ("word-line",))
+
+
+async def test_a_second_meaning_in_a_context_needs_a_reason(ada: httpx.AsyncClient) -> None:
+    number = sense_at(await post(ada, "/new", term="PUC", context="NAND", expansion="power up cycle"))
+    refused = await post(ada, f"/sense/{number}/approve", version="1")
+    assert refused.status_code == 409
+    assert "give a reason" in refused.text
+    assert (await post(ada, f"/sense/{number}/approve", version="1", why="both are used")).status_code == 303
+
+
+async def test_a_manager_of_one_context_changes_no_other(desk: Desk) -> None:
+    legal, own = (next(s for s in desk.kb.glossary.senses(ADMIN) if s.context == c) for c in ("Legal", "NAND"))
+    async with desk.of(NINA) as nina:
+        html = await get(nina, "/term", t="PUC")
+        assert f"/sense/{own.id}/edit" in html
+        assert f"/sense/{legal.id}/edit" not in html
+        assert "Vault Liaison Team" not in await get(nina, "", q="VLT")  # hidden from her
+        save = await post(nina, f"/sense/{legal.id}/edit", version="1", term="PUC", context="Legal", expansion="x")
+        assert save.status_code == 403
+        assert (await post(nina, f"/sense/{legal.id}/retire", version="1")).status_code == 403
+        assert (await post(nina, "/new", term="Q", context="Legal", expansion="x")).status_code == 403
+        assert (await post(nina, "/contexts", name="New")).status_code == 403
+        options = re.findall(r"<option value=\"([^\"]*)\"", await get(nina, "/new"))
+        assert options == ["NAND"]
+    assert desk.kb.glossary.sense(ADMIN, legal.id).version == 1
+
+
+async def test_search_sends_only_the_list_and_moves_the_address(ada: httpx.AsyncClient) -> None:
+    answer = await ada.get("/glossary/search", params={"q": "word l", "status": ""}, headers={"HX-Request": "true"})
+    assert "Word Line" in answer.text
+    assert "<html" not in answer.text
+    assert answer.headers["hx-replace-url"] == "/glossary?q=word%20l"
+    nothing = await get(ada, "/search", q='<b>"no')
+    assert "&lt;b&gt;" in nothing
+    assert "<html" in nothing  # without the script it is a page
+
+
+async def test_occurrences_open_the_passage_as_far_as_one_may_read(desk: Desk, ada: httpx.AsyncClient) -> None:
+    html = await get(ada, "/term", t="PUC")
+    assert "peripheral under cell" in html.casefold()
+    link = re.search(r'href="(/glossary/passage/[^"]*mark=Peripheral%20Under%20Cell)"', html)
+    assert link
+    passage = await ada.get(unescape(link[1]))
+    assert "<mark>Peripheral Under Cell</mark>" in passage.text
+    vault = (await ada.get("/glossary/occurrences", params={"phrase": "vault combination"})).text
+    hidden = re.search(r'href="(/glossary/passage/[^"?]*)', vault)
+    assert hidden
+    async with desk.of(NINA) as nina:
+        assert (await nina.get(hidden[1])).status_code == 404
+        assert "passage/" not in (await nina.get("/glossary/occurrences", params={"phrase": "vault combination"})).text
+
+
+async def test_a_missed_term_shows_its_questions_and_becomes_an_alias(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.record_miss("wordlin", "ann", "What is a <i>wordlin</i>?", "t1", shared=True)
+    assert "wordlin" in await get(ada, "/queue")
+    html = await get(ada, "/queue/term", t="wordlin")
+    assert "What is a <i>wordlin</i>?" in unescape(html)
+    assert "<i>wordlin" not in html
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    done = await post(ada, "/queue/alias", term="wordlin", sense_id=str(sense.id), version=str(sense.version))
+    assert done.headers["location"] == "/glossary/term?t=WL&done=alias"
+    assert desk.kb.glossary.look_up(ADMIN, ["wordlin"])["wordlin"][0].id == sense.id
+    assert "wordlin" not in await get(ada, "/queue")
+    assert "wordlin" in await get(ada, "/queue", status="defined")
+
+
+async def test_the_likeliest_context_is_offered_first(desk: Desk, ada: httpx.AsyncClient) -> None:
+    question = "Which tariff has to be filed with the commission before the XQT takes effect?"
+    desk.kb.glossary.record_miss("XQT", "ada", question, "t1", shared=True)
+    html = await get(ada, "/queue/term", t="XQT")
+    assert "/glossary/new?term=XQT&amp;context=Legal" in html
+    desk.kb.glossary.propose("mined", "XQT", "exact quarterly tariff")
+    assert "<option selected>Legal</option>" in await get(ada, "/queue/term", t="XQT")
+    form = await get(ada, "/new", term="XQT", context="Legal")
+    assert '<option value="Legal" selected>' in form
+
+
+async def test_a_question_that_was_not_shared_is_not_shown(desk: Desk) -> None:
+    desk.kb.glossary.record_miss("SLX", "ann", "Is my SLX salary late?", "t1")
+    async with desk.of(LEO) as leo:
+        html = await get(leo, "/queue/term", t="SLX")
+        assert "salary" not in html
+        assert "their askers' own" in unescape(html)
+
+
+async def test_a_missed_term_is_dismissed_for_good(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.record_miss("asdf", "ann", "What is asdf?", "t1")
+    assert (await post(ada, "/queue/dismiss", term="asdf", why="typing")).status_code == 303
+    desk.kb.glossary.record_miss("asdf", "bob", "And asdf?", "t2")
+    assert "asdf" not in await get(ada, "/queue")
+    assert "asdf" in await get(ada, "/queue", status="dismissed")
+
+
+@pytest.fixture
+def proposal(desk: Desk) -> Iterator[int]:
+    passage = desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
+    quote = "The bonding step of Peripheral Under Cell needs a clean room"
+    said = {"description": "a <b>room</b>", "evidence": [(passage, quote), ("p" + "0" * 16, "gone")]}
+    yield desk.kb.glossary.propose("mined", "CLR", "clean room", **said).id
+
+
+async def test_a_proposal_is_accepted_in_a_context_as_a_draft(
+    desk: Desk, ada: httpx.AsyncClient, proposal: int
+) -> None:
+    html = await get(ada, f"/proposals/{proposal}")
+    assert "bonding step" in html
+    assert "not there any more" in html
+    assert "a &lt;b&gt;room" in html
+    number = sense_at(await post(ada, f"/proposals/{proposal}/accept", context="NAND"))
+    sense = desk.kb.glossary.sense(ADMIN, number)
+    assert (sense.term, sense.expansion, sense.context, sense.status) == ("CLR", "clean room", "NAND", "draft")
+    again = await post(ada, f"/proposals/{proposal}/accept", context="NAND")
+    assert again.status_code == 409
+    assert "CLR" not in await get(ada, "/proposals")
+
+
+async def test_a_proposal_is_edited_merged_or_dismissed(desk: Desk, ada: httpx.AsyncClient, proposal: int) -> None:
+    form = await get(ada, f"/proposals/{proposal}/edit")
+    assert field(form, "expansion") == "clean room"
+    refused = await post(ada, f"/proposals/{proposal}/edit", term="CLR", context="NAND", expansion="")
+    assert refused.status_code == 400
+    given = {"term": "CLR", "context": "NAND", "expansion": "clean room of class 10"}
+    number = sense_at(await post(ada, f"/proposals/{proposal}/edit", **given))
+    assert desk.kb.glossary.sense(ADMIN, number).expansion == "clean room of class 10"
+    other = desk.kb.glossary.propose("mined", "CLRM", "clean room").id
+    assert "CLR" in (await ada.get("/glossary/queue/choose", params={"q": "clean", "proposal": other})).text
+    merged = await post(ada, "/queue/alias", proposal=str(other), sense_id=str(number))
+    assert merged.status_code == 303
+    assert desk.kb.glossary.sense(ADMIN, number).aliases == ("CLRM",)
+    third = desk.kb.glossary.propose("mined", "XXX", "never").id
+    assert (await post(ada, f"/proposals/{third}/dismiss", why="no")).status_code == 303
+    assert desk.kb.glossary.propose("mined", "XXX", "never").status == "dismissed"
+
+
+def test_slides_and_sheets_are_called_so() -> None:
+    whole = {"passage_id": "p", "heading": "", "before": "", "match": "WL", "after": "", "page": 3}
+    for document, told in (("a.xlsx", ", sheet 3"), ("a.pptx", ", slide 3"), ("a.pdf", ", page 3")):
+        parts = templates().get_template("parts.html").make_module()
+        assert f"</a>{told}" in parts.place({**whole, "document": document}, "WL")  # type: ignore[attr-defined]
+    for template in templates().list_templates():
+        source, *_ = templates().loader.get_source(templates(), template)  # type: ignore[union-attr]
+        assert ".page }}" not in source, template
+
+
+async def test_history_says_what_each_change_is_about(desk: Desk, ada: httpx.AsyncClient) -> None:
+    for number in range(4):
+        desk.kb.glossary.draft(ADMIN, f"ZTERM{number}", "NAND", "x y z")
+    html = await get(ada, "/history")
+    assert all(f"<bdi>ZTERM{number}</bdi>" in html for number in range(4))
+
+
+async def test_terms_are_paged_and_narrowed_to_a_context(desk: Desk, ada: httpx.AsyncClient) -> None:
+    for number in range(120):
+        desk.kb.glossary.add_sense(f"ZTERM{number:03}", "Zoo", f"paged meaning {number}")
+    first = await get(ada, "", context="Zoo")
+    assert first.count("ZTERM0") > 0
+    assert "PUC" not in first.split('id="results"')[1]
+    seen, path = [], "/glossary?context=Zoo"
+    while path:
+        html = (await ada.get(path)).text
+        seen += re.findall(r">(ZTERM\d+)</a>", html)
+        more = re.search(r'href="([^"]*)">More</a>', html)
+        path = unescape(more[1]) if more else ""
+    assert seen == [f"ZTERM{number:03}" for number in range(120)]
+    assert '>Earlier</a> <span class="aside">101 to 120</span>' in html
+    assert "There are no more" in await get(ada, "", start="5000")
+
+
+async def test_a_search_keeps_to_the_context_and_shows_more_on_demand(desk: Desk, ada: httpx.AsyncClient) -> None:
+    for number in range(40):
+        desk.kb.glossary.add_sense(f"ZTERM{number:03}", "Zoo" if number % 2 else "Farm", "paged meaning")
+    for q in ("zterm", "paged"):
+        html = await get(ada, "/search", q=q)
+        assert len(re.findall(r">ZTERM\d+</a>", html)) == 20
+        more = re.search(r'href="([^"]*)">Show more</a>', html)
+        assert more
+        assert len(re.findall(r">ZTERM\d+</a>", (await ada.get(unescape(more[1]))).text)) == 40
+        zoo = await get(ada, "/search", q=q, context="Zoo")
+        assert len(re.findall(r">ZTERM\d+</a>", zoo)) == 20
+        assert "Show more" not in zoo
+    assert "none with this context" in await get(ada, "", context="Nowhere")
+    assert (await ada.get("/glossary", params={"context": "\x00", "start": "9" * 15})).status_code == 200
+
+
+async def test_before_several_are_approved_one_sees_what_they_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.record_miss("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
+    drafts = [desk.kb.glossary.draft(ADMIN, term, "NAND", f"bonding {term}") for term in ("BSTP", "XQZ")]
+    assert "/drafts/effects" in await get(ada, "/drafts")
+    ticked = {"csrf": CSRF, "sense": [f"{draft.id}:{draft.version}" for draft in drafts]}
+    told = (await ada.post("/glossary/drafts/effects", data=ticked, headers={"HX-Request": "1"})).text
+    assert "What these 2 would change" in told
+    assert "1 past question you may see mentions them" in told
+    assert "<b>BSTP" not in told
+    assert "<html" not in told
+    assert "What does the <b>BSTP</b> need?" in unescape(told)
+    assert "Before they count" in (await ada.post("/glossary/drafts/effects", data=ticked)).text
+    assert "Tick some" in (await ada.post("/glossary/drafts/effects", data={"csrf": CSRF})).text
+    assert desk.kb.glossary.sense(ADMIN, drafts[0].id).status == "draft"
+
+
+async def test_before_several_are_accepted_one_sees_what_they_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.record_miss("BSTP", "ada", "What does the BSTP need?", "t1", shared=True)
+    proposal = desk.kb.glossary.propose("mined", "BSTP", "bonding step")
+    assert "/proposals/effects" in await get(ada, "/proposals")
+    told = (await post(ada, "/proposals/effects", id=str(proposal.id), context="NAND")).text
+    assert "What it would change" in told
+    assert "bonding step" in told
+    assert desk.kb.glossary.proposal(ADMIN, proposal.id).status == "open"
+
+
+async def test_before_approval_one_sees_what_it_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.record_miss("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
+    number = sense_at(await post(ada, "/new", term="BSTP", context="NAND", expansion="bonding step"))
+    assert f"/sense/{number}/effects" in await get(ada, f"/sense/{number}")
+    whole = await get(ada, f"/sense/{number}/effects")
+    assert "<b>BSTP" not in whole
+    text = unescape(whole)
+    assert "What does the <b>BSTP</b> need?" in text
+    now, after = text.split("Once approved")
+    assert "unknown" in now
+    assert "bonding step" in after
+    tried = await ada.get(
+        f"/glossary/sense/{number}/effects", params={"q": "Cost of BSTP?"}, headers={"HX-Request": "1"}
+    )
+    assert "Cost of BSTP?" in tried.text
+    assert "<html" not in tried.text
+    assert desk.kb.glossary.look_up(ADMIN, ["BSTP"]) == {"BSTP": []}
+
+
+async def test_the_documents_are_looked_in_for_one_term(desk: Desk, ada: httpx.AsyncClient) -> None:
+    done = await post(ada, "/queue/look", term="XQZV")
+    assert done.headers["location"] == "/glossary/queue/term?t=XQZV&done=not-found"
+    assert "None that you may read says" in (await ada.get(done.headers["location"])).text
+    assert (await post(ada, "/queue/look", term=" ")).status_code == 400
+
+
+async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ada: httpx.AsyncClient) -> None:
+    assert "Look for terms in 4 documents" in await get(ada, "/proposals")
+    done = await post(ada, "/proposals/mine")
+    assert done.headers["location"] == "/glossary/proposals"
+    running = await ada.get("/glossary/proposals/mining")
+    assert ('hx-trigger="every 1s"' in running.text) != ("hx-refresh" in running.headers)
+    await asyncio.gather(*desk.kb._jobs)
+    over = await ada.get("/glossary/proposals/mining")
+    assert over.headers["hx-refresh"] == "true" and "Your documents were read" in over.text
+    assert len(desk.kb.glossary.senses(ADMIN)) == 6  # nothing enters by itself
+    assert "<button>Look" not in await get(ada, "/proposals")  # all were read
+
+
+@pytest.fixture
+def offered(desk: Desk) -> dict[str, int]:
+    """Proposals of different sureness; CLR is offered twice."""
+    propose, passage = desk.kb.glossary.propose, desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
+    evidence = [(passage, "a clean room (CLR) of <b>class</b> 10")]
+    return {
+        "CLR": propose("mined", "CLR", "clean room", evidence=evidence, score=0.9).id,
+        "BST": propose("mined", "BST", "bonding step", score=0.95).id,
+        "CLR again": propose("mined", "CLR", "clerk", score=0.85).id,
+        "odd": propose("mined", "ODD", "odd day delivery", score=0.5).id,
+        "bare": propose("person", "BARE").id,
+    }
+
+
+def tick(*ids: int, **fields: str) -> dict[str, Any]:
+    return {"csrf": CSRF, "id": [str(one) for one in ids], **fields}
+
+
+async def test_many_proposals_are_accepted_at_once_and_taken_back_as_one(
+    desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]
+) -> None:
+    html = await get(ada, "/proposals")
+    assert html.index("BST") < html.index("clean room") < html.index("clerk") < html.index("ODD")
+    assert "a clean room (CLR) of &lt;b&gt;class" in html and "nand-layout.md" in html
+    assert "Accept all 3 that are sure" in html
+    assert "odd day" not in await get(ada, "/proposals", least="0.8")
+
+    accept, both = "/glossary/proposals/accept", (offered["CLR"], offered["odd"])
+    none = await ada.post(accept, data={"csrf": CSRF})
+    assert none.headers["location"].endswith("done=none-ticked")
+    homeless = await ada.post(accept, data=tick(*both))
+    assert homeless.status_code == 400 and "Choose the context" in homeless.text
+    assert homeless.text.count(" checked") == 2  # nothing that was ticked is lost
+
+    made = await ada.post(accept, data=tick(*both, context="NAND"))
+    assert "2 meanings accepted" in made.text
+    assert {one.term for one in desk.kb.glossary.senses(ADMIN, status="draft")} == {"CLR", "ODD"}
+    change = desk.kb.glossary.changes(ADMIN)[0]
+    assert (change.kind, change.rows) == ("accept", 2)
+    assert (await post(ada, f"/history/{change.id}/roll-back")).status_code == 303
+    assert not desk.kb.glossary.senses(ADMIN, status="draft")
+    assert "odd day" in await get(ada, "/proposals")  # to be decided on again
+
+
+async def test_a_dismissal_by_a_slip_is_taken_back(desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]) -> None:
+    number, headers = offered["BST"], {"HX-Request": "1", "X-CSRF-Token": CSRF}
+    gone = await ada.post(f"/glossary/proposals/{number}/dismiss", headers=headers)
+    assert "Undo" in gone.text and "<html" not in gone.text
+    assert "BST" not in await get(ada, "/proposals")
+    assert "Take the dismissal back" in await get(ada, f"/proposals/{number}")
+    back = await ada.post(f"/glossary/proposals/{number}/reopen", headers=headers)
+    assert f'name="id" value="{number}"' in back.text
+    assert desk.kb.glossary.proposal(ADMIN, number).status == "open"
+    assert (await post(ada, f"/proposals/{number}/reopen")).status_code == 409
+    async with desk.of(Principal("otto")) as otto:
+        assert (await post(otto, f"/proposals/{number}/dismiss")).status_code == 403
+
+
+async def test_all_that_are_sure_are_accepted_and_what_stands_against_it_is_left(
+    desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]
+) -> None:
+    given = {"csrf": CSRF, "least": "0.8", "context": "NAND", "approve": "yes", "why": ""}
+    done = await ada.post("/glossary/proposals/accept", data=given)
+    text = unescape(re.sub("<[^>]+>", "", done.text))
+    assert "2 meanings approved" in text and "1 proposal left" in text
+    assert "'CLR' means 'clean room' in 'NAND' already" in text
+    found = desk.kb.glossary.look_up(ADMIN, ["CLR", "BST", "ODD"])
+    assert [len(found[name]) for name in ("CLR", "BST", "ODD")] == [1, 1, 0]
+
+
+async def test_a_manager_of_one_context_accepts_nothing_into_another(desk: Desk, offered: dict[str, int]) -> None:
+    async with desk.of(NINA) as nina:
+        done = await nina.post("/glossary/proposals/accept", data=tick(offered["BST"], context="Legal"))
+        assert "0 meanings accepted" in done.text and "does not manage" in done.text
+        done = await nina.post("/glossary/proposals/accept", data=tick(offered["BST"], context="NAND"))
+        assert "1 meaning accepted" in done.text
+
+
+async def test_several_drafts_are_approved_together(desk: Desk, ada: httpx.AsyncClient) -> None:
+    one = desk.kb.glossary.draft(ADMIN, "BST", "NAND", "bonding step")
+    other = desk.kb.glossary.draft(ADMIN, "WL", "NAND", "wafer lot")
+    assert (await ada.post("/glossary/drafts/approve", data={"csrf": CSRF})).headers["location"].endswith("none-ticked")
+    ticked = {"csrf": CSRF, "sense": [f"{one.id}:{one.version}", f"{other.id}:{other.version}", "x:y", ""]}
+    done = await ada.post("/glossary/drafts/approve", data=ticked)
+    assert done.status_code == 409 and "1 draft approved, 1 not" in done.text
+    assert desk.kb.glossary.look_up(ADMIN, ["BST"])["BST"]
+    assert [sense.expansion for sense in desk.kb.glossary.senses(ADMIN, status="draft")] == ["wafer lot"]
+
+
+async def test_before_an_approved_meaning_is_edited_one_sees_what_that_would_change(
+    desk: Desk, ada: httpx.AsyncClient
+) -> None:
+    desk.kb.glossary.record_miss("WLX", "ada", "What voltage has the WL?", "t1", shared=True)
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    form = await get(ada, f"/sense/{sense.id}/edit")
+    assert form.index("See what it would change") < form.index(">Save<")
+    given = {"term": "WL", "context": "NAND", "expansion": "<b>clean room</b>", "version": str(sense.version)}
+    whole = await post(ada, f"/sense/{sense.id}/preview", **given)
+    text = unescape(whole.text)
+    assert whole.status_code == 200 and "What voltage has the WL?" in text and "Once saved" in text
+    assert "<b>clean room" not in whole.text
+    assert field(whole.text, "expansion") == "<b>clean room</b>"  # the form is there still
+    headers = {"HX-Request": "1", "X-CSRF-Token": CSRF}
+    address = f"/glossary/sense/{sense.id}/preview"
+    some = await ada.post(address, data={**given, "q": "Where is the WL?"}, headers=headers)
+    assert "Where is the WL?" in some.text and "<html" not in some.text
+    stale = await ada.post(address, data={**given, "version": "0"}, headers=headers)
+    assert "saved by somebody else" in unescape(stale.text)
+    assert (await post(ada, f"/sense/{sense.id}/preview", **{**given, "expansion": ""})).status_code == 400
+    assert desk.kb.glossary.sense(ADMIN, sense.id) == sense  # nothing is stored
+
+
+async def test_before_a_meaning_is_retired_one_sees_what_that_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    assert f"/sense/{sense.id}/effects?change=retire" in await get(ada, "/term", t="WL")
+    told = await get(ada, f"/sense/{sense.id}/effects", change="retire", q="What voltage has the WL?")
+    assert "Once retired" in told and "Back to the term" in told
+    assert desk.kb.glossary.sense(ADMIN, sense.id).status == "approved"
+
+
+async def test_before_a_term_becomes_another_name_one_sees_what_that_would_change(
+    desk: Desk, ada: httpx.AsyncClient
+) -> None:
+    desk.kb.glossary.record_miss("W-Line", "ada", "What voltage has the W-Line?", "t1", shared=True)
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    asked = await get(ada, "/queue/alias", t="W-Line", sense_id=str(sense.id))
+    assert "/queue/alias/effects?t=W-Line" in asked and f'name="version" value="{sense.version}"' in asked
+    effects = await get(ada, "/queue/alias/effects", t="W-Line", sense_id=str(sense.id))
+    assert "What voltage has the W-Line?" in effects and "As another name" in effects
+    assert desk.kb.glossary.sense(ADMIN, sense.id).aliases == ()
+
+
+async def upload(client: httpx.AsyncClient, data: bytes, name: str = "terms.csv", **fields: str) -> httpx.Response:
+    given, files = {"csrf": CSRF, **fields}, {"file": (name, data, "text/csv")}
+    return await client.post("/glossary/files/preview", data=given, files=files)
+
+
+async def test_an_import_does_what_its_preview_told_or_shows_what_it_would_do_now(
+    desk: Desk, ada: httpx.AsyncClient
+) -> None:
+    """What another manager saved in between is not overwritten unseen."""
+    glossary = desk.kb.glossary
+    sense = glossary.add_sense("QXZ", "Lab", "quiet zone", "old words")
+    shown = await upload(ada, b"term,context,expansion,description\nQXZ,Lab,quiet zone,words of the file\n")
+    found = re.search(r'name="token" value="([^"]+)"', shown.text)
+    assert found
+    glossary.save_sense(LEO_OF_ALL, sense.id, version=sense.version, description="words of leo")
+    again = await post(ada, "/files/import", token=found[1], why="the list")
+    assert again.status_code == 409
+    assert "was changed since you looked" in again.text
+    assert "leo" in again.text and 'value="the list"' in again.text
+    assert glossary.sense(ADMIN, sense.id).description == "words of leo"
+    found = re.search(r'name="token" value="([^"]+)"', again.text)
+    assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
+    assert glossary.sense(ADMIN, sense.id).description == "words of the file"
+
+
+async def test_an_import_takes_what_the_file_leaves_open_from_the_form(desk: Desk, ada: httpx.AsyncClient) -> None:
+    data = "term;expansion\nBÜ;Brücke über\n".encode("cp1252")  # as a spreadsheet saves it on Windows
+    shown = await upload(ada, data, context="Legal")
+    assert "Brücke über" in shown.text and "Legal" in shown.text
+    found = re.search(r'name="token" value="([^"]+)"', shown.text)
+    assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
+    (sense,) = desk.kb.glossary.look_up(ADMIN, ["BÜ"])["BÜ"]
+    assert (sense.context, sense.expansion) == ("Legal", "Brücke über")
+    bad = await upload(ada, b"term,expansion\nPUC,\n")
+    assert "<bdi>Row 2, column expansion" in bad.text
+    thesaurus = (
+        '<urn:x:1> <http://www.w3.org/2004/02/skos/core#prefLabel> "Brücke"@de, "bridge"@en ; '
+        "a <http://www.w3.org/2004/02/skos/core#Concept> ."
+    )
+    german = await upload(ada, thesaurus.encode(), "t.ttl", context="Legal", language="de")
+    assert '<span class="expansion" dir="auto">Brücke' in german.text
+
+
+async def test_an_import_is_looked_at_then_done_once_and_rolled_back(desk: Desk, ada: httpx.AsyncClient) -> None:
+    data = "term,context,expansion,description\nWL,NAND,Word Line,changed <i>words</i>\nNEW,Fab,näw thing,\n".encode()
+    shown = await upload(ada, data)
+    assert shown.status_code == 200
+    text = unescape(re.sub(r"</?(?:ins|del)>", "", shown.text))
+    assert "<strong>1</strong> added" in text
+    assert "<strong>1</strong> changed" in text
+    assert "changed <i>words</i>" in text
+    assert "<i>words" not in shown.text
+    assert desk.kb.glossary.look_up(ADMIN, ["NEW"]) == {"NEW": []}  # nothing is stored yet
+    found = re.search(r'name="token" value="([^"]+)"', shown.text)
+    assert found
+    async with desk.of(LEO) as leo:
+        assert (await post(leo, "/files/import", token=found[1])).status_code == 400
+    done = await post(ada, "/files/import", token=found[1], why="yearly list")
+    change = re.match(r"/glossary/history/(\d+)", done.headers["location"])
+    assert change
+    assert desk.kb.glossary.look_up(ADMIN, ["NEW"])["NEW"][0].expansion == "näw thing"
+    assert (await post(ada, "/files/import", token=found[1])).status_code == 400  # once
+    assert "yearly list" in await get(ada, f"/history/{change[1]}")
+    assert (await post(ada, f"/history/{change[1]}/roll-back")).status_code == 303
+    assert desk.kb.glossary.look_up(ADMIN, ["NEW"]) == {"NEW": []}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "missing"),
+        (b"term,meaning\nA,b\n", "no column"),
+        (b"term,expansion\nA,\n,b\n", "problems"),
+        (b"\xff\xfe\x00\x01\x02", "term"),
+        (b'term,expansion\n"A,b\n', "no CSV"),
+        (b"PK\x03\x04 a spreadsheet", "save the sheet as CSV"),
+        (b"<script>alert(1)</script>\n1\n", "no column"),
+    ],
+    ids=range(7),
+)
+async def test_a_bad_file_is_told_with_its_rows(ada: httpx.AsyncClient, data: bytes, said: str) -> None:
+    answer = await upload(ada, data, '<b>"evil".csv')
+    assert answer.status_code in (200, 400)
+    assert said in unescape(answer.text)
+    assert "<script>alert" not in answer.text
+    assert '<b>"evil"' not in answer.text
+    assert 'name="token"' not in answer.text
+
+
+async def test_export_is_offered_in_every_format_and_imports_again(desk: Desk, ada: httpx.AsyncClient) -> None:
+    names = re.findall(r"export\?format=(\w+)", await get(ada, "/files"))
+    assert "csv" in names
+    for name in names:
+        answer = await ada.get("/glossary/files/export", params={"format": name})
+        assert answer.status_code == 200
+        assert "attachment" in answer.headers["content-disposition"]
+        file = re.search(r"filename\*=UTF-8''(\S+)", answer.headers["content-disposition"])
+        assert file
+        assert "as they are" in (await upload(ada, answer.content, file[1])).text
+    assert (await ada.get("/glossary/files/export", params={"format": "../x"})).status_code == 400
+
+
+async def test_a_spreadsheet_reads_the_letters_of_what_is_exported(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.add_sense("Größe", "Maße", "size 漢字")
+    exported = (await ada.get("/glossary/files/export", params={"format": "csv"})).content
+    assert exported.startswith("\ufeffterm,".encode())  # without the mark some read it in the encoding of the machine
+    assert "Größe,Maße,size 漢字".encode() in exported
+    assert "as they are" in (await upload(ada, exported)).text
+
+
+async def test_history_shows_before_and_after_and_takes_a_term_back(desk: Desk, ada: httpx.AsyncClient) -> None:
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.save_sense(ADMIN, sense.id, version=sense.version, description="wrong", why="by mistake")
+    html = await get(ada, "/term", t="WL")
+    assert "by mistake" in html
+    assert "<ins>wrong</ins>" in html
+    moment = re.search(r'name="moment" value="(\d+)"', html)
+    assert moment
+    assert (await post(ada, "/term/roll-back", term="WL", moment=moment[1])).status_code == 303
+    assert desk.kb.glossary.sense(ADMIN, sense.id).description == sense.description
+
+
+async def test_a_change_that_was_built_on_says_so_and_can_be_forced(desk: Desk, ada: httpx.AsyncClient) -> None:
+    glossary = desk.kb.glossary
+    sense = glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    first = glossary.save_sense(ADMIN, sense.id, version=sense.version, description="one")
+    change = glossary.changes(ADMIN)[0].id
+    glossary.save_sense(ADMIN, sense.id, version=first.version, description="two")
+    refused = await post(ada, f"/history/{change}/roll-back")
+    assert refused.status_code == 409
+    assert 'name="force"' in refused.text
+    assert (await post(ada, f"/history/{change}/roll-back", force="yes")).status_code == 303
+
+
+async def test_pictures_say_the_same_in_words(desk: Desk, ada: httpx.AsyncClient) -> None:
+    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.record_use([sense.id] * 3)
+    desk.kb.glossary.record_miss("ZQX", "ann", "What is ZQX?", "t1")
+    html = await get(ada, "/use")
+    assert re.search(r'aria-label="Questions that meant WL, by week: \d{4}-W\d\d: 3"', html)
+    assert 'aria-label="Questions that missed ZQX' in html
+    assert "<svg" in await get(ada, "/term", t="WL")
+
+
+async def test_an_empty_glossary_says_what_to_do_first(tmp_path: Path) -> None:
+    home = tmp_path / "kb"
+    async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb, Desk(kb).of(ADMIN) as ada:
+        first = await get(ada, "/to-do")
+        assert re.findall(r'href="/glossary/(\w+)"', first) == ["proposals", "files", "queue"]
+        for path in ("/queue", "/proposals", "/drafts", "/conflicts", "/use", "/history", "/contexts"):
+            assert 'class="empty"' in await get(ada, path)
+        assert field(await get(ada, "/new"), "context") == "General"
+        sense_at(await post(ada, "/new", term="A1", context="General", expansion="first of all"))
+        assert "empty. Three ways" not in await get(ada, "/to-do")
+
+
+async def test_contexts_are_made_and_changed(desk: Desk, ada: httpx.AsyncClient) -> None:
+    assert (await post(ada, "/contexts", name="<b>Fab", description="wafers", contact="f@x")).status_code == 303
+    html = await get(ada, "/contexts", edit="<b>Fab")
+    assert "<b>Fab" not in html
+    assert field(html, "contact") == "f@x"
+    assert (await post(ada, "/contexts", name=" ")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/sense/999", "/sense/999/edit", "/proposals/999", "/proposals/999/edit", "/passage/nothing", "/history/999"],
+)
+async def test_what_is_not_there_is_not_found(ada: httpx.AsyncClient, path: str) -> None:
+    assert (await ada.get(f"/glossary{path}")).status_code == 404
+
+
+async def test_nothing_typed_into_an_address_or_a_form_is_a_fault_of_ours(ada: httpx.AsyncClient) -> None:
+    for path in ("/sense/{}", "/proposals/{}", "/history/{}", "/sense/{}/edit", "/passage/{}"):
+        for value in ("-1", "x", str(10**30), "%00", "..%2f", "%ff"):
+            assert (await ada.get("/glossary" + path.format(value))).status_code < 500
+    for query in ("\x00", "\ud7ff", "%", '"', "a" * 5000, "AND OR NOT (", "*", "😀"):
+        for path in ("", "/search", "/queue/choose", "/proposals"):
+            assert (await ada.get(f"/glossary{path}", params={"q": query})).status_code == 200
+        for path in ("/queue/alias", "/queue/alias/effects"):
+            assert (await ada.get(f"/glossary{path}", params={"t": query, "sense_id": "1"})).status_code == 200
+        for path in ("/term", "/queue/term"):
+            assert (await ada.get(f"/glossary{path}", params={"t": query})).status_code == 200
+    for path in (
+        "/new",
+        "/queue/alias",
+        "/queue/dismiss",
+        "/term/roll-back",
+        "/files/import",
+        "/contexts",
+        "/warnings",
+        "/proposals/accept",
+        "/proposals/mine/stop",
+        "/proposals/effects",
+        "/drafts/approve",
+        "/drafts/effects",
+        "/sense/1/preview",
+        "/sense/999/preview",
+    ):
+        for given in ({}, {"term": "\x00", "sense_id": "x", "version": "-", "moment": "9" * 40, "name": "\x00"}):
+            assert (await post(ada, path, **given)).status_code < 500
+
+
+async def test_what_is_too_large_is_not_read(ada: httpx.AsyncClient) -> None:
+    headers = {"Content-Length": str(10**12), "X-CSRF-Token": CSRF}
+    assert (await ada.post("/glossary/new", content=b"x", headers=headers)).status_code == 413

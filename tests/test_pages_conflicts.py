@@ -1,0 +1,94 @@
+"""The page of conflicts: what is let stand leaves it, is found again, and comes back. No browser here."""
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk import CSRF, at_desk
+
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.settings import Settings
+from argot.types import Principal
+from argot.ui.pages.routes import glossary_pages
+
+ADMIN = Principal("ada", sees_all=True)
+NINA = Principal("nina", manages=frozenset({"Lab"}))
+TERM = "Q<b>Z"
+PATH = "/glossary/conflicts"
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    async with KnowledgeBase.open(home, Settings(home=home)) as opened:
+        for expansion in ("quiet zone", "quick zip"):
+            opened.glossary.add_sense(TERM, "Lab", expansion)
+        yield opened
+
+
+def form_in(html: str) -> dict[str, Any]:
+    """What the first form of the page would send."""
+    found = re.search(r'<form method="post" action="/glossary/conflicts/let-stand">.*?</form>', html, re.DOTALL)
+    assert found
+    fields: dict[str, Any] = {"sense": re.findall(r'name="sense" value="([^"]+)"', found[0])}
+    fields |= {name: re.findall(rf'name="{name}" value="([^"]+)"', found[0])[0] for name in ("csrf", "kind")}
+    return fields
+
+
+async def test_two_meanings_that_may_stand_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
+    async with at_desk(glossary_pages(kb), NINA) as nina:
+        shown = (await nina.get(PATH)).text
+        assert "1 thing to look at" in shown
+        done = await nina.post(f"{PATH}/let-stand", data={**form_in(shown), "why": "two <i>labs</i>"})
+        assert done.headers["location"] == f"{PATH}?done=stands"
+        shown = (await nina.get(PATH)).text
+        assert "quick zip" not in shown
+        assert "Accepted: 1" in shown
+        accepted = (await nina.get(PATH, params={"status": "accepted"})).text
+        assert "two &lt;i&gt;labs&lt;/i&gt;" in accepted
+        assert "<bdi>nina</bdi>" in accepted
+        change = re.search(r'href="(/glossary/history/\d+)"', accepted)
+        assert change
+        assert "Let stand: two meanings in one context" in (await nina.get(change[1])).text
+        assert "two meanings in one context" in (await nina.get("/glossary/history")).text
+        await nina.post(f"{change[1]}/roll-back", data={"csrf": CSRF})
+        assert "1 thing to look at" in (await nina.get(PATH)).text
+
+
+async def test_what_was_saved_meanwhile_is_not_let_stand_unseen(kb: KnowledgeBase) -> None:
+    async with at_desk(glossary_pages(kb), NINA) as nina:
+        given = form_in((await nina.get(PATH)).text)
+        sense = kb.glossary.look_up(ADMIN, [TERM])[TERM][0]
+        kb.glossary.save_sense(ADMIN, sense.id, version=sense.version, description="new")
+        refused = await nina.post(f"{PATH}/let-stand", data=given)
+        assert refused.status_code == 409
+        assert "saved by somebody else" in refused.text
+        assert "1 thing to look at" in refused.text
+        for odd in ({"sense": "x"}, {"kind": "nonsense"}, {"kind": "review_due"}, {"sense": ["1:1"] * 20}):
+            assert (await nina.post(f"{PATH}/let-stand", data={**given, **odd})).status_code == 400
+    assert kb.glossary.accepted_conflicts(ADMIN) == []
+
+
+async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None:
+    kb.glossary.add_sense(TERM, "Elsewhere", "quick zip")
+    async with at_desk(glossary_pages(kb), NINA) as nina:
+        shown = (await nina.get(PATH)).text
+        assert "2 things to look at" in shown
+        assert shown.count("They may stand side by side") == 1
+    async with at_desk(glossary_pages(kb), ADMIN) as ada:
+        assert (await ada.get(PATH)).text.count("They may stand side by side") >= 2
+
+
+async def test_a_save_beside_what_was_let_stand_shows_who_saved(kb: KnowledgeBase) -> None:
+    """Letting stand enters the history of a sense and saves nothing, so it is nobody's version."""
+    first, second = kb.glossary.look_up(ADMIN, [TERM])[TERM]
+    saved = kb.glossary.save_sense(NINA, first.id, version=first.version, description="new", why="mine")
+    kb.glossary.let_stand(
+        ADMIN, "conflicting_expansion", [(saved.id, saved.version), (second.id, second.version)], "both are right"
+    )
+    found = await cases.result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
+    assert (found["who"], found["why"], found["base"]["description"]) == ("nina", "mine", "")

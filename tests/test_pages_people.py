@@ -1,0 +1,141 @@
+"""The pages of people and roles, for administrators. No browser here."""
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from desk import CSRF, at_desk
+
+from argot.errors import NotAllowed
+from argot.service import cases
+from argot.service.owner import KnowledgeBase
+from argot.service.people import local_principal
+from argot.settings import Settings
+from argot.types import Principal
+from argot.ui.pages.people import people_pages
+
+MADE_UP = r"<code>([a-z2-9]{4}(?:-[a-z2-9]{4}){3})</code>"
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    async with KnowledgeBase.open(home, Settings(home=home)) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def local(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
+    """The person at this machine, before anybody has a password."""
+    async with at_desk(people_pages(kb), local_principal()) as client:
+        yield client
+
+
+async def post(client: httpx.AsyncClient, path: str = "", /, **fields: Any) -> httpx.Response:
+    return await client.post(f"/people{path}", data={"csrf": CSRF, **fields})
+
+
+async def test_the_first_with_a_password_is_an_administrator_or_nobody_could_come_back(
+    kb: KnowledgeBase, local: httpx.AsyncClient
+) -> None:
+    assert "Nobody has a password yet" in (await local.get("/people")).text
+    locked = await post(local, name="ann", role="asker", way="made")
+    assert locked.status_code == 400 and "has to be an administrator" in locked.text
+    assert kb.people.find("ann") is None
+    assert (await post(local, name="ann", role="asker", way="none")).status_code == 303
+    assert "has to be an administrator" in (await post(local, "/ann/password", way="made")).text
+    made = await post(local, name="ada", role="admin", way="made")
+    assert re.search(MADE_UP, made.text)
+    assert (await post(local, "/ann/password", way="made")).status_code == 200
+
+
+async def test_a_made_up_password_is_shown_once_and_lets_its_person_in(
+    kb: KnowledgeBase, local: httpx.AsyncClient
+) -> None:
+    made = await post(local, name="ada", display_name="Ada L.", role="admin", way="made", groups="hr, legal")
+    found = re.search(MADE_UP, made.text)
+    assert found and made.headers["cache-control"] == "no-store"
+    assert kb.people.check_password("ada", found[1])
+    user = kb.people.user("ada")
+    assert (user.display_name, user.groups, user.role) == ("Ada L.", ("hr", "legal"), "admin")
+    for path in ("/people", "/people/ada"):
+        assert found[1] not in (await local.get(path)).text
+    again = re.search(MADE_UP, (await post(local, "/ada/password", way="made")).text)
+    assert again and again[1] != found[1] and not kb.people.check_password("ada", found[1])
+    weak = await post(local, "/ada/password", way="typed", password="short")
+    assert weak.status_code == 400 and "short" not in re.sub("<input[^>]*>", "", weak.text)
+
+
+async def test_roles_contexts_and_groups_are_what_the_form_says(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
+    await post(local, name="leo", role="manager", manages=["NAND", "Legal"], groups="a, b", way="none")
+    assert kb.people.user("leo").manages == ("Legal", "NAND")
+    page = (await local.get("/people/leo")).text
+    assert re.findall(r'value="(\S+)" checked', page.split("Password")[0]) == ["manager", "Legal", "NAND"]
+    assert (await post(local, "/leo", role="manager", manages=["Legal"], groups="b, c")).status_code == 303
+    user = kb.people.user("leo")
+    assert (user.manages, user.groups) == (("Legal",), ("b", "c"))
+    assert "Choose what leo is to manage" in (await post(local, "/leo", role="manager")).text
+    assert "There is no context" in unescape((await post(local, "/leo", role="manager", manages=["Nowhere"])).text)
+    await post(local, "/leo", role="manager", manages=["*", "Legal"], groups="b")
+    assert kb.people.user("leo").manages == ("*",)
+    await post(local, "/leo", role="asker", manages=["*"])
+    assert (kb.people.user("leo").role, kb.people.user("leo").groups) == ("asker", ())
+
+
+async def test_suspending_restoring_and_signing_out_work_at_once(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
+    await post(local, name="ada", role="admin", way="typed", password="tilted copper llama 9")
+    token = kb.people.sessions.begin("ada", "10.0.0.9", "<b>Browser")
+    page = (await local.get("/people/ada")).text
+    assert "10.0.0.9" in page and "&lt;b&gt;Browser" in page
+    assert (await post(local, "/ada/sign-out")).headers["location"] == "/people/ada?done=signed-out"
+    assert kb.people.sessions.find(token) is None
+    token = kb.people.sessions.begin("ada")
+    await post(local, "/ada/suspend")
+    assert kb.people.sessions.find(token) is None and kb.people.user("ada").suspended_at
+    assert "suspended" in (await local.get("/people")).text
+    await post(local, "/ada/restore")
+    assert not kb.people.user("ada").suspended_at
+
+
+async def test_nobody_shuts_themselves_out(kb: KnowledgeBase) -> None:
+    kb.people.add("ada")
+    kb.people.set_role("ada", "admin")
+    async with at_desk(people_pages(kb), kb.people.principal("ada")) as ada:
+        for path, fields in (("/suspend", {}), ("", {"role": "asker"}), ("", {"role": "manager", "manages": "*"})):
+            refused = await post(ada, f"/ada{path}", **fields)
+            assert refused.status_code == 400 and "another administrator" in refused.text
+        assert (await post(ada, "/ada", role="admin", groups="hr")).status_code == 303
+    user = kb.people.user("ada")
+    assert (user.role, user.suspended_at, user.groups) == ("admin", None, ("hr",))
+
+
+async def test_what_cannot_be_a_name_is_said_and_what_was_typed_stays(
+    kb: KnowledgeBase, local: httpx.AsyncClient
+) -> None:
+    hostile = "<script>alert(1)</script>"
+    for name in (hostile, "", "@x", "a/b", "x" * 65, "\x00", "a\nb", "local"):
+        answer = await post(local, name=name, display_name=hostile, groups="hr", role="asker", way="none")
+        assert answer.status_code == 400, name
+        assert "<script>alert" not in answer.text and 'value="hr"' in answer.text
+    assert (await post(local, name="ann", role="king", way="none")).status_code == 400
+    await post(local, name="ann", display_name=hostile, role="asker", way="none")
+    assert (await post(local, name="ann", role="asker", way="none")).status_code == 409
+    for path in ("/people", "/people/ann", "/people?q=%3Cscript%3E"):
+        answer = await local.get(path)
+        assert answer.status_code == 200 and "<script>alert" not in answer.text
+    for name in ("nobody", "%00", "x" * 500):
+        assert (await local.get(f"/people/{name}")).status_code in (400, 404)
+        for what in ("", "/suspend", "/password", "/restore", "/sign-out"):
+            assert (await post(local, f"/{name}{what}", role="asker", way="made")).status_code in (400, 404)
+
+
+async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> None:
+    kb.people.add("ann")
+    for case in ("user_set", "user_password", "user_add", "user_suspend"):
+        with pytest.raises(NotAllowed):
+            await cases.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")

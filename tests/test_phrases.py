@@ -1,0 +1,91 @@
+"""Misspelt phrases, and titles that look like terms."""
+
+import pytest
+
+from argot.jargon_db.matching import Spelling, TermMatcher
+from argot.jargon_db.normalise import normalise
+from argot.jargon_db.phrases import NearPhrases
+
+PHRASES = [
+    ("PUC", "peripheral under cell"),
+    ("PUC", "Public Utilities Commission"),
+    ("OP", "over-provisioning"),
+    ("PLP", "parental leave plan"),
+    ("PLP", "power loss protection"),
+    ("TSV", "through-silicon via"),
+    ("EM", "electromigration"),
+    ("LOA", "letter of authorisation"),
+    ("DR", "disaster recovery"),
+    ("DRR", "disaster recovery rehearsal"),
+    ("SPO", "sudden power off"),
+]
+
+
+def matcher() -> TermMatcher:
+    terms = dict.fromkeys(term for term, _ in PHRASES)
+    return TermMatcher([Spelling(term, term, normalise(term)) for term in terms], lambda: PHRASES)
+
+
+def misspelt(text: str) -> list[tuple[str, str | None]]:
+    found = matcher()
+    return [(text[m.start : m.end], m.term) for m in found.misspelt(text, found.find(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "term"),
+    [
+        ("height of the perifery under cel region?", "perifery under cel", "PUC"),
+        ("over-provisionning of the drive", "over-provisionning", "OP"),
+        ("notice for Parrental Leave?", "Parrental Leave", "PLP"),
+        ("how wide is a trough-silicon via", "trough-silicon via", "TSV"),
+        ("electromigraton limits", "electromigraton", "EM"),
+        ("is a lettre of authorisation needed", "lettre of authorisation", "LOA"),
+        ("the disaster recovry rehersal", "disaster recovry rehersal", "DRR"),
+    ],
+)
+def test_misspelt_phrases_lead_to_their_term(text: str, surface: str, term: str) -> None:
+    assert misspelt(text) == [(surface, term)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the peripheral under cell region",
+        "parental leave plans",
+        "a silicon via",
+        "the parents leave",
+        "perifery. Under cell",
+        "electric migration",
+        "over provisions",
+        "sudden powers of the state",
+    ],
+)
+def test_what_is_right_or_something_else_is_no_misspelt_phrase(text: str) -> None:
+    assert misspelt(text) == []
+
+
+def test_a_phrase_of_two_terms_is_not_guessed() -> None:
+    found = TermMatcher([], lambda: [("AB", "alpha bridging"), ("ALB", "alpha bridging")])
+    assert found.misspelt("the alpha bridgeing", []) == []
+
+
+def test_a_place_that_is_taken_is_left_alone() -> None:
+    near = NearPhrases(PHRASES)
+    text = "parrental leave"
+    assert near.find(text) and not near.find(text, lambda start, end: start > 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ask Dr. Meyer", "ask Dr Meyer about it", "Is Dr. van Meyer in?", "Dr. A. Meyer", "call Dr. O'Brien"]
+)
+def test_a_doctor_is_no_data_retention(text: str) -> None:
+    assert matcher().find(text) == []
+
+
+def test_a_sloppy_term_is_still_found() -> None:
+    assert [m.term for m in matcher().find("what is the Dr of this die")] == ["DR"]
+
+
+@pytest.mark.parametrize("text", ["a" * 100_000, "parrental leave " * 5_000, "ﬁ-" * 9_000])
+def test_any_text_comes_back(text: str) -> None:
+    assert isinstance(NearPhrases(PHRASES).find(text), list)

@@ -1,0 +1,201 @@
+"""What is kept of a person: they get all of it, and when it is erased no file holds any of it; retention does the same
+for conversations that were not used for long.
+"""
+
+import asyncio
+import base64
+import json
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import NotAllowed, NotFound
+from argot.jargon_db.persons import ERASED
+from argot.service import cases, home, personal
+from argot.service.owner import KnowledgeBase
+from argot.service.people import MIGRATIONS, local_principal
+from argot.service.retention import erase_old
+from argot.service.sqlite import open_database
+from argot.settings import Settings
+from argot.types import Principal
+
+LOCAL = local_principal()
+CANARY = "zweiundvierzigfach"
+"""A word that is part of everything ann says. One word, so that word indexes are searched through too."""
+SENTENCE = f"the {CANARY} ZQXJ of the harbour"
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    folder = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
+    async with KnowledgeBase.open(folder, Settings(home=folder)) as opened:
+        yield opened
+
+
+async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
+    return await cases.result(kb, who, name, **parameters)
+
+
+async def lived(kb: KnowledgeBase) -> Principal:
+    """Ann, who leaves traces wherever a person can."""
+    await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], display_name=f"Ann {CANARY}", password="wide llama 91 x")
+    await do(kb, LOCAL, "user_roles", name="ann", role="manager")
+    ann = kb.people.user("ann").principal
+    kb.people.sessions.begin("ann", "192.0.2.7", f"Browser {CANARY}")
+    await do(kb, ann, "key_add", name=f"robot {CANARY}")
+    await do(kb, LOCAL, "slack_people_link", team="T123", slack_user="U123", user="ann")
+    asked = await do(kb, ann, "ask", question=f"What is ZQXJ, {SENTENCE}?")
+    thread = asked["thread"]
+    await do(kb, ann, "ask", question="What does a late tariff filing cost?", thread=thread)
+    await do(kb, ann, "feedback", thread=thread, turn=0, value=-1, comment=f"No word on {SENTENCE}")
+    text = f"# Harbour\n\n{CANARY} is the number of cranes in our harbour.\n"
+    await do(kb, ann, "thread_attach", thread=thread, name="harbour.md", content=_base64(text))
+    await do(kb, ann, "glossary_add", term="CRN", context="Tools", expansion="crane")
+    slack = Principal("slack:T123:U123")
+    await do(kb, slack, "ask", question=f"And in Slack: {SENTENCE}?")
+    await kb.chores_done()
+    return ann
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode("ascii")
+
+
+def files_with(folder: Path, word: str) -> list[str]:
+    """Files that hold the word, in any of the encodings in which stores write text."""
+    forms = [word.encode("utf-8"), word.encode("utf-16-le"), word.encode("utf-16-be")]
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = path.read_bytes()
+            found += [str(path.relative_to(folder)) for form in forms if form in data]
+    return found
+
+
+async def test_the_canary_stands_in_every_store_before(kb: KnowledgeBase) -> None:
+    """Else the tests below would find nothing anywhere."""
+    await lived(kb)
+    found = {name.removesuffix("-wal") for name in files_with(kb.home, CANARY)}
+    assert {"corpus.db", "glossary.db", "people.db", "threads.db"} <= found
+
+
+async def test_an_export_has_everything_and_no_secret(kb: KnowledgeBase) -> None:
+    ann = await lived(kb)
+    exported = await do(kb, LOCAL, "user_export", name="ann")
+    assert exported.keys() == {"name", "at", "people", "conversations", "glossary"}
+    assert {"users", "memberships", "managed", "sessions", "keys", "slack_people"} <= exported["people"].keys()
+    questions = [turn["question"] for one in exported["conversations"] for turn in one["turns"]]
+    assert len(questions) == 3 and sum(SENTENCE in question for question in questions) == 2
+    (named,) = [one for one in exported["conversations"] if one["files"]]
+    assert named["feedback"][0]["comment"].endswith(SENTENCE)
+    assert named["files"][0]["name"] == "harbour.md"
+    assert SENTENCE in exported["glossary"]["ann"]["questions"][0]["question"]
+    assert exported["glossary"]["ann"]["changes"]
+    text = json.dumps(exported)
+    assert "argon2" not in text and '"hash"' not in text
+    own = await do(kb, ann, "my_data")
+    assert {**own, "at": ""} == {**exported, "at": ""}
+
+
+async def test_nobody_exports_or_erases_somebody_else(kb: KnowledgeBase) -> None:
+    await lived(kb)
+    mia = Principal("mia", frozenset({"managers"}))
+    for name in ("user_export", "user_erase"):
+        with pytest.raises(NotAllowed):
+            await do(kb, mia, name, name="ann")
+    assert CANARY not in json.dumps(await do(kb, mia, "my_data"))
+    for name in ("user_export", "user_erase"):
+        with pytest.raises(NotFound, match="nobody at all"):
+            await do(kb, LOCAL, name, name="nobody at all")
+
+
+async def test_after_an_erasure_no_file_holds_anything_of_the_person(kb: KnowledgeBase) -> None:
+    ann = await lived(kb)
+    token = kb.people.sessions.begin("ann")
+    kept = await do(kb, LOCAL, "ask", question="What does a late tariff filing cost?")
+    erased = await do(kb, LOCAL, "user_erase", name="ann")
+    assert erased["conversations"] == 2 and erased["files"] == 1 and erased["questions"] >= 1
+    assert erased["files_clean"]
+    assert files_with(kb.home, CANARY) == []
+    with pytest.raises(NotFound):
+        await do(kb, LOCAL, "user_export", name="ann")
+    assert kb.people.sessions.find(token) is None
+    with pytest.raises(NotFound):
+        kb.principal("ann")
+    assert await do(kb, ann, "thread_list") == []
+    # What others have is untouched, and every store is sound.
+    assert (await do(kb, LOCAL, "thread_read", thread=kept["thread"]))["turns"]
+    assert await do(kb, LOCAL, "check") == []
+
+
+async def test_the_glossarys_history_stays_and_names_nobody(kb: KnowledgeBase) -> None:
+    await lived(kb)
+    before = await do(kb, LOCAL, "glossary_term", term="CRN")
+    await do(kb, LOCAL, "user_erase", name="ann")
+    assert [one["expansion"] for one in await do(kb, LOCAL, "glossary_list", query="CRN")] == ["crane"]
+    with closing(sqlite3.connect(kb.home / home.GLOSSARY)) as db:
+        assert db.execute("SELECT count(*) FROM changes WHERE who = ?", (ERASED,)).fetchone()[0]
+        assert not db.execute("SELECT count(*) FROM changes WHERE who = 'ann'").fetchone()[0]
+        assert "ann" not in {json.loads(row[0])["owner"] for row in db.execute(
+            "SELECT after FROM history WHERE subject = 'sense' AND after IS NOT NULL")}  # fmt: skip
+        for table in ("changes", "history"):
+            with pytest.raises(sqlite3.DatabaseError, match="append-only"):
+                db.execute(f"UPDATE {table} SET id = id")
+    assert before
+
+
+async def test_who_is_still_named_as_a_reader_is_told(kb: KnowledgeBase) -> None:
+    await lived(kb)
+    await do(kb, LOCAL, "glossary_add", term="SEC", context="Tools", expansion="secret", audience=["@ann"])
+    assert (await do(kb, LOCAL, "user_erase", name="ann"))["still_named"] == {"documents": 0, "senses": 1}
+
+
+async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None:
+    """Else its end would be written into a thread without an owner."""
+    ann = await lived(kb)
+    events = cases.run(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
+    await anext(events)
+    erasing = asyncio.create_task(do(kb, LOCAL, "user_erase", name="ann"))
+    async for _ in events:
+        await asyncio.sleep(0)
+    await erasing
+    assert files_with(kb.home, CANARY) == []
+    with closing(sqlite3.connect(kb.home / home.THREADS)) as db:
+        owned = {row[0] for row in db.execute("SELECT id FROM threads")}
+        assert {row[0] for row in db.execute("SELECT DISTINCT thread_id FROM checkpoints")} <= owned
+
+
+async def test_every_table_of_people_is_known(tmp_path: Path) -> None:
+    """A new one must be said to be personal (and in which column) or not: `service/personal.py`."""
+    with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
+        found = personal.tables_of(db)
+        assert found - personal.IMPERSONAL == personal.PERSONAL.keys()
+        for table, column in personal.PERSONAL.items():
+            assert column in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+
+
+async def test_old_conversations_are_erased_and_the_queue_still_counts(kb: KnowledgeBase) -> None:
+    ann = await lived(kb)
+    kb.settings = Settings(home=kb.home, keep_questions_days=30)
+    assert await erase_old(kb) == {"threads": 0, "questions": 0}
+    (miss,) = [one for one in await do(kb, LOCAL, "glossary_misses") if one["term"] == "ZQXJ"]
+    later = datetime.now(UTC) + timedelta(days=31)
+    erased = await erase_old(kb, later)
+    assert erased["threads"] == 2 and erased["questions"] >= 1
+    assert await do(kb, ann, "thread_list") == []
+    assert {name.removesuffix("-wal") for name in files_with(kb.home, SENTENCE)} == set()
+    (after,) = [one for one in await do(kb, LOCAL, "glossary_misses") if one["term"] == "ZQXJ"]
+    assert (after["count"], after["questions"]) == (miss["count"], [])
+    assert await erase_old(kb, later) == {"threads": 0, "questions": 0}
+
+
+async def test_without_the_setting_nothing_is_erased(kb: KnowledgeBase) -> None:
+    ann = await lived(kb)
+    assert await erase_old(kb, datetime.now(UTC) + timedelta(days=36_000)) == {"threads": 0, "questions": 0}
+    assert await do(kb, ann, "thread_list")

@@ -1,0 +1,100 @@
+"""A stranger before Argot in Slack: somebody of another company, a forged address, text that wants to act."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from fake_slack import BOT
+from slack_service import VOLTAGE, Service, words, workspace
+
+from argot.service import cases
+from argot.service.people import local_principal
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+VAULT = "How often is the vault combination rotated?"
+OTHER_COMPANY = "T9OTHER"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    async with workspace(tiny_home, tmp_path_factory.mktemp("slack")) as service:
+        service.kb.people.add("vera@example.com", ("vault",))
+        service.fake.person("UVERA", "vera@example.com")
+        yield service
+
+
+async def test_somebody_of_another_company_with_a_colleagues_address_is_a_stranger(slack: Service) -> None:
+    """What Slack sends of a button names the presser's own workspace: it must not vouch for them."""
+    spy = slack.fake.person("USPY", "vera@example.com", team_id=OTHER_COMPANY)
+    channel = slack.channel()
+    (public,) = await slack.asked(VAULT, channel=channel, is_ext_shared_channel=True)
+    press = slack.fake.press(public, "argot_alone", user=spy)
+    press["user"]["team_id"] = OTHER_COMPANY
+    await slack.act(press)
+    (alone,) = slack.fake.alone(channel, spy)
+    assert "14 days" not in json.dumps(alone)
+    assert "do not seem" in json.dumps(alone)  # answered as whoever asks in that channel
+    direct = slack.fake.message(VAULT, channel=slack.channel("D"), user=spy)
+    await slack.act({**direct, "team_id": OTHER_COMPANY})
+    (told,) = slack.fake.said(direct["event"]["channel"])
+    assert "14 days" not in json.dumps(told)
+
+
+async def test_somebody_of_another_company_may_press_what_all_may_press(slack: Service) -> None:
+    guest = slack.fake.person("UGUEST", "guest@elsewhere.example", team_id=OTHER_COMPANY)
+    channel = slack.channel()
+    (back,) = await slack.asked("What is a PUC?", channel=channel, is_ext_shared_channel=True)
+    press = slack.fake.press(back, "argot_choose_2", user=guest)
+    press["user"]["team_id"] = OTHER_COMPANY
+    await slack.act(press)
+    assert "Public Utilities Commission" in json.dumps(slack.fake.said(channel)[-1])
+    assert slack.fake.alone(channel) == []
+
+
+async def test_what_was_sent_for_another_workspace_is_left_alone(slack: Service) -> None:
+    body = slack.fake.message(VAULT, channel=slack.channel())
+    foreign = [{"team_id": OTHER_COMPANY, "user_id": BOT, "is_bot": True}]
+    await slack.act({**body, "team_id": OTHER_COMPANY, "authorizations": foreign})
+    assert slack.fake.said(body["event"]["channel"]) == []
+
+
+# -- what a message may look like -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("What is the Word Line voltage <@U0BOT> during a read?", {}),
+        ("<@U0BOT> What is the Word Line voltage during a read? cc <@U7>", {}),
+        ("<@U7> asked: what is the Word Line voltage during a read?", {}),
+        ("```\nWhat is the Word Line voltage during a read?\n```", {}),
+        (VOLTAGE, {"subtype": "file_share", "files": [{"id": "F1", "name": "a.pdf", "url_private": "https://x"}]}),
+        (VOLTAGE, {"subtype": "thread_broadcast", "thread": "1700000000.000001", "root": {"text": "<!channel>"}}),
+        (VOLTAGE, {"edited": {"user": "U1", "ts": "1700000000.000002"}}),
+        (f"{VOLTAGE} <!channel> <!subteam^S1|@team> <https://evil.example|click>", {}),
+        (f":wave: {VOLTAGE} :+1:", {}),
+    ],
+)
+async def test_a_mention_is_answered_whatever_stands_around_it(slack: Service, text: str, more: dict[str, Any]) -> None:
+    (answer,) = await slack.asked(text, channel=slack.channel(), **more)
+    assert "4.5 V" in words(answer)
+    assert "<!" not in json.dumps(answer) and "evil" not in json.dumps(answer["blocks"])
+
+
+async def test_what_the_glossary_says_calls_nobody_and_makes_no_link(slack: Service) -> None:
+    bad = "Loud <!channel> <@U7> <https://evil.example|click> @here *x*"
+    for context in ("NAND", "Legal"):
+        given = {"term": "ZQX", "context": context, "expansion": f"{bad} {context}", "description": bad}
+        await cases.result(slack.kb, local_principal(), "glossary_add", **given)
+    channel = slack.channel()
+    (back,) = await slack.asked("What is a ZQX?", channel=channel)
+    await slack.act(slack.fake.press(back, "argot_choose_1"))
+    await slack.act(slack.fake.press(slack.fake.said(channel)[-1], "argot_meant"))
+    shown = json.dumps([slack.fake.said(channel), slack.fake.alone(channel)])
+    assert "Loud" in shown
+    for active in ("<!", "<@U7", "<https://evil", "@here"):
+        assert active not in shown.replace("@\\u2060here", ""), active

@@ -1,0 +1,143 @@
+"""Greetings, thanks and "who are you?": a short reply, nothing searched, cited or missed; a question stays one."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.run import ask, thread_state
+from argot.results import AskResult
+from argot.tools.small_talk import small_talk
+from argot.types import Principal
+from argot.ui.api.answer_text import message_text
+from argot.ui.chat_view import view
+from argot.ui.slack.blocks import Around, messages
+
+
+async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
+    """Each question of one thread: its result, and the stages that ran for it."""
+    graph, results = build_graph(InMemorySaver()), []
+    for question in questions:
+        events = [event async for event in ask(graph, run, question, "t")]
+        assert isinstance(events[-1].data, AskResult)
+        results.append((events[-1].data, {event.name for event in events if event.kind == "stage"}))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Hello", "greeting"),
+        ("hellooo!! :)", "greeting"),
+        ("Good morning everyone", "greeting"),
+        ("thanks a lot for your help", "thanks"),
+        ("THANK YOU", "thanks"),
+        ("Who are you?", "about"),
+        ("hi, what can you do", "about"),
+        ("help", "about"),
+        ("What can I ask you about?", "about"),
+        ("which documents do you have?", "about"),
+        ("bye", "farewell"),
+        ("ok", "reply"),
+        ("yes", "reply"),
+        ("Why?", "unasked"),
+        ("and?", "unasked"),
+    ],
+)
+def test_small_talk_is_recognised(message: str, kind: str) -> None:
+    assert small_talk(message) == kind
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hello, what is a PUC?",
+        "help desk",
+        "Help me reset my VPN token",
+        "thanks, and how long does trimming take?",
+        "What can you do with a returned drive?",
+        "Who is IT?",
+        "What is the greeting protocol?",
+        "Which documents do I need?",
+        "test",
+        "hi " * 60,
+    ],
+)
+def test_a_question_is_no_small_talk(message: str) -> None:
+    assert small_talk(message) is None
+
+
+async def test_a_greeting_is_answered_without_the_documents(tiny_kb: Any) -> None:
+    ((result, stages),) = await asked(tiny_kb.run_context(), "Hello!")
+    assert stages == {"stand_alone", "small_talk"}
+    assert (result.status, result.sentences, result.passages, result.jargon) == ("small_talk", [], [], [])
+    assert "I am Argot" in result.answer
+    assert tiny_kb.glossary.misses(Principal("boss", sees_all=True)) == []
+
+
+async def test_what_is_offered_is_answered_when_it_is_asked(tiny_kb: Any) -> None:
+    ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
+    assert offer.examples
+    assert all(example in offer.answer for example in offer.examples)
+    for result, _ in await asked(tiny_kb.run_context(), *offer.examples):
+        assert result.status == "answered", result.question
+
+
+async def test_an_empty_base_offers_nothing_and_says_why(empty_kb: Any) -> None:
+    ((result, _),) = await asked(empty_kb.run_context(), "Hello")
+    assert (result.status, result.examples) == ("small_talk", [])
+    assert "no documents" in result.answer
+
+
+async def test_examples_name_no_document_that_the_asker_may_not_read(tiny_kb: Any) -> None:
+    secret = "# Canary plan\n\n## Canary voltage\n\nThe canary voltage is 9 V.\n"
+    tiny_kb.add("canary.md", secret, audience=frozenset({"vault"}))
+    graph, insider = build_graph(InMemorySaver()), Principal("ann", frozenset({"vault"}))
+    run = tiny_kb.run_context(insider)
+    results = [event.data async for event in ask(graph, run, "Hello", "t")]
+    assert "Canary voltage" in str(results[-1])
+    seen = await thread_state(graph, tiny_kb.run_context(Principal("bob")), "t")
+    assert "anary" not in seen.turns[0].model_dump_json()
+
+
+async def test_a_follow_up_leans_on_the_question_and_not_on_the_thanks_between(tiny_kb: Any) -> None:
+    questions = ("What is the Word Line voltage during a read?", "thanks!", "why?")
+    *_, (result, _) = await asked(tiny_kb.run_context(), *questions)
+    assert result.stand_alone_question == "What is the Word Line voltage during a read? Why?"
+
+
+async def test_why_after_nothing_but_a_greeting_asks_for_a_whole_question(tiny_kb: Any) -> None:
+    *_, (result, _) = await asked(tiny_kb.run_context(), "Hello", "Why?")
+    assert (result.status, result.stand_alone_question) == ("small_talk", "Why?")
+    assert "whole sentence" in result.answer
+
+
+async def test_a_message_with_a_term_of_the_glossary_is_a_question(tiny_kb: Any) -> None:
+    tiny_kb.glossary.add_sense("HI", "NAND", "hydrogen iodide")
+    ((result, _),) = await asked(tiny_kb.run_context(), "HI?")
+    assert [one.expansion for one in result.jargon] == ["hydrogen iodide"]
+
+
+async def test_switched_off_everything_is_a_question(tiny_kb: Any) -> None:
+    ((result, stages),) = await asked(tiny_kb.run_context(small_talk=False), "Hello")
+    assert "small_talk" not in stages
+    assert result.status == "abstained"
+
+
+async def test_a_search_for_passages_takes_every_message_for_a_question(tiny_kb: Any) -> None:
+    ((result, _),) = await asked(tiny_kb.run_context(generate_answer=False), "help")
+    assert result.status != "small_talk"
+
+
+async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None:
+    ((result, _),) = await asked(tiny_kb.run_context(), "Who are you?")
+    shown = view(result)
+    assert "I am Argot" in shown.content
+    assert [button.payload["question"] for button in shown.buttons] == result.examples
+    (message,) = messages(result, Around(web="https://a.example"))
+    assert "I am Argot" in str(message["blocks"])
+    assert "Ask a person" not in str(message["blocks"])
+    assert all(example[:40] in str(message["blocks"]) for example in result.examples)
+    text = message_text(result.model_dump(mode="json"))
+    assert "I am Argot" in text and "Nearest passages" not in text and "Sources" not in text

@@ -1,0 +1,292 @@
+"""A file of a conversation asked about as a whole: "What is this about?" is answered from the file, with citations."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+from argot.results import AskResult
+from argot.service.cases_questions import in_thread
+from argot.tools.asked_of_file import missing_file_asked, whole_file_asked
+from argot.tools.outline import overview
+from argot.types import THREAD, Passage, Principal
+
+ROTA = """# Lighthouse rota
+
+The rota says who keeps the lamp of the Skerry lighthouse. It holds from April to September.
+
+## Night watches
+
+A night watch lasts 6 hours. Two keepers share each watch.
+
+## Supplies
+
+- The boat comes on Mondays.
+- Oil is ordered a week before.
+
+## Wages
+
+| rank | pay |
+| --- | --- |
+| keeper | 31 crowns |
+| helper | 17 crowns |
+"""
+MENU = "# Canteen menu\n\nOn Fridays the canteen serves pike with dill.\n"
+
+
+def attach(kb: Any, name: str, text: str) -> None:
+    kb.add(name, text, audience=frozenset({f"{THREAD}t"}))
+
+
+def in_conversation(kb: Any, **profile: Any) -> Any:
+    return kb.run_context(in_thread(Principal("ann"), "t"), **profile)
+
+
+async def asked(run: Any, *questions: str, graph: Any = None) -> list[AskResult]:
+    graph, results = graph or build_graph(InMemorySaver()), []
+    for question in questions:
+        events = [event async for event in ask(graph, run, question, "t")]
+        assert isinstance(events[-1].data, AskResult)
+        results.append(events[-1].data)
+    return results
+
+
+# -- what asks for it -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "pointer"),
+    [
+        ("What is this about?", "it"),
+        ("what's this?", "it"),
+        ("Summarise this", "it"),
+        ("summarize it in three sentences, please", "it"),
+        ("TL;DR", "it"),
+        ("Please give me a short summary", "it"),
+        ("main points?", "it"),
+        ("Summarise this file", "file"),
+        ("What's in the document?", "file"),
+        ("Could you sum up the attached PDF for me?", "file"),
+        ("what does this paper say", "file"),
+        ("Tell me about the file I just uploaded", "file"),
+        ("What are the key points of my presentation?", "file"),
+        ("Give me an overview of the spreadsheet.", "file"),
+        ("summarise the attached", "file"),
+        ("What information does this file contain?", "file"),
+        ("What are these documents about?", "files"),
+        ("what did I upload?", "files"),
+        ("summarise both files", "files"),
+        ("What is rota.md about?", 0),
+        ("Summarise the file Q3 plan_final.docx", 1),
+    ],
+)
+def test_who_asks_for_the_gist_of_a_file_is_understood(message: str, pointer: str | int) -> None:
+    assert whole_file_asked(message, ["rota.md", "Q3 plan_final.docx"]) == pointer
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What does the file say about wages?",
+        "What is the rota?",
+        "What is in the tank?",
+        "Summarise the safety rules",
+        "How long is a night watch in this document?",
+        "Who wrote the report?",
+        "Is this right?",
+        "hello",
+        "Why?",
+        "What is a PUC?",
+        "Tell me about the keepers",
+        "What is this about the boat?",
+        f"What is this about? {'word ' * 60}",
+    ],
+)
+def test_a_question_about_something_in_the_file_is_none(message: str) -> None:
+    assert whole_file_asked(message, ["rota.md"]) is None
+
+
+# -- what is answered -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["What is this about?", "Summarise this file", "what's in the document?"])
+async def test_the_gist_is_quoted_from_the_file_with_citations(tiny_kb: Any, question: str) -> None:
+    attach(tiny_kb, "rota.md", ROTA)
+    (result,) = await asked(in_conversation(tiny_kb), question)
+    assert result.status == "answered"
+    for said in ("Lighthouse rota", "who keeps the lamp", "Night watches", "lasts 6 hours", "on Mondays", "31 crowns"):
+        assert said in result.answer
+    assert {one.document for sentence in result.sentences for one in sentence.citations} == {"rota.md"}
+    assert all(sentence.supported for sentence in result.sentences)
+    assert "rota.md" in result.stand_alone_question
+    assert any("Nothing is summed up" in note for note in result.notes)
+
+
+async def test_without_a_file_this_means_nothing_and_a_file_is_said_to_be_missing(tiny_kb: Any) -> None:
+    what, summary = await asked(tiny_kb.run_context(), "What is this?", "Summarise this file")
+    assert what.status == "small_talk" and "no file" not in what.answer
+    assert (summary.status, summary.passages, summary.examples) == ("small_talk", [], [])
+    assert "I see no file in this conversation" in summary.answer
+
+
+@pytest.mark.parametrize(
+    ("message", "missing"),
+    [
+        ("Summarise the attached PDF", True),
+        ("What's in my document?", True),
+        ("What is the file I just uploaded about?", True),
+        ("what are these files about", True),
+        ("Summarise the report", False),
+        ("What is the document about?", False),
+        ("What does the manual say?", False),
+        ("What is this about?", False),
+        ("How do I rename this file?", False),
+    ],
+)
+def test_a_file_is_missing_only_where_it_is_said_to_be_here(message: str, missing: bool) -> None:
+    assert missing_file_asked(message) is missing
+
+
+async def test_in_a_conversation_this_document_may_be_the_one_just_cited(tiny_kb: Any) -> None:
+    _, summary = await asked(
+        tiny_kb.run_context(), "What is the Word Line voltage during a read?", "Summarise this document"
+    )
+    assert summary.status != "small_talk"
+
+
+async def test_this_is_the_file_that_just_came_and_later_what_was_said(tiny_kb: Any) -> None:
+    graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
+    (first,) = await asked(run, "What is the Word Line voltage during a read?", graph=graph)
+    assert "4.5 V" in first.answer
+    attach(tiny_kb, "rota.md", ROTA)
+    results = await asked(
+        run,
+        "Summarise this",
+        "Tell me more about it",
+        "What is the Word Line voltage during a read?",
+        "Explain this",
+        "What is the file about?",
+        graph=graph,
+    )
+    about_it = ["who keeps the lamp" in one.answer for one in results]
+    assert about_it == [True, True, False, False, True]
+
+
+async def test_of_two_files_the_newer_one_is_meant_or_the_one_that_is_named(tiny_kb: Any) -> None:
+    graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
+    attach(tiny_kb, "rota.md", ROTA)
+    await asked(run, "How long is a night watch?", graph=graph)
+    attach(tiny_kb, "menu.md", MENU)
+    newer, named, both = await asked(
+        run, "What is this about?", "Summarise rota.md", "What are the files about?", graph=graph
+    )
+    assert "pike" in newer.answer and "lamp" not in newer.answer
+    assert "lamp" in named.answer and "pike" not in named.answer
+    assert "lamp" in both.answer and "pike" in both.answer
+
+
+async def test_a_few_lines_are_told_whole(tiny_kb: Any) -> None:
+    text = "The lift is out of order until Friday. Please take the stairs. The porter helps with heavy loads.\n"
+    attach(tiny_kb, "lift.txt", text)
+    (result,) = await asked(in_conversation(tiny_kb), "What is this about?")
+    assert result.answer == text.strip()
+
+
+async def test_a_long_file_leaves_room_for_the_other(tiny_kb: Any) -> None:
+    attach(
+        tiny_kb,
+        "book.md",
+        "# Book\n\n" + "".join(f"## Chapter {n}\n\nThe hero rests in inn {n}.\n\n" for n in range(30)),
+    )
+    attach(tiny_kb, "menu.md", MENU)
+    (result,) = await asked(in_conversation(tiny_kb), "What are the files about?")
+    assert "inn 0" in result.answer and "pike" in result.answer
+
+
+async def test_a_file_that_was_taken_out_is_not_told_about_any_more(tiny_kb: Any) -> None:
+    graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
+    attach(tiny_kb, "rota.md", ROTA)
+    await asked(run, "What is this about?", graph=graph)
+    (document,) = [one for one in tiny_kb.corpus.store.documents(run.principal) if one.name == "rota.md"]
+    tiny_kb.corpus.remove(run.principal, document.id)
+    (result,) = await asked(run, "What is the file about?", graph=graph)
+    assert "lamp" not in str(result)
+
+
+async def test_without_answers_and_for_others_a_file_is_not_read(tiny_kb: Any) -> None:
+    attach(tiny_kb, "rota.md", ROTA)
+    (only_passages,) = await asked(in_conversation(tiny_kb, generate_answer=False), "What is this about?")
+    assert not only_passages.sentences
+    (elsewhere,) = await asked(tiny_kb.run_context(in_thread(Principal("ann"), "other")), "Summarise this file")
+    assert "lamp" not in str(elsewhere)
+
+
+# -- which passages ---------------------------------------------------------------------------------------------------
+
+
+def passage(number: int, *headings: str) -> Passage:
+    return Passage(str(number), "d", "r", number, number, number + 1, "x", "", headings)
+
+
+def test_a_long_file_is_told_by_the_beginnings_of_its_parts() -> None:
+    chapters = [passage(10 * chapter + n, f"{chapter}") for chapter in range(4) for n in range(10)]
+    assert [one.ordinal for one in overview(chapters, 4)] == [0, 10, 20, 30]
+    assert [one.ordinal for one in overview(chapters, 2)] == [0, 20]
+
+
+def test_a_long_file_without_headings_is_told_by_passages_from_all_of_it() -> None:
+    assert [one.ordinal for one in overview([passage(n) for n in range(100)], 5)] == [0, 20, 40, 60, 80]
+
+
+def test_one_title_over_everything_is_no_part() -> None:
+    sections = [passage(n, "Title", f"{n // 5}") for n in range(40)]
+    assert [one.ordinal for one in overview(sections, 8)] == list(range(0, 40, 5))
+
+
+def test_a_short_file_is_taken_whole() -> None:
+    assert len(overview([passage(n, "a") for n in range(3)], 10)) == 3
+
+
+# -- with a language model --------------------------------------------------------------------------------------------
+
+
+def with_model(kb: Any, scripted: Any) -> Any:
+    from argot.graph.context import with_model as modelled
+    from argot.tools.model.server import ModelServer
+
+    settings = scripted.settings(home=kb.folder)
+    server = ModelServer.from_settings(settings)
+    assert server
+    return modelled(in_conversation(kb), server, settings)
+
+
+async def test_the_passages_of_the_file_go_to_the_model(tiny_kb: Any, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", "The rota says who keeps the lamp of the Skerry lighthouse [1].")
+    attach(tiny_kb, "rota.md", ROTA)
+    (result,) = await asked(with_model(tiny_kb, scripted_model), "What is this about?")
+    (call,) = scripted_model.asked()
+    assert "What is this about (rota.md)?" in call.user
+    assert "lasts 6 hours" in call.user and "31 crowns" in call.user and "Word Line" not in call.user
+    assert (result.status, result.answered_by, result.notes) == ("answered", "model", [])
+    assert result.sentences[0].citations[0].document == "rota.md"
+
+
+@pytest.mark.parametrize("reply", ["NOT IN THE PASSAGES", "Submarines glide quietly beneath polar ice."])
+async def test_where_the_model_tells_nothing_of_the_file_it_is_quoted(
+    tiny_kb: Any, scripted_model: Any, reply: str
+) -> None:
+    scripted_model.reply("cited_answer", reply)
+    attach(tiny_kb, "rota.md", ROTA)
+    (result,) = await asked(with_model(tiny_kb, scripted_model), "What is this about?")
+    assert (result.status, result.answered_by) == ("answered", "extractive")
+    assert "who keeps the lamp" in result.answer
+
+
+async def test_where_the_server_is_down_the_file_is_quoted(tiny_kb: Any, scripted_model: Any) -> None:
+    scripted_model.fault("status", status=500)
+    attach(tiny_kb, "rota.md", ROTA)
+    (result,) = await asked(with_model(tiny_kb, scripted_model), "What is this about?")
+    assert (result.status, result.answered_by) == ("answered", "extractive")
+    assert "who keeps the lamp" in result.answer

@@ -1,0 +1,129 @@
+"""Whether a message asks what a file of the conversation is about as a whole: "Summarise this", "What's in the PDF?".
+
+No passage answers that by its words, and nothing could be searched for. Conservative: every word has to belong to such
+a request, so that "What does the file say about costs?" is a question like any other. English, as small talk is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Literal
+
+LONGEST = 200
+"""Characters. Whoever writes more asks for more than what a file is about."""
+
+Pointer = Literal["it", "file", "files"]
+"""How it is pointed at: by a word that may mean anything ("this"), as a file, or as several."""
+
+_KIND = (
+    r"(?:(?:pdf|word|excel|powerpoint|text|markdown|csv|html|office) )?"
+    r"(?:file|document|doc|docx|pdf|paper|text|attachment|upload|spreadsheet|sheet|workbook|xlsx|table|presentation"
+    r"|powerpoint|pptx|deck|slide deck|slide|report|article|letter|memo|note|manual|guide|contract|agreement|invoice"
+    r"|markdown|csv|page)"
+)
+_SENT = r"(?:attached|uploaded|sent|added|shared|dropped|given|provided|gave you|enclosed|put in)"
+_BEHIND = rf"(?: (?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?{_SENT}(?: here| you)?| {_SENT}| above| here)?"
+_BEFORE = r"(?:(?:attached|uploaded|enclosed|whole|entire|new|last|latest|above|following) )*"
+_ONE = (
+    rf"(?:the|this|that|my|our|your) {_BEFORE}{_KIND}{_BEHIND}|{_KIND} (?:i|we) (?:just )?{_SENT}"
+    rf"|{_BEFORE}(?:file|document|attachment)|the (?:attached|uploaded)(?: one)?|what (?:i|we) (?:just )?{_SENT}"
+)
+_SEVERAL = rf"(?:(?:all|both)(?: of)? )?(?:(?:the|these|those|my|our) )?{_BEFORE}{_KIND}s{_BEHIND}|both(?: of them)?"
+_NAMED = rf"(?:(?:the|this|that|my|our) )?(?:{_KIND} )?(?:called )?(?P<name>name\d+)(?: {_KIND})?"
+_IT = r"this(?: one| here| thing)?|that(?: one| thing)?|it|these|those|them"
+_WHAT = rf"(?:{_NAMED}|(?P<files>{_SEVERAL})|(?P<file>{_ONE})|(?P<it>{_IT}))"
+
+_GIST = (
+    r"(?:summary|summari[sz]ation|overview|outline|synopsis|abstract|gist|digest|recap|tl ?dr|contents?|subjects?"
+    r"|topics?|purpose|structure|table of contents|(?:main|key|most important|important|central|core) "
+    r"(?:points?|ideas?|messages?|topics?|takeaways?|findings?|facts|things|statements?|subjects?|themes?|parts?)"
+    r"|takeaways?|highlights|bullet points)"
+)
+_BRIEF = r"(?:(?:short|brief|quick|concise|rough|general|high level|one line|one paragraph|small) )*"
+_ARTICLE = r"(?:(?:a|an|the|some|any|its) )?"
+_IS = r"(?:'s|s| is| are| was| were)"
+_REQUESTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"what{_IS} {_WHAT}(?: (?:all )?about)?",
+        rf"what {_WHAT} (?:is|are) (?:all )?about",
+        rf"what (?:does|do|did) {_WHAT} (?:say|contain|cover|include|deal with|talk about|tell(?: me| us)?|describe"
+        rf"|discuss|hold|consist of|state|show|explain|treat|have in it)",
+        rf"what{_IS} (?:(?:(?:written|there|said|stated|described|covered|contained) )?in|inside|inside of) {_WHAT}",
+        rf"what{_IS} {_ARTICLE}{_BRIEF}{_GIST}(?: (?:of|in|from) {_WHAT})?",
+        rf"(?:what|which) (?:topics?|subjects?|things) (?:does|do|are|is) (?:covered (?:in|by) )?{_WHAT}"
+        rf"(?: (?:cover|deal with|discuss|contain|about))?",
+        rf"what information (?:is in|does|do) {_WHAT}(?: (?:have|contain|hold|give))?",
+        r"what did (?:i|we) (?:just )?(?P<files>attach|upload|send|share|add)",
+        rf"what (?:kind|type|sort) of (?:file|document|text|thing) (?:is|are) {_WHAT}",
+        rf"what (?:should|must|do) (?:i|we) (?:need to |have to )?know (?:about|from) {_WHAT}",
+        rf"(?:summari[sz]e|sum up|outline|describe|explain|introduce|skim|digest|recap|read|condense|tl ?dr) {_WHAT}",
+        rf"sum {_WHAT} up",
+        rf"(?:walk|take|guide) (?:me|us) through {_WHAT}",
+        rf"help (?:me|us) (?:to )?understand {_WHAT}",
+        rf"tell (?:me|us) (?:more |something )?about {_WHAT}",
+        rf"tell (?:me|us) what(?:'s| is) in {_WHAT}",
+        rf"tell (?:me|us) what {_WHAT} (?:is about|are about|says|say|contains|contain)",
+        rf"(?:(?:give|show|write|make|get|send)(?: me| us)? |(?:i|we) (?:need|want|would like) |i'd like |provide )?"
+        rf"{_ARTICLE}{_BRIEF}{_GIST}(?: (?:of|for|about|on|from|in) {_WHAT})?",
+        r"summari[sz]e|tl ?dr",
+    )
+)
+_POLITE = re.compile(
+    r"^(?:(?:please|pls|hi|hello|hey|argot|ok|okay|so|and|now|then|well|briefly|quickly|shortly|thanks|just"
+    r"|(?:can|could|would|will) you(?: please| kindly)?) )+"
+)
+_MANNER = re.compile(
+    r"(?: (?:please|pls|for me|for us|briefly|quickly|shortly|in short|in brief|in general|exactly|actually|thanks"
+    r"|thank you|roughly|in detail|to me|then|in (?:a |one |two |three |four |five |\d+ |few |some |plain |simple "
+    r"|your |own )*(?:sentences?|lines?|words?|paragraphs?|bullet points|bullets|points|english)))+$"
+)
+_SAID_TO_BE_HERE = re.compile(
+    rf"\b(?:attached|uploaded|attachments?|uploads?|(?:this|these|my) (?:\w+ )?(?:file|document|doc|docx|pdf)s?"
+    rf"|(?:i|we) (?:just )?{_SENT})\b"
+)
+_BREAKS = re.compile(r"[^\w']+")
+
+
+def whole_file_asked(message: str, names: Sequence[str]) -> Pointer | int | None:
+    """What the message asks to be told the gist of; None: it asks for something else.
+
+    Args:
+        names: of the files there are; the number of one comes back where the message names it.
+    """
+    if len(message) > LONGEST + max(map(len, names), default=0):
+        return None
+    said = _plain(_with_marks(_normal(message), names))
+    found = next((match for one in _REQUESTS if (match := one.fullmatch(said))), None)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    if groups.get("name"):
+        return int(groups["name"].removeprefix("name"))
+    return "files" if groups.get("files") else "file" if groups.get("file") else "it"
+
+
+def missing_file_asked(message: str) -> bool:
+    """Whether a message that no file came with asks what "this file", or one that was attached, is about.
+
+    "The manual" or "the report" may well be one of the documents.
+    """
+    return whole_file_asked(message, []) in ("file", "files") and _SAID_TO_BE_HERE.search(_normal(message)) is not None
+
+
+def _normal(text: str) -> str:
+    return " ".join(_BREAKS.sub(" ", text.casefold().replace("’", "'").replace("_", " ")).split())
+
+
+def _with_marks(said: str, names: Sequence[str]) -> str:
+    """Each file's name as one word, the longest first. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    spelt = {_normal(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
+    for spelling, number in sorted(spelt.items(), key=lambda one: -len(one[0])):
+        said = re.sub(rf"(?<!\S){re.escape(spelling)}(?!\S)", f"name{number}", said)
+    return said
+
+
+def _plain(said: str) -> str:
+    return _MANNER.sub("", _POLITE.sub("", said))

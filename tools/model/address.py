@@ -1,0 +1,64 @@
+"""Where the model server is: what people write as its URL, made into the addresses of its endpoints."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from argot.errors import InvalidSettings
+
+EXAMPLE = "http://127.0.0.1:8011/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`api` is the OpenAI interface's URL, ending in /v1; `root` is the server's own, where /tokenize lies."""
+
+    api: str
+    root: str
+    host: str
+    local: bool
+
+    def __str__(self) -> str:
+        return self.host
+
+
+def address_of(url: str) -> Address:
+    """The address, from a URL with or without /v1 and a slash at its end.
+
+    Raises:
+        InvalidSettings: this is no http(s) URL with a host, or it carries a password, a query or a fragment.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port  # read for its check
+    except ValueError:
+        raise _refused("no URL") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise _refused("no http:// or https:// URL with a host")
+    if parts.username or parts.password:
+        raise _refused("a URL with a password; the key belongs into ARGOT_MODEL_KEY")
+    if parts.query or parts.fragment or any(letter.isspace() for letter in parts.netloc + parts.path):
+        raise _refused("a URL with more than an address and a path")
+    path = parts.path.rstrip("/")
+    for endpoint in ("/chat/completions", "/models"):  # people copy what they tried in a browser
+        path = path.removesuffix(endpoint)
+    path = path.removesuffix("/v1").rstrip("/")
+    root = f"{parts.scheme}://{parts.netloc}{path}"
+    return Address(f"{root}/v1", root, parts.netloc, _is_local(parts.hostname))
+
+
+def _refused(what: str) -> InvalidSettings:
+    """Says what is wrong, never the URL itself: it may hold a password."""
+    return InvalidSettings(f"Setting 'model_url' (ARGOT_MODEL_URL) is {what}. Give it as {EXAMPLE}, or leave it empty.")
+
+
+def _is_local(host: str) -> bool:
+    """Whether it is this machine, which no proxy of the environment can reach for us."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,47 @@
+"""Recognises, while it streams, that a reply goes over into its own prompt: small models write the next example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_HEADINGS = r"^# (?:Example(?: \d+)?|Input)[ \t]*$(?=\n)|^Reply:"
+_HEADINGS_BEGUN = r"^(?:#|# \w{0,7}(?: \d{0,2})?[ \t]*|R|Re|Rep|Repl|Reply)$"
+_FIRST = re.compile(r"\s*Reply:\s*")
+
+
+class EchoStop:
+    """Ends a text where one of the prompt's fences or headings begins in it. No answer needs one."""
+
+    def __init__(self, tags: Iterable[str]) -> None:
+        names = sorted({name for tag in tags for name in (tag, tag.rstrip("s"))})
+        self._echo = re.compile(rf"</?(?:{'|'.join(names)})\b[^\n<]|{_HEADINGS}", re.MULTILINE)
+        self._begun = re.compile(rf"<[/\w]{{0,{max(map(len, names)) + 1}}}$|{_HEADINGS_BEGUN}", re.MULTILINE)
+        self._held = ""
+        self._before = ""
+        self._first = True
+        self.found = False
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far can go out; nothing any more once an echo was found."""
+        if self.found:
+            return ""
+        text, self._held = self._held + piece, ""
+        if self._first:
+            text = _FIRST.sub("", text, count=1) if _FIRST.match(text) else text
+        known = self._before + text  # with what stands before on its line, so that "^" is true
+        if echo := self._echo.search(known):
+            self.found = True
+            return known[len(self._before) : echo.start()]
+        begun = self._begun.search(known)
+        cut = begun.start() if begun else len(known)
+        out, self._held = known[len(self._before) : cut], known[max(cut, len(self._before)) :]
+        if out:
+            self._first = self._first and not out.strip()
+            self._before = (self._before + out).rpartition("\n")[2][-1:]
+        return out
+
+    def rest(self) -> str:
+        """What was still held back when the text ended."""
+        held, self._held = self._held, ""
+        return held

@@ -1,0 +1,138 @@
+"""One request for text, streamed: what is sent, the pieces that come, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from argot.tools.model.bounds import CHARS_PER_TOKEN, BodyTooLarge, Clock
+from argot.tools.model.faults import WrongAnswer
+from argot.tools.model.replies import Spoken, readable
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk
+
+    from argot.tools.model.connection import Connection
+
+MOST_TOKENS = 2**31
+AFTER_SECONDS = 2.0
+"""For what follows the end of a reply, which is nothing but its counts."""
+NOTHING_CAME = "No generation chunks"
+"""What LangChain says of a stream without a single event."""
+Messages = Sequence[tuple[str, str]]
+
+
+@dataclass(repr=False)
+class Exchange:
+    """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
+
+    `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
+    `by_words`: the messages ask for JSON, and nothing holds the model to stop after it.
+    `usage`: the server is asked for the tokens it counts; `usage_throughout`: with every piece, which vLLM can, so that
+    they are known of a reply that was stopped too.
+    """
+
+    model: str
+    messages: Messages
+    body: dict[str, Any]
+    max_tokens: int
+    usage: bool = True
+    usage_throughout: bool = False
+    by_words: bool = False
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    finish: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    received: bool = False
+    _chars: int = 0
+    _goes_on: bool = False
+
+    @property
+    def sent(self) -> set[str]:
+        """The names of what went beside the messages."""
+        return {*self.body, *self._stream_options()}
+
+    async def pieces(self, connection: Connection, clock: Clock) -> AsyncGenerator[str, None]:
+        """The reply as it comes. However this ends, the server's work on it ends too.
+
+        Raises:
+            TooLate: a bound in time was reached.
+            BodyTooLarge: more came than the tokens that were asked for can hold.
+            WrongAnswer: the stream ended before the reply did.
+            Exception: whatever openai and its HTTP library raise (`faults.fault_of` explains it).
+        """
+        from langchain_core.runnables import RunnableConfig
+
+        from argot.tools.model.connection import CALL_HEADER
+
+        stream = cast(
+            "AsyncGenerator[AIMessageChunk, None]",
+            connection.chat(self.model).astream(
+                list(self.messages),
+                RunnableConfig(callbacks=[]),
+                stream_usage=False,  # LangChain's own word for the options below knows only the first
+                extra_headers={CALL_HEADER: self.id},
+                extra_body={**self.body, **self._stream_options()},
+            ),
+        )
+        spoken = Spoken()
+        try:
+            while chunk := await self._next(stream, clock):
+                text = self._take(chunk)
+                if text:
+                    clock.came()
+                if said := spoken.hear(text):
+                    self.received = True
+                    yield said
+            if said := spoken.rest():
+                self.received = True
+                yield said
+        finally:
+            await connection.close_call(self.id)
+            await stream.aclose()
+        if not self.finish:
+            raise WrongAnswer("broke off its answer")
+        if not self.received:
+            raise WrongAnswer("sent an empty answer")
+
+    async def _next(self, stream: AsyncGenerator[AIMessageChunk, None], clock: Clock) -> AIMessageChunk | None:
+        """What comes next; None at the end. Behind the end of the reply nothing can spoil it, nor hold it up for long.
+
+        A server that calls every piece the last is found out by the text that still comes.
+        """
+        is_done = self.finish and not self._goes_on
+        try:
+            async with asyncio.timeout(AFTER_SECONDS if is_done else None):
+                return await clock.next(stream)
+        except StopAsyncIteration:
+            return None
+        except Exception as error:
+            if is_done:
+                return None
+            if str(error).startswith(NOTHING_CAME):
+                raise WrongAnswer("sent an empty answer") from None
+            raise
+
+    def _stream_options(self) -> dict[str, Any]:
+        throughout = {"continuous_usage_stats": True} if self.usage_throughout else {}
+        return {"stream_options": {"include_usage": True, **throughout}} if self.usage else {}
+
+    def _take(self, chunk: AIMessageChunk) -> str:
+        if chunk.usage_metadata:
+            self.prompt_tokens = _tokens(chunk.usage_metadata["input_tokens"])
+            self.completion_tokens = _tokens(chunk.usage_metadata["output_tokens"])
+        text = chunk.content if isinstance(chunk.content, str) else ""
+        self._goes_on = self._goes_on or bool(self.finish and text)
+        self.finish = str(chunk.response_metadata.get("finish_reason") or self.finish)
+        self._chars += len(text)
+        if self._chars > self.max_tokens * CHARS_PER_TOKEN:
+            raise BodyTooLarge
+        return readable(text)
+
+
+def _tokens(said: object) -> int:
+    """A count as the server gives it; 0 for what is none."""
+    return said if isinstance(said, int) and 0 <= said <= MOST_TOKENS else 0

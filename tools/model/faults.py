@@ -1,0 +1,153 @@
+"""What went wrong with a call, in one clause for people; and whether asking again is safe and may help.
+
+No clause holds anything the server sent: an error of a model server often quotes the prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from argot.errors import ModelUnavailable
+from argot.settings import Settings
+from argot.tools.model.address import Address
+from argot.tools.model.bounds import BodyTooLarge, TooLate
+from argot.tools.model.replies import InvalidReply
+
+OVERFLOW = re.compile(
+    r"context.{0,20}(length|size|window)|maximum (model )?length|max_model_len|too many tokens"
+    r"|(prompt|input).{0,20}too long",
+    re.IGNORECASE,
+)
+TOO_LONG = "says that the prompt is longer than its model's context"
+STATUS_CLAUSES = {
+    300: ("sends elsewhere", ": give that address as ARGOT_MODEL_URL"),
+    401: ("refused the key", ": set ARGOT_MODEL_KEY"),
+    403: ("refused the key", ": set ARGOT_MODEL_KEY"),
+    404: ("knows no such model or address", ": see ARGOT_MODEL and ARGOT_MODEL_URL"),
+    429: ("has too much to do", ""),
+    500: ("failed", ""),
+    502: ("failed", ""),
+    503: ("is not ready", ""),
+}
+NAMED_MODELS = 8
+SUBJECT = "The language model server"
+PASSING = (500, 502, 503)
+CONNECT = ("ConnectError", "ConnectTimeout")
+"""Class names, since the HTTP library is openai's own choice."""
+
+
+class ContextOverflow(ModelUnavailable):
+    """The prompt is longer than the model's context: with less of it, the call can succeed."""
+
+
+class TooLong(Exception):
+    """A prompt would not fit, as counted before it was sent."""
+
+
+class WrongAnswer(Exception):
+    """The server answered, but not as a model server does. Its message is the clause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`clause` continues "The language model server ...".
+
+    `again`: nothing was received and a second attempt may go better. `refused`: nobody listens there. `overflow`: the
+    prompt is too long. `invalid`: the reply is no valid JSON; `schema_ignored`: as if its schema had held for nobody.
+    `status`: of HTTP, 0 where there was none. `asked`: what the server said, lower case, for telling features apart.
+    """
+
+    clause: str
+    again: bool = False
+    refused: bool = False
+    overflow: bool = False
+    invalid: bool = False
+    schema_ignored: bool = False
+    status: int = 0
+    asked: str = ""
+
+    def error(self) -> ModelUnavailable:
+        return (ContextOverflow if self.overflow else ModelUnavailable)(f"{SUBJECT} {self.clause}.")
+
+
+def fault_of(error: Exception, settings: Settings, address: Address) -> Fault:
+    """The fault behind an exception of a call, wherever in its chain of causes it stands."""
+    chain = _chain(error)
+    for one in chain:
+        if found := _own(one, settings):
+            return found
+    status = next((code for one in chain if isinstance(code := getattr(one, "status_code", None), int)), 0)
+    if status:
+        return _of_status(status, chain[0])
+    names = {cls.__name__ for one in chain for cls in type(one).__mro__}
+    if names & set(CONNECT) or any(isinstance(one, ConnectionRefusedError) for one in chain):
+        return Fault(unreachable(address), again="TimeoutException" not in names, refused=True)
+    return _of_transport(names, chain)
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _own(error: BaseException, settings: Settings) -> Fault | None:
+    """The fault of our own exceptions."""
+    if isinstance(error, TooLate):
+        return Fault(_late(error, settings))
+    if isinstance(error, InvalidReply):
+        clause = f"did not reply with the JSON it was asked for: {error.reason}"
+        return Fault(clause, again=True, invalid=True, schema_ignored=not error.cut_off)
+    if isinstance(error, TooLong):
+        return Fault("has too short a context for this prompt: see ARGOT_MODEL_CONTEXT", overflow=True)
+    if isinstance(error, BodyTooLarge):
+        return Fault("sent more than an answer can be long")
+    if isinstance(error, ModelUnavailable):
+        return Fault(str(error).removeprefix(SUBJECT).strip(" ."), overflow=isinstance(error, ContextOverflow))
+    return Fault(str(error)) if isinstance(error, WrongAnswer) else None
+
+
+def _late(error: TooLate, settings: Settings) -> str:
+    if error.first:
+        return f"sent nothing within {settings.model_first_token_seconds:g} s"
+    return f"was not done within {settings.model_seconds:g} s"
+
+
+def _of_status(status: int, error: BaseException) -> Fault:
+    asked = _said(error).lower()
+    if status == 413 or (status in (400, 422) and OVERFLOW.search(asked)):
+        return Fault(TOO_LONG, overflow=True, status=status)
+    if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):
+        return Fault(f"{clause[0]} ({status}){clause[1]}", again=status in PASSING, status=status)
+    return Fault(f"refused the request ({status})", status=status, asked=asked)
+
+
+def _of_transport(names: set[str], chain: list[BaseException]) -> Fault:
+    if "TimeoutException" in names:
+        return Fault("did not answer in time")
+    if names & {"RemoteProtocolError", "ReadError", "WriteError", "CloseError"}:
+        return Fault("broke off the connection", again=True)
+    if OVERFLOW.search(_said(chain[0])):
+        return Fault(TOO_LONG, overflow=True)
+    if "APIError" in names:
+        return Fault("failed while answering")
+    return Fault(f"sent what cannot be read ({type(chain[-1]).__name__})")
+
+
+def _said(error: BaseException) -> str:
+    """What the server said, bounded; for telling faults apart, never for showing."""
+    body: Any = getattr(error, "body", None)
+    return f"{getattr(error, 'message', '')} {body}"[:4000]
+
+
+def unreachable(address: Address) -> str:
+    return f"cannot be reached at {address}: start it, or mend ARGOT_MODEL_URL"
+
+
+def not_served(model: str, served: Sequence[str]) -> str:
+    return f"does not serve the model {model}, but {', '.join(served[:NAMED_MODELS])}: set ARGOT_MODEL"

@@ -1,0 +1,115 @@
+"""What a model derives from a passage is believed only as far as the passage bears it out.
+
+A triple must stand in the passage word for word. A summary or a question need not, since other words are its purpose
+(RAIDD 2.2); but it shares words of content with its passage, keeps within bounds, does not go round in circles, and
+gives nobody orders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from argot.corpus.stop_words import STOP_WORDS
+from argot.tools.instructions import is_instruction
+from argot.tools.markdown import plain
+from argot.tools.triples import MOST_PER_PASSAGE
+from argot.tools.words import bare, content_stems, stem, words
+from argot.types import Passage, Triple
+
+MOST_CHARS = {"summary": 1200, "expert_summary": 1200, "question": 200, "description": 4000}
+LEAST_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
+"""The least part of a text's distinct stems that stand in the passage too. A paraphrase of a passage shares about half
+of its stems with it, a text on another subject less than a tenth."""
+
+_LONGEST_PART = 60
+_MARKS = " \t\n\"“”„'‘’`*_.,;:()[]"
+_DETERMINER = re.compile(r"^(?:the|an?|your|its|their|our|this|that|these|those)\s+(?=\S)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:here (?:is|are) .{0,40}:|(?:expert )?(?:summary|question|description|q)\s*\d{0,2}\s*[:.])\s*", re.IGNORECASE
+)
+_NUMBERING = r"(?:\(?\d{1,2}[.):]|[-*•])\s+"
+_LEAST_VARIED = 0.4
+_VARIED_FROM = 12
+
+
+# -- triples ----------------------------------------------------------------------------------------------------------
+
+
+def grounded_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
+    """Those of a model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
+
+    Ids are left empty: the store gives them.
+    """
+    texts = [plain(passage.text).text, plain(passage.header).text]
+    found = dict.fromkeys(parts for one in said if (parts := _grounded(one, texts)))
+    return [Triple("", *parts, passage.id) for parts in list(found)[:MOST_PER_PASSAGE]]
+
+
+def _grounded(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, str] | None:
+    source, target = _thing(str(said["source"]), texts), _thing(str(said["target"]), texts)
+    action = _action(str(said["action"]), texts)
+    if not source or not target or not action or source.casefold() == target.casefold():
+        return None
+    return source, action, target
+
+
+def _thing(part: str, texts: Sequence[str]) -> str | None:
+    """The part as the first of the texts that holds it spells it; None where none does, or where it names nothing."""
+    bare = _DETERMINER.sub("", plain(part).text.strip(_MARKS))
+    standing = _standing(bare, texts) if len(bare) <= _LONGEST_PART else None
+    if standing is None or not re.search(r"[^\W\d_]{2}", standing):
+        return None
+    return None if {word for word, _, _ in words(standing)} <= STOP_WORDS else standing
+
+
+def _action(part: str, texts: Sequence[str]) -> str | None:
+    """The action as far as it stands in the texts: whole, or its verb in whatever form they have it."""
+    bare = plain(part).text.strip(_MARKS).casefold()
+    if not bare or len(bare) > _LONGEST_PART or set(bare.split()) <= STOP_WORDS:
+        return None
+    if _standing(bare, texts):
+        return bare
+    verb = bare.split()[0]
+    if verb in STOP_WORDS:
+        return None
+    forms = (word for text in texts for word, _, _ in words(text) if stem(word) == stem(verb))
+    return next((verb if word.startswith(verb) else word for word in forms), None)
+
+
+def _standing(part: str, texts: Sequence[str]) -> str | None:
+    """The first place in the texts that reads like the part, whatever its capitals and blanks."""
+    words_of_it = r"\s+".join(map(re.escape, part.split()))
+    pattern = re.compile(rf"(?<!\w){words_of_it}(?!\w)", re.IGNORECASE)
+    places = (pattern.search(text) for text in texts if words_of_it)
+    return next((place[0] for place in places if place), None)
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+def plausible_text(said: str, kind: str, passage: Passage) -> str | None:
+    """The text without labels and needless blanks, or None where it is not to be believed."""
+    text = said.strip() if kind == "description" else " ".join(said.split())
+    text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
+    stems = content_stems(text)
+    if not text or len(text) > MOST_CHARS[kind] or not stems or is_instruction(text):
+        return None
+    if len(stems) >= _VARIED_FROM and len(set(stems)) < _LEAST_VARIED * len(stems) and kind != "description":
+        return None
+    if bare(text) in bare(passage.header):
+        return None  # the title again, which is searched anyway
+    shared = set(stems) & set(content_stems(passage.with_header))
+    return text if len(shared) >= LEAST_SHARED[kind] * len(set(stems)) else None
+
+
+def plausible_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
+    """Each question once, without its number; what does not end as a question is none."""
+    seen: set[str] = set()
+    for one in said:
+        text = plausible_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)
+        key = " ".join(word for word, _, _ in words(text or ""))
+        if text and text.endswith(("?", "？")) and key not in seen:
+            seen.add(key)
+            yield text

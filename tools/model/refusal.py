@@ -1,0 +1,87 @@
+"""Recognises a refusal while it streams: "NOT IN THE PASSAGES", or what a model makes of that."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import product
+
+from argot.prompts.loader import NOT_IN_PASSAGES
+
+_OPENINGS = ("", "answer", "sorry", "reply")
+_SAYING = ("the answer is", "the answer to the question is", "this is", "that is", "it is", "information")
+_REFUSING = (
+    ("not",),
+    ("", "found", "mentioned", "stated", "given", "contained", "available", "present"),
+    ("in",),
+    ("", "the", "these", "any of the", "those"),
+    ("", "given", "provided", "above"),
+    ("passages", "passage", "documents", "document", "context"),
+)
+"""One of each, in this order, makes a refusal: 'Answer: not found in the given passages'."""
+
+
+def is_refusal(reply: str) -> bool:
+    """Whether a whole reply refuses, also in words that many an answer begins with: "This is not in the passages"."""
+    letters = _letters(reply)
+    return letters in _refusals() or letters in _wordy_refusals()
+
+
+class RefusalGate:
+    """Holds a reply back until it is clear that it does not begin as a refusal. Then everything passes.
+
+    Only what begins with the refusal itself is held: every held token is one more that the asker waits for.
+    """
+
+    def __init__(self) -> None:
+        self.refused = False
+        self._open = False
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What can go out now; nothing while the reply may still be a refusal, nor once it is one."""
+        if self._open:
+            return piece
+        self._held += piece
+        if self.refused or _letters(self._held) in _beginnings():
+            return ""
+        self.refused = _is_refusal_with_more(self._held)
+        if self.refused:
+            return ""
+        self._open = True
+        held, self._held = self._held, ""
+        return held
+
+    def rest(self) -> str:
+        """What was held back when the reply ended: the whole of it, if that is no refusal."""
+        held, self._held = self._held, ""
+        self.refused = self.refused or _letters(held) in _refusals()
+        return "" if self.refused else held
+
+
+def _is_refusal_with_more(text: str) -> bool:
+    """A refusal as a sentence of its own, with something behind it: an excuse, a repetition, an answer from memory."""
+    if text.lstrip(" \n\t\"'*#>-“").startswith(NOT_IN_PASSAGES):
+        return True
+    first = re.split(r"[.!?\n]", text.strip(" \n\t\"'*"), maxsplit=1)
+    return len(first) > 1 and _letters(first[0]) in _refusals()
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalpha())
+
+
+@cache
+def _refusals() -> frozenset[str]:
+    return frozenset(_letters("".join(parts)) for parts in product(_OPENINGS, *_REFUSING))
+
+
+@cache
+def _wordy_refusals() -> frozenset[str]:
+    return frozenset(_letters("".join(parts)) for parts in product(_OPENINGS, _SAYING, *_REFUSING))
+
+
+@cache
+def _beginnings() -> frozenset[str]:
+    """The beginnings of all refusals, in letters alone; the empty one and the whole ones among them."""
+    return frozenset(text[:end] for text in _refusals() for end in range(len(text) + 1))

@@ -1,0 +1,131 @@
+"""How abbreviations look: the shapes of single words, regardless of the sentence they stand in."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from argot.jargon_db.words import english_words, is_common_word, is_function_word, is_ordinary_word, is_well_known
+
+ALL_CAPITALS = re.compile(r"[A-Z]{2,6}")
+SMALL_FIRST = re.compile(r"[a-z]{1,2}[A-Z][A-Z0-9]{0,5}")
+
+_WITH_DIGITS = re.compile(r"[A-Z]{1,5}\d{1,2}[A-Z]{0,3}")
+_SMALL_LAST = re.compile(r"[A-Z]{2,5}[a-z]{1,3}\d?")
+_SMALL_INSIDE = re.compile(r"[A-Z][a-z]{1,2}[A-Z]{1,3}s?")
+_NO_VOWEL = re.compile(r"[A-Z][bcdfghjklmnpqrstvwxz]{2,4}")
+_CODED = (_WITH_DIGITS, SMALL_FIRST, _SMALL_LAST, _SMALL_INSIDE)
+
+_MIXED = re.compile(r"(?=.*[A-Z])(?=.*(?:[1-9]|[a-z][A-Z]))(?!.*[A-Za-z]0)[A-Za-z][A-Za-z0-9]{1,7}")
+_RUN = re.compile(r"[A-Za-z]+")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MOST_DIGITS = 2
+_LONGEST_RUN = 5
+_NAME_PART = re.compile(r"[A-Z][a-z]{2,}")
+_CHEMICAL = re.compile(
+    r"""(?=.*\d)(?=.*[A-Z][a-z])(?:(?:A[cglmrstu]|B[aehikr]|C[adelorsu]|D[by]|E[rsu]|F[emr]|G[ade]|H[efgo]|I[nr]|Kr|L[airuv]
+        |M[gno]|N[abdeipo]|Os|P[abdmortu]|R[abehnu]|S[bceimnr]|T[abcehilm]|Xe|Yb|Z[nr]|[BCFHIKNOPSUVWY])\d{0,2}){2,}""",
+    re.VERBOSE,
+)
+
+_SMALL = re.compile(r"[a-z]{2,5}")
+_VOWELS = "aeiouy"
+_SHORTHAND = frozenset(
+    re.findall(
+        r"\w+",
+        """abbr app apps appt arg args asst attn avg awk bcc blvd brb btn btw calc cfg cfgs chmod chown cmd cmds cntr
+        coeff conf const ctrl ctx cust dept depts desc descs dest dev devs diff dir dirs dist doc docs dst
+        eng env esp expt ext fcn fmt fn freq func gen fwd gdb git govt grep grp gzip hmm hosp idk idx img imho
+        imo impl init int intl ints irl lang lbl len lgtm lib libs lmk lnk lol ls lst lvl mfg mfr mgmt mgr
+        misc mkdir mktg msg msgs mtg mth mths nav ngl non npm num nvm obj omg org orig param pct pkg pkgs
+        pls plz pos ppl pre prev proc ptr pwd pymt qtr qty rcvd rec recv regex repo reqd resp rev rm rofl
+        rsync sched seq sftp sgd smth spec specs sqrt src srv std stmt str sudo svc sys syst tbh tbl temp
+        tgz thru thx tldr tmp tmux tot ttyl ty univ util utils val vals vars vendr ver vim viz wget wk wks
+        wrt wtf xfer yep yr yrs yum zsh""",
+    )
+)
+"""What people and command lines write for short: informal, but nothing that a glossary would explain."""
+
+
+def is_coded(word: str) -> bool:
+    """Whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as in names."""
+    if is_name_with_number(word) or _CHEMICAL.fullmatch(word):
+        return False
+    if _NO_VOWEL.fullmatch(word):
+        return not is_ordinary_word(word.lower())
+    return any(shape.fullmatch(word) for shape in _CODED) or _is_mixed(word)
+
+
+def is_name_with_number(word: str) -> bool:
+    """Whether it is a name everybody knows or a word, and its number: iPhone7, Rev2, Fig3."""
+    letters = word.rstrip("0123456789")
+    if letters == word or not letters:
+        return False
+    word_like = letters.lower() in _SHORTHAND or is_ordinary_word(letters.lower())
+    return (letters.istitle() and len(letters) > 2 and word_like) or (
+        len(letters) > 2 and not letters.isupper() and is_well_known(letters)
+    )
+
+
+def _is_mixed(word: str) -> bool:
+    """Any other mix, unless a part of it is a word or the end of a name: TypeB, McCoy, Word2Vec, LeBron."""
+    if not _MIXED.fullmatch(word) or sum(map(str.isdigit, word)) > _MOST_DIGITS:
+        return False
+    runs = _RUN.findall(word)
+    if any(len(run) > _LONGEST_RUN for run in runs):
+        return False
+    humps = [hump for run in runs for hump in _HUMP.findall(run)]
+    longest = 2 + any(map(str.isdigit, word[:-1]))
+    if any(len(hump) > longest and is_ordinary_word(hump.lower()) for hump in humps):
+        return False
+    return any(map(str.isdigit, word)) or not _NAME_PART.fullmatch(humps[-1])
+
+
+def may_be_small(word: str) -> bool:
+    """Whether it may be an abbreviation in small letters: short, no English word, nor a slip of the pen for one."""
+    if not _SMALL.fullmatch(word) or word in _SHORTHAND or is_common_word(word) or is_well_known(word):
+        return False
+    return not _is_slip(word)
+
+
+@cache
+def is_unpronounceable(word: str) -> bool:
+    """Whether small letters follow one another as in no English word: slbg, huvc, mtd."""
+    parts = re.fullmatch(rf"([^{_VOWELS}]*)([{_VOWELS}].*?)??([^{_VOWELS}]*)", word)
+    if parts is None or not parts[2]:
+        return len(word) > 2
+    beginnings, ends = _clusters()
+    return parts[1] not in beginnings or not ({parts[3], parts[3].removesuffix("s")} & ends)
+
+
+@cache
+def _clusters() -> tuple[frozenset[str], frozenset[str]]:
+    """The consonants with which English words begin and end."""
+    words = [word for word in english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
+    beginnings = frozenset(re.split(f"[{_VOWELS}]", word, maxsplit=1)[0] for word in words)
+    ends = frozenset(re.split(f"[{_VOWELS}]", word)[-1] for word in words)
+    return beginnings, ends | {liquid + stop for liquid in "lnr" for stop in "bcdfgkmnptv"} | {
+        "pp",
+        "mph",
+        "rnt",
+        "lnt",
+    }
+
+
+def _is_slip(word: str) -> bool:
+    """Whether it looks like a word typed in haste.
+
+    Two letters have changed places ("waht"), one of a very common word is missing ("wht") or too much ("thhe"), or
+    there is no apostrophe ("isnt", "youre").
+    """
+    swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
+    if len(word) > 2 and any(other in english_words() for other in swapped):
+        return True
+    longer = (word[:i] + letter + word[i:] for i in range(len(word) + 1) for letter in "abcdefghijklmnopqrstuvwxyz")
+    shorter = (word[:i] + word[i + 1 :] for i in range(len(word)))
+    if len(word) > 2 and any(is_function_word(other) for other in (*longer, *shorter) if len(other) > 2):
+        return True
+    return any(
+        word.endswith(ending) and is_function_word(word.removesuffix(ending))
+        for ending in ("nt", "s", "re", "ve", "ll", "d", "m")
+    )

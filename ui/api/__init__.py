@@ -1,0 +1,1 @@
+"""The API: OpenAI-compatible, our own with server-sent events, and tools for other assistants (MCP)."""

@@ -1,0 +1,326 @@
+"""`/v1`: chat completions and models, as programs know them from OpenAI.
+
+The conversation is the one the program sends. Messages of the system are data like any other text here: they do not
+change how questions are answered. Profiles are models: `argot` is the service's own, `argot-strict` the strict one.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from argot import __version__
+from argot.profile import PROFILES
+from argot.service.owner import KnowledgeBase
+from argot.service.registry import Event
+from argot.ui.access import needs
+from argot.ui.api.answer_text import message_text, without_footnotes
+from argot.ui.api.errors import told_to_programs
+from argot.ui.api.route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.streamed_text import Streamed, pieces_of
+from argot.ui.api.truth import ERRORS, operation_id
+
+MODEL = "argot"
+FINGERPRINT = f"argot_{__version__}"
+LONGEST_MESSAGES = 2000
+
+ABOUT = {
+    "default": "Answers with citations; asks back when a term has several meanings.",
+    "strict": "Says nothing that no passage supports, and answers no question with an unknown term.",
+    "lenient": "Never asks back: takes the likeliest meaning.",
+    "extractive": "Quotes the documents; asks no language model.",
+}
+
+
+class Part(BaseModel):
+    """A part of a message; only text can be read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    text: str | None = None
+
+
+class ChatMessage(BaseModel):
+    """One message. Those of `system`, `developer`, `tool` and `function` are not read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[Part] | None = None
+
+
+class StreamOptions(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    include_usage: bool | None = False
+
+
+class ArgotOptions(BaseModel):
+    """What OpenAI's API has no name for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    context: str | None = Field(None, description="the context one is at home in, to settle ambiguous terms")
+    tags: list[str] | None = Field(None, max_length=100, description="only documents that carry one of these tags")
+
+
+class ChatRequest(BaseModel):
+    """Parameters that choose how a language model writes (`temperature`, `max_tokens`, `stop`, ...) are ignored."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str = Field(MODEL, description="`argot`, or a profile of it as `argot-strict`; see `/v1/models`")
+    messages: list[ChatMessage] = Field(min_length=1, max_length=LONGEST_MESSAGES)
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: int | None = Field(None, description="1: there is one answer to a question")
+    argot: ArgotOptions | None = None
+
+
+class Usage(BaseModel):
+    """Tokens of the language model; 0 where none was asked."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class AnswerMessage(BaseModel):
+    """`argot`: status, sentences with citations, jargon, choices, passages: see `/api/ask`."""
+
+    role: Literal["assistant"]
+    content: str
+    argot: dict[str, Any]
+
+
+class Completed(BaseModel):
+    index: int
+    message: AnswerMessage
+    finish_reason: Literal["stop"]
+
+
+class Completion(BaseModel):
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: list[Completed]
+    usage: Usage
+
+
+class ModelCard(BaseModel):
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+    description: str
+
+
+class ModelCards(BaseModel):
+    object: Literal["list"]
+    data: list[ModelCard]
+
+
+class Refused(Exception):
+    """A request that cannot be done as it is meant."""
+
+    def __init__(self, message: str, param: str, status: int = 400, code: str | None = None) -> None:
+        self.status, self.param, self.code = status, param, code
+        super().__init__(message)
+
+
+def completion_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(
+        prefix="/v1", route_class=ApiRoute, generate_unique_id_function=operation_id, tags=["OpenAI-compatible"]
+    )
+
+    @router.get("/models", response_model=None, responses={200: {"model": ModelCards}, **ERRORS(401)})
+    @needs("asker", program=True)
+    async def models() -> Response:
+        """The ways to answer, as models."""
+        return JSONResponse({"object": "list", "data": [_card(name) for name in _models()]})
+
+    @router.get("/models/{model}", response_model=None, responses={200: {"model": ModelCard}, **ERRORS(401, 404)})
+    @needs("asker", program=True)
+    async def model(model: str) -> Response:
+        """One of them."""
+        if model not in _models():
+            return _told(_unknown(model))
+        return JSONResponse(_card(model))
+
+    @router.post(
+        "/chat/completions",
+        response_model=None,
+        responses={
+            200: {"model": Completion, "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            **ERRORS(400, 401, 404, 409, 413, 415, 429, 503),
+        },
+    )
+    @needs("asker", program=True)
+    async def completions(request: Request, who: Who, given: ChatRequest) -> Response:
+        """Answer the last message, given those before it.
+
+        The text carries marks ([1]) and footnotes; the same as data stands in the message's field `argot`. Where a term
+        has several meanings, the message is a numbered question; the next message of the user answers it.
+        """
+        try:
+            asked = _asked(given)
+        except Refused as refusal:
+            return _told(refusal)
+        head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
+        head["system_fingerprint"] = FINGERPRINT
+        site = kb.settings.public_url.rstrip("/")
+        if not given.stream:
+            result = await result_of(request, kb, who, "converse", asked)
+            return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
+        events = await begun(request, events_of(kb, who, "converse", asked))
+        streamed = Streamed(site, live=_writes_live(kb, asked["profile"]))
+        wants_usage = bool(given.stream_options and given.stream_options.include_usage)
+        return EventStream(alive(_chunks(events, streamed, head, usage=wants_usage)))
+
+    return router
+
+
+# -- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def _asked(given: ChatRequest) -> dict[str, Any]:
+    """The parameters of `converse`.
+
+    Raises:
+        Refused: an unknown model, or something is asked for that would be left out in silence.
+    """
+    _refuse_what_cannot_be(given)
+    options = given.argot or ArgotOptions()
+    messages = [_message(one) for one in given.messages if one.role in ("user", "assistant")]
+    if not messages:
+        raise Refused("There is no message of the user. Send the question as the last message.", "messages")
+    return {
+        "messages": [one for one in messages if one["content"].strip() or one["role"] == "user"],
+        "profile": _profile(given.model),
+        "context": options.context,
+        "tags": options.tags,
+    }
+
+
+def _refuse_what_cannot_be(given: ChatRequest) -> None:
+    more: Mapping[str, Any] = given.model_extra or {}
+    if given.n not in (None, 1):
+        raise Refused(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
+    calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
+    for name in ("tools", "functions", "audio"):
+        if more.get(name) and not (calls_none and name != "audio"):
+            raise Refused(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
+    if more.get("logprobs"):
+        raise Refused("'logprobs' is not supported. Leave it out.", "logprobs")
+    form = more.get("response_format")
+    if isinstance(form, dict) and form.get("type", "text") != "text":
+        text = "Answers are text; as data they stand in the message's field 'argot', and at /api/ask."
+        raise Refused(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
+
+
+def _message(message: ChatMessage) -> dict[str, str]:
+    content = message.content
+    if isinstance(content, list):
+        other = next((part.type for part in content if part.type not in ("text", "refusal")), None)
+        if other is not None:
+            raise Refused(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
+        content = "\n".join(part.text or "" for part in content)
+    text = content or ""
+    return {"role": message.role, "content": without_footnotes(text) if message.role == "assistant" else text}
+
+
+def _models() -> Sequence[str]:
+    return [MODEL, *(f"{MODEL}-{name.replace('_', '-')}" for name in PROFILES if name != "default")]
+
+
+def _profile(model: str) -> str | None:
+    """The profile of a model; None: the service's own."""
+    if model not in _models():
+        raise _unknown(model)
+    name = model.removeprefix(MODEL).removeprefix("-")
+    return next((profile for profile in PROFILES if profile.replace("_", "-") == name), None)
+
+
+def _unknown(model: str) -> Refused:
+    text = f"There is no model '{model[:80]}'. Models: {', '.join(_models())}."
+    return Refused(text, "model", 404, "model_not_found")
+
+
+def _told(refusal: Refused) -> Response:
+    return told_to_programs(refusal.status, str(refusal), param=refusal.param, code=refusal.code)
+
+
+def _card(model: str) -> dict[str, Any]:
+    about = ABOUT.get(_profile(model) or "default", "For measuring.")
+    return {"id": model, "object": "model", "created": 0, "owned_by": "argot", "description": about}
+
+
+# -- what is answered -------------------------------------------------------------------------------------------------
+
+
+def metadata(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What the message's field `argot` says: how the question was read, and what each sentence rests on."""
+    cited = {citation["n"] for sentence in result["sentences"] for citation in sentence["citations"]}
+    names = ("status", "stand_alone_question", "sentences", "jargon", "context", "misses", "choices", "notes")
+    shown = [one for place, one in enumerate(result["passages"]) if one["n"] in cited or (not cited and place < 3)]
+    written = {"answered_by": result["answered_by"], "model": result["model"]}
+    return {**{name: result[name] for name in names}, **written, "passages": shown}
+
+
+def _completion(head: Mapping[str, Any], result: Mapping[str, Any], site: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": message_text(result, site), "refusal": None, "argot": metadata(result)}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(result)}
+
+
+def _usage(result: Mapping[str, Any]) -> dict[str, int]:
+    read = sum(call["prompt_tokens"] for call in result["model_calls"])
+    written = sum(call["completion_tokens"] for call in result["model_calls"])
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+def _writes_live(kb: KnowledgeBase, profile: str | None) -> bool:
+    """Whether a language model may write, slowly; quotations are there all at once, and are sent with their marks."""
+    chosen = PROFILES.get(profile or kb.settings.profile)
+    return bool(kb.settings.model_url) and chosen is not None and chosen.use_model
+
+
+async def _chunks(
+    events: AsyncGenerator[Event], streamed: Streamed, head: Mapping[str, Any], *, usage: bool
+) -> AsyncGenerator[str]:
+    """The stream: pieces of the text, then the end with the metadata, if wanted the usage, and the mark of the end."""
+    more = {"usage": None} if usage else {}
+
+    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return _line({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
+
+    yield chunk({"role": "assistant", "content": ""})
+    try:
+        async with aclosing(events):
+            async for event in events:
+                for piece in pieces_of(streamed, event):
+                    yield chunk({"content": piece})
+    except Exception as error:
+        yield _line(told_in_stream(error))
+        return
+    result = streamed.result
+    yield chunk({"argot": metadata(result)}, "stop")
+    if usage:
+        yield _line({**head, "object": "chat.completion.chunk", "choices": [], "usage": _usage(result)})
+    yield "data: [DONE]\n\n"
+
+
+def _line(data: Mapping[str, Any]) -> str:
+    return f"data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"

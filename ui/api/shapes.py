@@ -1,0 +1,97 @@
+"""How things look in the API, for its document. More fields may come; those named here stay."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from argot.results import AskResult
+from argot.types import Document, Sense
+
+
+class Shown(BaseModel):
+    """An object; the use case's own description says what is in it."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ThreadShown(Shown):
+    """A conversation. Times are in UTC, ISO 8601."""
+
+    id: str
+    title: str
+    created_at: str
+    updated_at: str
+
+
+class FeedbackShown(Shown):
+    """What was said of the answer of a turn, counted from 0."""
+
+    thread: str
+    turn: int
+    value: int
+    comment: str
+    at: str
+
+
+class ThreadRead(ThreadShown):
+    """A conversation with its turns as one may see them now; the last one may be `waiting` for a choice."""
+
+    turns: list[AskResult]
+    waiting: bool
+    feedback: list[FeedbackShown]
+
+
+class PassageShown(Shown):
+    """A passage; [start, end) are characters of the revision's Markdown."""
+
+    id: str
+    document_id: str
+    revision_id: str
+    start: int
+    end: int
+    text: str
+    heading: str
+    page: int | None
+    document: str
+    uri: str
+
+
+class DocumentShown(Shown):
+    """A document with its passages."""
+
+    document: Document
+    passages: list[PassageShown]
+
+
+class SourceShown(Shown):
+    """The Markdown of a document's newest revision."""
+
+    document: Document
+    markdown: str
+
+
+class TermShown(Shown):
+    """All senses of a term, and those that have it as an alias."""
+
+    term: str
+    senses: list[Sense]
+    alias_of: list[Sense]
+
+
+class UploadShown(Shown):
+    """What became of a file: added, updated, unchanged, or duplicate (its content is there under another name)."""
+
+    kind: str
+    name: str
+    detail: str
+    document: Document | None
+
+
+class Me(Shown):
+    """Whose key it is."""
+
+    name: str
+    display_name: str
+    role: str
+    groups: list[str]
+    manages: list[str]

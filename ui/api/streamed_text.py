@@ -1,0 +1,81 @@
+"""An answer as it comes, for programs that can take nothing back.
+
+A language model's words are sent as they come, without its marks, which are provisional; what each sentence rests on
+is said behind the text. Quotations come all at once, checked, and so with marks in their places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from argot.ui.api.answer_text import TAKEN_BACK, footnotes, harmless, message_text, unmarked
+
+_OPEN = re.compile(r"(?:(?<![ \t])(?:[ \t]*\[[\d?]{0,3}\]?|[ \t]+)|[\]<])\Z")
+"""The end of a text that may yet become a mark or a link."""
+_SENTENCE = re.compile(r".+?(?:[.!?:](?=\s)|\n|\Z)\s*", re.DOTALL)
+_SPACES = re.compile(r"\s+")
+
+
+class Streamed:
+    """What was sent of one answer.
+
+    Args:
+        site: where people open Argot, for links to the passages.
+        live: words are sent before the answer is checked.
+    """
+
+    def __init__(self, site: str, *, live: bool) -> None:
+        self.site = site
+        self.live = live
+        self.result: Mapping[str, Any] = {}
+        self._sent = ""
+        self._held = ""
+
+    def token(self, piece: str) -> str:
+        """What can be sent by now."""
+        if not self.live:
+            return ""
+        text = self._held + piece
+        found = _OPEN.search(text)
+        self._held = text[found.start() :] if found else ""
+        ready = harmless(unmarked(text[: found.start()] if found else text))
+        self._sent += ready
+        return ready
+
+    def taken_back(self) -> str:
+        sent, self._sent, self._held = self._sent, "", ""
+        return TAKEN_BACK if sent else ""
+
+    def finished(self, result: Mapping[str, Any]) -> Iterator[str]:
+        """The rest: what was held back and the footnotes; or, if something else was sent, all of the answer."""
+        self.result = result
+        rest, self._held = harmless(unmarked(self._held)).rstrip(), ""
+        said = self._sent + rest
+        if said and result["status"] == "answered" and _bare(said) == _bare(unmarked(harmless(result["answer"]))):
+            foot = footnotes(result, self.site, by_number=True)
+            yield f"{rest}\n\n---\n\n{foot}" if foot else rest
+            return
+        if self._sent:
+            yield TAKEN_BACK
+        for found in _SENTENCE.finditer(message_text(result, self.site)):
+            yield found[0]
+
+
+def pieces_of(streamed: Streamed, event: Mapping[str, Any]) -> Iterator[str]:
+    """What an event of a question adds to the text."""
+    match event["kind"]:
+        case "token":
+            pieces: Iterator[str] = iter([streamed.token(event["data"])])
+        case "retract":
+            pieces = iter([streamed.taken_back()])
+        case "result":
+            pieces = streamed.finished(event["data"])
+        case _:
+            pieces = iter(())
+    return filter(None, pieces)
+
+
+def _bare(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()

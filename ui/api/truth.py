@@ -1,0 +1,113 @@
+"""The OpenAPI document: what each address takes and gives, in words of ours, with no status left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+
+from argot import __version__
+
+SAID = {
+    400: "What was given cannot be used; the message says why.",
+    401: "No key, or one that opens nothing.",
+    403: "One's role does not allow it.",
+    404: "There is no such thing, or it is not for this person: the two are never told apart.",
+    409: "It changed in the meantime, or is in the way of something.",
+    413: "Too large.",
+    415: "Another kind of content than this takes.",
+    422: "A parameter is missing, unknown or of the wrong kind.",
+    429: "Too many questions; the header Retry-After says when to come again.",
+    503: "The service is busy, is being stopped, or a store or the language model cannot be used now.",
+}
+DESCRIPTION = """Ask questions of an organisation's documents, and look after its glossary.
+
+Every request carries a key (`Authorization: Bearer argot_...`). It acts for the person it belongs to: answers,
+documents, terms and conversations are those this person may see. Make one with `argot key add NAME`, or on `/account`.
+"""
+TAGS = [
+    {"name": "OpenAI-compatible", "description": "For programs that know OpenAI's API."},
+    {"name": "Asking", "description": "Questions, and what Argot asks back."},
+    {"name": "Conversations", "description": "One's own threads."},
+    {"name": "Documents", "description": "Managers of all contexts put documents in and take them out."},
+    {"name": "Glossary", "description": "Managers change the terms of their contexts."},
+]
+
+
+FASTAPIS_OWN = ("HTTPValidationError", "ValidationError")
+"""Its form of an error, in which none of ours is given."""
+LONGEST_SUMMARY = 100
+LATER = {"Retry-After": {"description": "Seconds; not with every error.", "schema": {"type": "integer"}}}
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "/v1/chat/completions": {
+        "model": "argot",
+        "messages": [{"role": "user", "content": "What is our PUC?"}],
+        "stream": False,
+    },
+    "/api/ask": {"question": "What is our PUC?"},
+    "/api/answer": {"thread": "t0123456789abcdef", "choice": "2"},
+    "/api/search": {"query": "How much die area does PUC save?", "limit": 5},
+    "/api/glossary/senses": {"term": "PUC", "context": "NAND design", "expansion": "peripheral under cell"},
+}
+"""Bodies of POST, one for each address that most begin with."""
+
+
+class ErrorBody(BaseModel):
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class Error(BaseModel):
+    """What went wrong, in the form of OpenAI's API."""
+
+    error: ErrorBody
+
+
+def ERRORS(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The answers other than success, for the declaration of an address."""
+    return {
+        status: {"model": Error, "description": SAID[status], **({"headers": LATER} if status in (429, 503) else {})}
+        for status in statuses
+    }
+
+
+def document(routes: Sequence[Any]) -> dict[str, Any]:
+    """The OpenAPI document of these routes."""
+    from fastapi.openapi.utils import get_openapi
+
+    found = get_openapi(
+        title="Argot", version=__version__, description=DESCRIPTION, routes=routes, tags=TAGS,
+        summary="Answers with citations, in the organisation's own language",
+    )  # fmt: skip
+    parts = found.setdefault("components", {})
+    parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "description": "A key: argot_..."}}
+    found["security"] = [{"key": []}]
+    for path, operations in found["paths"].items():
+        for method, operation in operations.items():
+            _told(operation)
+            if method == "post" and path in EXAMPLES:
+                operation["requestBody"]["content"]["application/json"]["example"] = EXAMPLES[path]
+    for name in FASTAPIS_OWN:
+        parts.get("schemas", {}).pop(name, None)
+    return found
+
+
+def _told(operation: dict[str, Any]) -> None:
+    """Let the summary be the description's first sentence, and no status be FastAPI's own, which is never given."""
+    first = re.split(r"(?<=\w)[.:;](?=\s|$)", " ".join(operation["description"].split()), maxsplit=1)[0]
+    if len(first) > LONGEST_SUMMARY:
+        first = f"{first[:LONGEST_SUMMARY].rsplit(' ', 1)[0]} ..."
+    operation["summary"] = first
+    own = operation["responses"].get("422", {})
+    if any(name in str(own.get("content")) for name in FASTAPIS_OWN):
+        del operation["responses"]["422"]
+
+
+def operation_id(route: APIRoute) -> str:
+    """What client generators make a function's name of."""
+    return route.name

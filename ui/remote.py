@@ -1,0 +1,128 @@
+"""A running service asked over HTTP with a key, by programs of this repository on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from argot import errors
+from argot.errors import ArgotError, InvalidInput, InvalidSettings, NotAllowed, NotFound
+
+if TYPE_CHECKING:
+    import httpx
+
+SECONDS = 120.0
+"""The longest an answer may take."""
+_ADDRESSES = {
+    "converse": ("POST", "/v1/chat/completions"),
+    "search": ("POST", "/api/search"),
+    "glossary_term": ("GET", "/api/glossary/term"),
+    "glossary_similar": ("GET", "/api/glossary/similar"),
+}
+_ERRORS: Mapping[int, type[ArgotError]] = {
+    400: InvalidInput,
+    401: NotAllowed,
+    403: NotAllowed,
+    404: NotFound,
+    409: errors.Conflict,
+    413: InvalidInput,
+    422: InvalidInput,
+}
+
+
+class Remote:
+    """Runs the few use cases that other programs need.
+
+    Args:
+        url: where the service is, as https://argot.example.com.
+        key: as `argot key add` printed it.
+        agent: what this program calls itself.
+        transport, async_transport: in the place of the network, for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        agent: str = "argot",
+        transport: httpx.BaseTransport | None = None,
+        async_transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise InvalidSettings(f"'{url}' is no address of a service. Use one such as https://argot.example.com.")
+        if not key.isascii() or not key.isprintable() or not key:
+            raise InvalidSettings("There is no key for the service. Make one there with: argot key add NAME")
+        self.url = url.rstrip("/")
+        self._key = key
+        self._agent = agent
+        self._transport, self._async_transport = transport, async_transport
+
+    def call(self, case: str, /, **parameters: Any) -> Any:
+        """The result of a use case.
+
+        Raises:
+            ArgotError: what the service says, or that it does not answer.
+        """
+        import httpx
+
+        with httpx.Client(transport=self._transport, **self._options()) as client:
+            return self._read(self._asked(lambda: client.request(**self._request(case, parameters))))
+
+    async def acall(self, case: str, /, **parameters: Any) -> Any:
+        """The same, while the event loop goes on."""
+        import httpx
+
+        async with httpx.AsyncClient(transport=self._async_transport, **self._options()) as client:
+            try:
+                answer = await client.request(**self._request(case, parameters))
+            except httpx.HTTPError as error:
+                raise self._unreachable(error) from error
+            return self._read(answer)
+
+    def close(self) -> None:
+        """Nothing is held between two calls."""
+
+    def _options(self) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self._key}", "User-Agent": self._agent}
+        return {"headers": headers, "timeout": SECONDS, "trust_env": False}
+
+    def _request(self, case: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        method, path = _ADDRESSES[case]
+        given = {name: value for name, value in parameters.items() if value is not None}
+        if case == "converse":
+            given = {"model": "argot", "messages": given.pop("messages"), "argot": given}
+        return {"method": method, "url": f"{self.url}{path}", "json" if method == "POST" else "params": given}
+
+    def _asked(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
+        import httpx
+
+        try:
+            return ask()
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: Exception) -> ArgotError:
+        kind = type(error).__name__
+        return ArgotError(
+            f"The service at {self.url} does not answer ({kind}: {error}). Is 'argot serve' running there?"
+        )
+
+    def _read(self, answer: httpx.Response) -> Any:
+        try:
+            told = answer.json()
+        except ValueError:
+            raise ArgotError(
+                f"{self.url} answered {answer.status_code}, and not as Argot does. Check the address."
+            ) from None
+        if answer.is_success:
+            return told if "choices" not in told else _message_of(told)
+        error = told.get("error") if isinstance(told, dict) else None
+        text = str(error.get("message", "")) if isinstance(error, dict) else ""
+        raise _ERRORS.get(answer.status_code, ArgotError)(text or f"{self.url} answered {answer.status_code}.")
+
+
+def _message_of(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer of a chat completion: its data, and the finished `text`."""
+    message = told["choices"][0]["message"]
+    return {**message["argot"], "text": message["content"]}

@@ -1,0 +1,1 @@
+"""Argot in Slack, on Bolt for Python."""

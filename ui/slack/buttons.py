@@ -1,0 +1,273 @@
+"""What happens at once when somebody presses a button or sends a form; answers wait for their turn in the inbox."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import replace
+from typing import Any
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service import cases, slack_scopes
+from argot.service.slack_scopes import Scope
+from argot.ui.slack.answering import Answering
+from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, Block, notice
+from argot.ui.slack.calls import SlackRefused, SlackUnreachable
+from argot.ui.slack.inbox import Inbox
+from argot.ui.slack.manners import Job
+from argot.ui.slack.modals import other_form, other_of, reason_form, reason_of, term_form, term_of, told
+from argot.ui.slack.mrkdwn import plain
+from argot.ui.slack.presses import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who
+
+logger = logging.getLogger(__name__)
+
+NO_MANAGER = (
+    "Only those who look after the glossary add terms to it, and Argot does not know you as one of them. An"
+    " administrator can say who you are: `argot slack people link`."
+)
+TOO_LATE = "The form could not be opened: it took too long. Please try it once more."
+MOST_TITLE = 200
+MOST_TERMS = 8
+
+
+class Buttons:
+    """The buttons and forms of one workspace."""
+
+    def __init__(self, answering: Answering, inbox: Inbox, soon: Callable[[Coroutine[Any, Any, Any]], None]) -> None:
+        self.answering = answering
+        self.inbox = inbox
+        self.soon = soon
+        self.kb = answering.kb
+        self.calls = answering.calls
+        self.people = answering.people
+
+    # -- buttons that ask ----------------------------------------------------------------------------------------------
+
+    async def asks(self, body: Mapping[str, Any]) -> bool:
+        """A choice, the question in other words, or the answer for one alone. Whether it is new."""
+        value = value_of(body)
+        name = str(body["actions"][0].get("action_id", ""))
+        job = self._job(body)
+        if name.startswith(CHOOSE):
+            job = replace(job, kind="choice", text=str(value.get("c", "")))
+        elif name.startswith(AGAIN):
+            job = replace(job, kind="again", text=str(value.get("q", "")))
+        elif name == ALONE:
+            job = replace(job, kind="alone", ephemeral=True)
+        else:
+            raise InvalidInput(f"There is no button '{name}'.")
+        key = key_of(body)
+        return await self.inbox.note(key, job, place=once(job, body) or key)
+
+    async def take_choices_away(self, body: Mapping[str, Any]) -> None:
+        """A choice was made: its buttons go, and what was chosen stays."""
+        message = body.get("message") or {}
+        label = str((body["actions"][0].get("text") or {}).get("text", ""))
+        blocks = [block for block in message.get("blocks") or () if not _offers(block)]
+        done = {"type": "mrkdwn", "text": f"→ {plain(label)}", "verbatim": True}
+        blocks.append({"type": "context", "elements": [done]})
+        channel = str((body.get("channel") or {}).get("id", ""))
+        if message.get("ts") and message.get("blocks") and channel:
+            await self.calls.gently(
+                self.calls.client.chat_update,
+                channel=channel, ts=message["ts"], text=str(message.get("text") or "…"), blocks=blocks, parse="none",
+            )  # fmt: skip
+
+    # -- thumbs --------------------------------------------------------------------------------------------------------
+
+    async def thumb(self, body: Mapping[str, Any]) -> None:
+        """Keep it; a thumb down opens the form that asks why."""
+        value = value_of(body)
+        job = self._job(body)
+        if value.get("v") == -1:
+            view = reason_form(kept_of(job))
+            await self.calls.gently(self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view)
+        try:
+            await self._judge(job, 1 if value.get("v") == 1 else -1, "")
+        except ArgotError as error:
+            await self._tell(job, plain(error))
+            return
+        if value.get("v") == 1:
+            await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
+
+    async def reason(self, body: Mapping[str, Any]) -> None:
+        """What was said in the form, beside the thumb."""
+        job = job_of_form(body, self.people.team, "choice")
+        said = self._judge(job, -1, reason_of(body["view"]), share=True)
+        await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
+
+    async def _judge(self, job: Job, value: int, comment: str, *, share: bool = False) -> None:
+        where = {"thread": job.thread, "turn": job.turn}
+        await self._run(job, "feedback", **where, value=value, comment=comment, share=share)
+
+    async def share(self, body: Mapping[str, Any]) -> None:
+        """The asker lets managers read the questions of this conversation that met unknown terms."""
+        job = self._job(body)
+        shared = self._run(job, "thread_share", thread=job.thread)
+        await self._tell_done(job, shared, "Those who look after the glossary can read the question now.")
+
+    # -- not what I meant ----------------------------------------------------------------------------------------------
+
+    async def meant(self, body: Mapping[str, Any]) -> None:
+        """The form with the other senses of an answer's terms."""
+        job = self._job(body)
+        try:
+            scope = await self.answering.scope(job)
+            read = await cases.result(self.kb, scope.principal, "thread_read", thread=job.thread)
+            turns = read["turns"]
+            known = [one for one in turns[job.turn]["jargon"] if one["sense_id"]] if job.turn < len(turns) else []
+            names = list(dict.fromkeys(one["surface"] for one in known))[:MOST_TERMS]
+            if not names:
+                raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
+            where = {"thread": job.thread, "turn": job.turn}
+            terms = [await cases.result(self.kb, scope.principal, "other_senses", **where, term=one) for one in names]
+            view = other_form(terms, kept_of(job))
+        except ArgotError as error:
+            view = told("What did you mean?", plain(error))
+        await self._open(body, view, job)
+
+    async def meant_sent(self, body: Mapping[str, Any]) -> None:
+        """Asked again in the chosen sense; of a meaning that the glossary lacks its managers are told."""
+        term, sense = other_of(body["view"], kept_in(body["view"]))
+        key = key_of(body)
+        job = job_of_form(body, self.people.team, "sense")
+        if sense:
+            text = json.dumps({"term": term, "sense": sense})
+            await self.inbox.note(key, replace(job, ts=f"{job.thread_ts}#{key}", text=text), place=key)
+            return
+        self.soon(self._report(job, term))
+
+    async def _report(self, job: Job, term: str) -> None:
+        reported = self._run(job, "report_term", thread=job.thread, turn=job.turn, term=term, share=True)
+        text = f"Those who look after the glossary are told, with the question. When “{plain(term)}” has that meaning,"
+        await self._tell_done(job, reported, f"{text} you hear of it here.")
+
+    # -- a person ------------------------------------------------------------------------------------------------------
+
+    async def person(self, body: Mapping[str, Any]) -> None:
+        """Call the one who looks after the context; in a channel so that they see it, else by saying who it is."""
+        if not await self.inbox.first(key_of(body)):
+            return
+        job = self._job(body)
+        try:
+            scope = await self.answering.scope(job)
+            contact, context = await self._contact(scope, str(value_of(body).get("x", "")), job)
+        except ArgotError as error:
+            await self._tell(job, plain(error))
+            return
+        if not contact:
+            named = f" of {plain(context)}" if context else ""
+            await self._tell(job, f"Nobody is named as the contact{named}. Whoever runs Argot can tell whom to ask.")
+            return
+        called = await self.people.contact(job.team, contact) or plain(contact)
+        after = f" ({plain(context)})" if context else ""
+        if job.direct or not scope.public:
+            await self._tell(job, f"Ask {called}{after}.")
+            return
+        if not await self.inbox.first(f"p:{hashed(job.channel, job.thread, str(job.turn), job.user)}"):
+            await self._tell(job, f"{called} was called here before.")
+            return
+        text = f"<@{job.user}> would like a person to look at this: {called}{after}"
+        await self.answering.posting.post(job, notice(text))
+
+    async def _contact(self, scope: Scope, context: str, job: Job) -> tuple[str, str]:
+        """The contact of the answer's context, else of the channel's, else of the only one that has any."""
+        known = {one["name"]: one["contact"] for one in await cases.result(self.kb, scope.principal, "context_list")}
+        channel = await self.kb.blocking(self.kb.people.slack.channel, job.channel)
+        home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
+        for name in (context, home or ""):
+            if known.get(name):
+                return known[name], name
+        named = [(contact, name) for name, contact in known.items() if contact]
+        return named[0] if len(named) == 1 else ("", context or home or "")
+
+    # -- terms ---------------------------------------------------------------------------------------------------------
+
+    async def term(self, body: Mapping[str, Any]) -> None:
+        """The form for a term found in a message, to those who may add one."""
+        team, user = who(body, self.people.team)
+        channel = str((body.get("channel") or {}).get("id", ""))
+        try:
+            scope = await self._manager(team, user)
+            names = [one["name"] for one in await cases.result(self.kb, scope.principal, "context_list")]
+            contexts = [name for name in names if scope.principal.may_manage(name)]
+            if not contexts:
+                raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
+            home = (await self.kb.blocking(self.kb.people.slack.channel, channel)).context
+            text = str((body.get("message") or {}).get("text", ""))
+            view = term_form(text, contexts, home, {"c": channel})
+        except ArgotError as error:
+            view = told("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
+        await self._open(body, view, self._job(body))
+
+    async def term_sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Put the term in; what the form is to say to it."""
+        team, user = who(body, self.people.team)
+        fields, state = term_of(body["view"])
+        try:
+            scope = await self._manager(team, user)
+            if state == "draft" and not await self.inbox.first(key_of(body)):
+                raise Conflict("This was sent before. Change something, or close the form.")
+            case = "glossary_draft" if state == "draft" else "glossary_add"
+            await cases.result(self.kb, scope.principal, case, **fields)
+        except ArgotError as error:
+            return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
+        what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
+        ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
+        return {"response_action": "update", "view": told("Add a term", f"{what}\n{ends}")}
+
+    async def _manager(self, team: str, user: str) -> Scope:
+        scope = await self.people.own_scope(team, user)
+        if not scope.known or not scope.principal.is_manager:
+            raise NotAllowed(NO_MANAGER)
+        return scope
+
+    # -- their parts ---------------------------------------------------------------------------------------------------
+
+    def _job(self, body: Mapping[str, Any]) -> Job:
+        return job_of_press(body, self.people.team)
+
+    async def _run(self, job: Job, case: str, **parameters: Any) -> Any:
+        """Run a use case on whose behalf the conversation is.
+
+        Raises:
+            ArgotError: it cannot be done, or not by who pressed.
+        """
+        scope = await self.answering.scope(job)
+        return await cases.result(self.kb, scope.principal, case, **parameters)
+
+    async def _open(self, body: Mapping[str, Any], view: Block, job: Job) -> None:
+        """Open a form; Slack lets that happen within three seconds."""
+        trigger = str(body.get("trigger_id", ""))
+        if await self.calls.gently(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
+            await self._tell(job, TOO_LATE)
+
+    async def _tell_done(self, job: Job, work: Awaitable[object], text: str) -> None:
+        """Say that it is done; or, where it fails, why."""
+        try:
+            await work
+        except ArgotError as error:
+            await self._tell(job, plain(error))
+            return
+        await self._tell(job, text)
+
+    async def _tell(self, job: Job, text: str) -> None:
+        """Say something to the one who pressed."""
+        message = notice(text)
+        client = self.calls.client
+        if job.direct:
+            await self.calls.gently(
+                client.chat_postMessage, channel=job.channel, thread_ts=job.thread_ts, parse="none", **message
+            )
+            return
+        try:
+            await self.answering.posting.alone(job, job.user, message)
+        except (SlackRefused, SlackUnreachable) as error:
+            logger.info("somebody who pressed a button could not be told: %s", error)
+
+
+def _offers(block: Block) -> bool:
+    return block.get("type") == "actions" and any(
+        str(one.get("action_id", "")).startswith((CHOOSE, AGAIN)) for one in block.get("elements", ())
+    )

@@ -1,0 +1,141 @@
+"""What Slack sent, noted before it is acknowledged, and dealt with a few at a time.
+
+Slack waits three seconds and then sends an event again; answering takes longer. So an event is put into people.db, by
+a thread that has nothing else to do, and acknowledged; then it waits for its turn. What is not finished when the
+process ends is taken up by the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from argot.service.slack_store import Noted, SlackStore
+from argot.service.telling import new_request_id, request_id, surface
+from argot.ui.slack.calls import SlackUnreachable
+from argot.ui.slack.manners import Job
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+GRACE_SECONDS = 8.0
+"""So long a stop waits for answers under way; the others are given when Argot runs again."""
+PAUSES = (5.0, 15.0, 60.0, 180.0, 600.0, 1800.0)
+"""Seconds until the next try while Slack cannot be reached; after the last of them an event is given up."""
+FAULT_SECONDS = 5.0
+"""Until the next try when people.db itself cannot be read or written."""
+MOST_TRIES = 20
+"""Starts of Argot that an event survives: one that ends the process must not end it for ever."""
+
+
+class Inbox:
+    """The events of one knowledge base.
+
+    Args:
+        store: where they are kept.
+        handle: deals with one; raises SlackUnreachable if it has to be tried again.
+        concurrent: how many at once.
+    """
+
+    def __init__(self, store: SlackStore, handle: Callable[[Noted], Awaitable[None]], concurrent: int) -> None:
+        self.store = store
+        self.handle = handle
+        self.concurrent = concurrent
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="slack-inbox")
+        self._wake = asyncio.Event()
+        self._running: dict[asyncio.Task[None], str] = {}
+        self._loop: asyncio.Task[None] | None = None
+
+    async def note(self, event_id: str, job: Job, place: str = "") -> bool:
+        """Whether the event is new. When this returns it is on the disk."""
+        new = await self._in_thread(
+            self.store.note, event_id, place or job.place, job.lane, job.ts, {**job.plain, "event_id": event_id}
+        )
+        if new:
+            self._wake.set()
+        return new
+
+    async def first(self, key: str) -> bool:
+        """Whether this is seen for the first time: of what is dealt with at once."""
+        return await self._in_thread(self.store.note, key, key, key, "", None)
+
+    def start(self) -> None:
+        self._loop = asyncio.create_task(self._work())
+
+    async def stop(self) -> None:
+        """Take nothing up any more, and let what is under way finish, for a while."""
+        if self._loop is not None:
+            self._loop.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._loop
+        if self._running:
+            _, late = await asyncio.wait(self._running, timeout=GRACE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        self._thread.shutdown()
+
+    async def read(self, function: Callable[..., T], *arguments: Any) -> T:
+        """What a function of the store says, without waiting for other work."""
+        return await self._in_thread(function, *arguments)
+
+    async def open(self) -> int:
+        """Events that are not dealt with yet."""
+        return await self._in_thread(self.store.waiting)
+
+    async def _work(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                await self._take_up()
+                pause = await self._in_thread(self.store.next_due)
+            except Exception:
+                logger.exception("what Slack sent cannot be read; it is tried again")
+                pause = FAULT_SECONDS
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), pause)
+
+    async def _take_up(self) -> None:
+        """As many as may be dealt with at once."""
+        while len(self._running) < self.concurrent:
+            noted = await self._in_thread(self.store.next, set(self._running.values()))
+            if noted is None:
+                return
+            await self._in_thread(self.store.begin, noted.id)
+            task = asyncio.create_task(self._deal_with(noted))
+            self._running[task] = noted.lane
+            task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._running.pop(task, None)
+        self._wake.set()
+
+    async def _deal_with(self, noted: Noted) -> None:
+        surface.set("slack")
+        request_id.set(new_request_id())
+        try:
+            if noted.tries < MOST_TRIES:
+                await self.handle(noted)
+        except SlackUnreachable as error:
+            if noted.tries < len(PAUSES):
+                logger.warning("Slack cannot be reached (%s); an answer is tried again later", error)
+                await self._in_thread(self.store.later, noted.id, PAUSES[noted.tries])
+                return
+            logger.error("Slack could not be reached (%s); an answer is given up", error)
+        except Exception:
+            logger.exception("something from Slack could not be dealt with")
+        await self._in_thread(self.store.done, noted.id)
+
+    async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+
+def job_from(noted: Noted) -> tuple[Job, str]:
+    """The job as it was noted, and the number Slack gave the event."""
+    plain: Mapping[str, Any] = noted.job
+    fields = {name: value for name, value in plain.items() if name in Job.__slots__}
+    return Job(**fields), str(plain.get("event_id", ""))

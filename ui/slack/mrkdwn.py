@@ -1,0 +1,136 @@
+"""Text of documents, glossary, models and people, made safe for Slack's own markup (mrkdwn), and cut to its limits.
+
+Such text is data: it may keep its emphasis, lists and code, but it calls nobody, no link of it can be pressed, and
+nothing in it can pass for markup of ours. And the other way: a message of Slack's as the plain question it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from argot.ui.chat_text import literal, outside_code, without_links
+
+MOST_SECTION = 3000
+"""Characters of one text in a block."""
+_JOINER = "\u2060"
+"""Breaks what a client would read as a link or a call, and is not seen."""
+
+_CALL = re.compile(r"@(?=(?:channel|here|everyone)\b)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?i)\b(https?:|ftp:|mailto:|slack:)(?=\S)|\b(www)(?=\.)")
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*|__(?=\S)(.+?)(?<=\S)__")
+_ITALIC = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
+_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
+_BULLET = re.compile(r"^([ \t]*)[-*+][ \t]+", re.MULTILINE)
+_RULE = re.compile(r"^[ ]{0,3}(?:[-*_][ \t]*){3,}$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
+_DIVIDER = re.compile(r"[\s:|-]+")
+_BACKSLASH = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
+_EMOJI = re.compile(r"(?<![\w:])(?::[a-z0-9_'+-]{0,60}[a-z+-][a-z0-9_'+-]{0,60}:)+(?![\w:])")
+"""As Slack writes what somebody picked: ":wave:"; times and ratios ("1:2:3") are none."""
+_BOLD_MARK = "\ue000"
+_FENCE = "```"
+
+
+def plain(text: object) -> str:
+    """One line of literal text: names, headings, terms, messages."""
+    return _inert(_escaped(literal(_HIDDEN.sub("", str(text)))))
+
+
+def quoted(markdown: str) -> str:
+    """Markdown of a document as mrkdwn, with its structure, and nothing in it that acts."""
+    text = outside_code(_HIDDEN.sub("", markdown), without_links)
+    text = _escaped(outside_code(_code_of_slack(text), _formatted)).replace(_BOLD_MARK, "*")
+    text = _CALL.sub(f"@{_JOINER}", text)  # in code too: what is code to us may be none to Slack
+    return f"{text}\n{_FENCE}" if text.count(_FENCE) % 2 else text
+
+
+def streamed(markdown: str) -> str:
+    """The same for a piece of a stream, which Slack reads as Markdown: words alone, no link and no picture."""
+    text = _inert(_escaped(_HIDDEN.sub("", markdown)))
+    return text.replace("](", f"]{_JOINER}(").replace("][", f"]{_JOINER}[")
+
+
+def link(url: str, label: str) -> str:
+    """A link of our own making. Without an address: its label."""
+    return f"<{url}|{label}>" if url else label
+
+
+def split(text: str, most: int = MOST_SECTION) -> list[str]:
+    """The text in parts of at most so many characters, cut where a reader pauses, links and code kept whole."""
+    parts: list[str] = []
+    rest = text.strip("\n")
+    while len(rest) > most:
+        at = _cut(rest, most - 2 * len(_FENCE) - 2)
+        part, rest = rest[:at].rstrip(), rest[at:].lstrip("\n ")
+        if part.count(_FENCE) % 2:
+            part, rest = f"{part}\n{_FENCE}", f"{_FENCE}\n{rest}"
+        parts.append(part)
+    return [part for part in (*parts, rest) if part.strip()]
+
+
+def question_of(text: str, me: str = "") -> str:
+    """What somebody wrote, as a plain question: without calling us, names instead of numbers, no markup."""
+    if me:
+        text = re.sub(rf"<@{re.escape(me)}(?:\|[^>]*)?>", " ", text)
+    text = re.sub(r"<!(?:subteam\^\w+\|)?@?([\w-]*)[^>]*>", r"\1", text)
+    text = re.sub(r"<@\w+\|([^>]+)>", r"\1", text)
+    text = re.sub(r"<@\w+>", "a colleague", text)
+    text = re.sub(r"<#\w+\|([^>]*)>", r"\1", text)
+    text = re.sub(r"<(?:https?:|mailto:)[^|>]*\|([^>]+)>", r"\1", text)
+    text = re.sub(r"<((?:https?:|mailto:)[^>]*)>", r"\1", text)
+    text = _EMOJI.sub(" ", text)
+    for mark in "*_~`":
+        sign = re.escape(mark)
+        text = re.sub(rf"(?<![\w{sign}]){sign}(?=\S)([^{sign}\n]+?)(?<=\S){sign}(?![\w{sign}])", r"\1", text)
+    plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+    return plain.encode("utf-8", "replace").decode("utf-8")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _inert(text: str) -> str:
+    text = _CALL.sub(f"@{_JOINER}", text)
+    return _ADDRESS.sub(lambda match: f"{match[0]}{_JOINER}", text)
+
+
+def _code_of_slack(text: str) -> str:
+    """Fences without a language, for Slack would show it; code spans as they are."""
+    return re.sub(r"^([ ]{0,3})(?:`{3,}|~{3,})[^\n`]*$", _FENCE, text, flags=re.MULTILINE)
+
+
+def _formatted(text: str) -> str:
+    text = _ROW.sub(_cells, text)
+    text = _RULE.sub("", text)
+    text = _BOLD.sub(lambda match: f"{_BOLD_MARK}{match[1] or match[2]}{_BOLD_MARK}", text)
+    text = _HEADING.sub(lambda match: f"{_BOLD_MARK}{match[1].replace(_BOLD_MARK, '')}{_BOLD_MARK}", text)
+    text = _BULLET.sub(r"\1• ", text)
+    text = _ITALIC.sub(r"_\1_", text)
+    text = _BACKSLASH.sub(r"\1", text)
+    return _inert(text)
+
+
+def _cells(row: re.Match[str]) -> str:
+    if _DIVIDER.fullmatch(row[1]):
+        return ""
+    return "  |  ".join(cell.strip() for cell in re.split(r"(?<!\\)\|", row[1]))
+
+
+def _cut(text: str, most: int) -> int:
+    """Where to cut: after a paragraph, a line, a sentence, a word; in a word only if it is longer than a part."""
+    for end in ("\n\n", "\n", ". ", " "):
+        at = text.rfind(end, most // 2, most)
+        if at > 0 and not _inside_link(text, at):
+            return at + len(end)
+    at = most
+    opened = text.rfind("&", 0, at)
+    if 0 <= at - opened < 6 and ";" not in text[opened:at]:
+        at = opened
+    return text.rfind("<", 0, at) if _inside_link(text, at) and text.rfind("<", 0, at) > 0 else at
+
+
+def _inside_link(text: str, at: int) -> bool:
+    """Every "<" left in it is ours: those of documents are escaped."""
+    return text.rfind("<", 0, at) > text.rfind(">", 0, at)

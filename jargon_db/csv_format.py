@@ -1,7 +1,8 @@
 r"""The glossary as a CSV file.
 
-Header: `term,context,expansion,description,notes,aliases,owner`, in any order. `term` and `expansion` are needed; an
-unknown column is an error, because it is most likely a misspelt one. An empty or missing context means "general".
+Header: `term,context,expansion,description,notes,aliases,owner,status`, in any order. `term` and `expansion` are
+needed; an unknown column is an error, because it is most likely a misspelt one. An empty or missing context means
+"general". A status that is empty or missing says nothing: a new sense is approved, and one that is there keeps its own.
 Aliases are separated by `|`; an alias that holds one is written `\|`, and a backslash `\\`. Comma, semicolon and tab
 separate columns; a line like `sep=;` before the header is obeyed. Values are kept exactly as typed, also those a
 spreadsheet would take for a formula (`=...`): what is exported imports again as the same glossary.
@@ -13,14 +14,15 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.glossary_file import refuse_many
 from argot.jargon_db.inputs import SenseInput, problems_of, trimmed
 from argot.jargon_db.twins import contradictions
-from argot.types import Sense
+from argot.types import Sense, SenseStatus
 
-COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner")
+COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner", "status")
 REQUIRED = ("term", "expansion")
 DEFAULT_CONTEXT = "general"
 _DELIMITERS = (",", ";", "\t")
@@ -100,7 +102,8 @@ def write_senses(senses: Iterable[Sense]) -> str:
     plain.writerow(COLUMNS)
     for sense in senses:
         aliases = join_aliases(sense.aliases)
-        cells = [sense.term, sense.context, sense.expansion, sense.description, sense.notes, aliases, sense.owner]
+        texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
+        cells = [*texts, aliases, sense.owner, sense.status]
         # Readers take a carriage return for the end of a row; the writer only quotes the line end it writes itself.
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return out.getvalue()
@@ -181,4 +184,10 @@ def _sense(cells: dict[str, str], context: str) -> SenseInput:
         notes=cells.get("notes"),
         aliases=aliases,
         owner=cells.get("owner"),
+        status=_status(cells.get("status", "")),
     )
+
+
+def _status(cell: str) -> SenseStatus | None:
+    """As people write it into a spreadsheet; one that is none is named as a problem when the sense is checked."""
+    return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None

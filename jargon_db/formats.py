@@ -20,8 +20,7 @@ Write = Callable[[Iterable[Sense], Iterable[Context]], str]
 class Format:
     """A file format of the glossary; `suffixes` start with a dot, the first is the one written.
 
-    `read` takes bytes, the file's name for messages, and options; `write` takes senses and contexts. `with_retired`: it
-    tells a sense's status, so that retired ones can go out too.
+    `read` takes bytes, the file's name for messages, and options; `write` takes senses and contexts.
     """
 
     name: str
@@ -30,7 +29,6 @@ class Format:
     media_type: str
     read: Read
     write: Write
-    with_retired: bool = True
 
 
 def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
@@ -61,7 +59,7 @@ def _skos(syntax: str, label: str, suffixes: tuple[str, ...], media_type: str) -
 
 
 FORMATS: tuple[Format, ...] = (
-    Format("csv", "CSV", (".csv", ".tsv", ".txt"), "text/csv", _read_csv, _write_csv, with_retired=False),
+    Format("csv", "CSV", (".csv", ".tsv", ".txt"), "text/csv", _read_csv, _write_csv),
     Format("json", "JSON", (".json",), "application/json", json_format.read, json_format.write),
     _skos("turtle", "Turtle", (".ttl", ".turtle", ".nt"), "text/turtle"),
     _skos("rdfxml", "RDF/XML", (".rdf", ".xml", ".owl", ".skos"), "application/rdf+xml"),

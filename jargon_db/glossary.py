@@ -219,8 +219,8 @@ class Glossary(
     # -- files ----------------------------------------------------------------------------------------------------
 
     def export_csv(self, principal: Principal) -> str:
-        """The approved and draft senses the principal may read, as a CSV file that imports as it is."""
-        return csv_format.write_senses(sense for sense in self.senses(principal) if sense.status != "retired")
+        """The senses the principal may read, as a CSV file that imports as it is."""
+        return csv_format.write_senses(self.senses(principal))
 
 
 def _holds(sense: Sense, wanted: str) -> bool:

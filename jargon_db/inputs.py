@@ -14,6 +14,7 @@ from argot.types import Audience, SenseStatus
 MAX_TERM_CHARS = 200
 MAX_EXPANSION_CHARS = 10_000
 _LIMITS = {"expansion": MAX_EXPANSION_CHARS, "context": MAX_TERM_CHARS, "owner": MAX_TERM_CHARS}
+_MOST_SHOWN = 80
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 
@@ -119,12 +120,16 @@ def _other_problems(given: SenseInput) -> list[tuple[str, str]]:
         if not is_storable(alias):
             problems.append(("aliases", "an alias holds half of a surrogate pair, which is no character"))
     if given.status is not None and given.status not in STATUSES:
-        problems.append(("status", f"'{given.status}' is no status of a sense. Statuses: {', '.join(STATUSES)}"))
+        problems.append(("status", f"{_cut(given.status)} is no status of a sense. Statuses: {', '.join(STATUSES)}"))
     if given.review_by and not is_date(given.review_by):
         problems.append(("review_by", f"{given.review_by!r} is no date; write it like 2027-01-31"))
     if not all(map(is_storable, given.audience or ())):
         problems.append(("audience", "a group holds half of a surrogate pair, which is no character"))
     return problems
+
+
+def _cut(text: str) -> str:
+    return f"'{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}'"
 
 
 def clean_aliases(aliases: Sequence[str]) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ async def glossary_import_file(
 
 @case("asker")
 async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
-    """The senses one may read, as a file of this format; retired ones where it tells a status."""
+    """The senses one may read, also drafts and retired ones, as a file of this format that can be imported again."""
     return await kb.blocking(kb.glossary.export_file, principal, format)
 
 

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
 HEADER = "term,context,expansion,description,notes,aliases,owner\n"
+"""As files from before there was a status have it."""
 FILE = HEADER + (
     'PUC,NAND,Peripheral Under Cell,"Circuits, under the array",none,under-array|P.U.C.,eve\n'
     "PUC,legal,Public Utilities Commission,,,,\n"
@@ -152,7 +155,8 @@ def test_aliases_come_back_whatever_they_hold(aliases):
 
 
 def test_the_columns_are_those_of_the_documentation():
-    assert ",".join(COLUMNS) == HEADER.strip()
+    told = (Path(__file__).parents[1] / "docs" / "managers.md").read_text(encoding="utf-8")
+    assert f"A CSV file has the columns `{','.join(COLUMNS)}`" in told
 
 
 def test_a_line_that_names_the_separator_is_obeyed_and_not_counted():
@@ -185,3 +189,54 @@ def test_a_file_that_is_one_endless_line_is_named_in_few_words():
 def test_utf_32_is_read(glossary):
     assert glossary.import_csv("term,expansion\nGröße,size\n".encode("utf-32")).added == 1
     assert glossary.senses(EVERYBODY)[0].term == "Größe"
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "turtle", "rdfxml", "jsonld"])
+def test_a_draft_and_what_is_retired_come_back_as_such_in_every_format(glossary, tmp_path, format):
+    for status in ("draft", "approved", "retired"):
+        glossary.add_sense("PUC", "NAND", f"{status} meaning", status=status)
+    exported = glossary.export_file(EVERYBODY, format)
+    other = Glossary.open(tmp_path / "other.db")
+    other.import_file(None, exported.encode(), "terms", format)
+    assert {sense.expansion: sense.status for sense in other.senses(EVERYBODY)} == {
+        "draft meaning": "draft", "approved meaning": "approved", "retired meaning": "retired",
+    }  # fmt: skip
+    assert other.export_file(EVERYBODY, format) == exported
+    assert [sense.status for sense in other.look_up(EVERYBODY, ["PUC"])["PUC"]] == ["approved"]
+    other.close()
+
+
+def test_a_file_without_a_status_approves_what_is_new_and_leaves_what_is_there(glossary):
+    glossary.add_sense("A", "x", "alpha", status="draft")
+    glossary.add_sense("B", "x", "beta", status="retired")
+    report = glossary.import_csv("term,context,expansion\nA,x,alpha\nB,x,beta\nC,x,gamma\n")
+    assert (report.added, report.unchanged) == (1, 2)
+    empty = glossary.import_csv("term,context,expansion,status\nA,x,alpha,\nB,x,beta, \nD,x,delta,\n")
+    assert (empty.added, empty.unchanged) == (1, 2)
+    assert {sense.term: sense.status for sense in glossary.senses(EVERYBODY)} == {
+        "A": "draft", "B": "retired", "C": "approved", "D": "approved",
+    }  # fmt: skip
+
+
+def test_a_status_is_read_as_people_type_it_and_changes_the_sense_that_is_there(glossary):
+    glossary.add_sense("A", "x", "alpha")
+    report = glossary.import_csv("term;context;expansion;Status\nA;x;alpha; Retired \nB;x;beta;DRAFT\n")
+    assert (report.added, report.updated) == (1, 1)
+    assert [sense.status for sense in glossary.senses(EVERYBODY)] == ["retired", "draft"]
+    assert glossary.look_up(EVERYBODY, ["A"]) == {"A": []}
+
+
+def test_a_status_that_is_none_is_named_by_row_and_value_with_those_there_are(glossary):
+    text = "term,expansion,status\nA,alpha,draft\nB,beta,aproved\nC,gamma," + "x" * 10_000 + "\n"
+    with pytest.raises(InvalidGlossary) as caught:
+        glossary.import_csv(text)
+    assert problems(text) == [(3, "status"), (4, "status")]
+    assert "row 3, column status: 'aproved' is no status of a sense. Statuses: draft, approved, retired" in str(
+        caught.value
+    )
+    assert len(str(caught.value)) < 1_000
+    assert glossary.senses(EVERYBODY) == []
+
+
+def test_rows_that_give_one_sense_two_statuses_are_refused_with_both():
+    assert problems("term,expansion,status\nA,alpha,draft\nA,alpha,retired\n") == [(3, "status")]

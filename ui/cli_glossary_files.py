@@ -70,8 +70,8 @@ def import_(
 ) -> None:
     """Take in a file, all of it or nothing: CSV, JSON, or SKOS as Turtle, RDF/XML or JSON-LD.
 
-    CSV columns: term,context,expansion,description,notes,aliases,owner (aliases separated by |). With one bad row
-    nothing is changed, and every bad row is named.
+    CSV columns: term,context,expansion,description,notes,aliases,owner,status (aliases separated by |; status is draft,
+    approved or retired). With one bad row nothing is changed, and every bad row is named.
     """
     given: dict[str, Any] = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
     with knowledge_base(home, create=not dry_run) as client:
@@ -101,7 +101,7 @@ def _taken_in(client: Client, given: dict[str, Any], why: str) -> dict[str, Any]
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
     """Write the glossary as a file that can be imported again. Without --format, the file's name tells the format.
 
-    JSON holds everything. CSV leaves out retired senses, audiences and what is known of contexts.
+    JSON holds everything. CSV leaves out audiences, review dates and what is known of contexts.
     """
     from argot.service.cases_glossary_files import format_to_write
 

@@ -151,16 +151,17 @@ def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: 
 
 
 def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, float, float]]:
-    """Where these sentences stand, a rectangle a line, in points from the top left corner of what is visible.
+    """Where these sentences stand, a rectangle a line, in points from the top left corner of the page as shown.
 
     The text of a page differs from that of a passage in its spaces, hyphens and line ends: letters and digits alone
     are compared.
     """
-    page = sheet.get_textpage()
+    from argot.corpus.readers.pdf_lines import placer
+
+    page, place = sheet.get_textpage(), placer(sheet)
     text = page.get_text_range()
     places = [place for place, char in enumerate(text) if char.isalnum()]
     squeezed = "".join(text[place].casefold()[:1] for place in places)
-    left, _, _, top = sheet.get_cropbox()
     found = []
     for sentence in sentences:
         wanted = "".join(char.casefold()[:1] for char in sentence if char.isalnum())
@@ -169,8 +170,7 @@ def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, fl
             continue
         first, last = places[at], places[at + len(wanted) - 1]
         for index in range(page.count_rects(first, last - first + 1)):
-            x0, y0, x1, y1 = page.get_rect(index)
-            found.append((x0 - left, top - y1, x1 - left, top - y0))
+            found.append(place(*page.get_rect(index)))
     return found
 
 

@@ -337,3 +337,29 @@ def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
     ):
         with pytest.raises(NotFound, match="cannot be drawn"):
             draw(data, Wanted(page))
+
+
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_a_cited_sentence_is_marked_on_a_page_that_is_turned(turn: int) -> None:
+    from PIL import Image
+    from reportlab.pdfgen.canvas import Canvas
+
+    from argot.service.page_picture import MARGIN, Wanted, draw
+
+    sentence, out = "The quokka stays for the winter.", io.BytesIO()
+    canvas = Canvas(out, (500, 500))
+    canvas.setPageRotation(turn)
+    canvas.setFont("Helvetica", 14)
+    canvas.drawString(40, 400, sentence)
+    canvas.save()
+    picture = Image.open(io.BytesIO(draw(out.getvalue(), Wanted(1, (), (sentence,))).png)).convert("RGB")
+    marked = [place for place in range(picture.width * picture.height) if _is_marked(picture, place)]
+    # Nothing but the line is printed, and the picture is cut to it: the mark is all of what is left.
+    inside = (picture.width - 2 * MARGIN) * (picture.height - 2 * MARGIN)
+    assert len(marked) > 0.6 * inside
+    assert (picture.height > picture.width) == (turn in (90, 270))
+
+
+def _is_marked(picture: Any, place: int) -> bool:
+    red, green, blue = picture.getpixel((place % picture.width, place // picture.width))
+    return bool(red > 230 and green > 180 and blue < 180)

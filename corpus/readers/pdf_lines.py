@@ -82,7 +82,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[Span]:
     import pypdfium2.raw as pdfium
 
     handle = textpage.raw
-    place = _placer(page)
+    place = placer(page)
     count = min(textpage.count_chars(), _MAX_CHARS)
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     refs = [ctypes.byref(value) for value in (left, right, bottom, top)]
@@ -131,7 +131,7 @@ def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, 
     return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold
 
 
-def _placer(page: Any) -> Any:
+def placer(page: Any) -> Any:
     """From PDF coordinates (origin bottom left, before rotation) to points from the top left of the page as shown."""
     x_left, y_bottom, x_right, y_top = page.get_cropbox()
     turn = page.get_rotation()

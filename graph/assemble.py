@@ -68,17 +68,14 @@ class _Reading:
         return all(one["passage"] in self.passages for one in citations) if citations else self.all_hits
 
 
-def assemble(
-    turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False, number: int | None = None
-) -> AskResult:
+def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False) -> AskResult:
     """The result of a turn as this principal may see it now.
 
     Args:
-        turn: the state of the thread, or one of its `turns`.
+        turn: the state of the thread, or one of its `past_turns`.
         run: whose eyes, and which stores.
         thread: the thread's id.
         waiting: the turn stands at an interrupt, and its choices are open.
-        number: its place among the thread's turns, from 0; None: the state is given, and it is the last.
     """
     reading = _read(cast(TurnPart, turn), run)
     choices = _choices(reading, run) if waiting else []
@@ -92,7 +89,7 @@ def assemble(
         stand_alone_question=turn["stand_alone_question"],
         status=status,
         thread=thread,
-        turn=len(turn.get("turns", ())) if number is None else number,
+        turn=turn.get("number", len(turn.get("turns", ()))),
         answer=_answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
         model=turn.get("model", "") if turn.get("model_calls") else "",

@@ -18,6 +18,7 @@ from argot.graph.checkpoints import keep_latest
 from argot.graph.choices import understand
 from argot.graph.context import RunContext
 from argot.graph.learned import Learned, learned_of
+from argot.graph.past import past_turns
 from argot.graph.question import checked_question
 from argot.graph.stage import News
 from argot.graph.state import Asked, State, finished_turn
@@ -50,10 +51,21 @@ class AskEvent:
 
 @dataclass(frozen=True)
 class ThreadState:
-    """A thread as its owner may see it now. The last turn may be `waiting` for the asker's choice."""
+    """What is kept of a thread, as its owner may see it now. The last turn may be `waiting` for the asker's choice."""
 
     turns: list[AskResult]
     waiting: bool = False
+
+
+@dataclass(frozen=True)
+class LastTurn:
+    """The turn a thread stands at, as its owner may see it now. `asked`: every question of the thread, as it was asked
+    and as it was read.
+    """
+
+    result: AskResult
+    waiting: bool
+    asked: list[str]
 
 
 async def ask(
@@ -118,16 +130,34 @@ async def thread_state(graph: ArgotGraph, run: RunContext, thread: str) -> Threa
     return await asyncio.to_thread(_thread_state, snapshot.values, run, thread, waiting)
 
 
+async def last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
+    """The same of the last turn alone, however many there are; None: nothing was asked yet."""
+    snapshot = await graph.aget_state(_config(thread))
+    if not snapshot.values.get("question"):
+        return None
+    waiting = bool(snapshot.interrupts)
+    result = await asyncio.to_thread(assemble, snapshot.values, run, thread, waiting=waiting)
+    turns = [*past_turns(snapshot.values), snapshot.values]
+    asked = [turn[name] for turn in turns for name in ("question", "stand_alone_question")]
+    return LastTurn(result, waiting, asked)
+
+
+async def turn_numbered(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
+    """The turn of this number as its owner may see it now; None: there is none, or it is kept no more."""
+    record = await turn_record(graph, thread, turn)
+    return await asyncio.to_thread(assemble, record, run, thread) if record else None
+
+
 async def turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
-    """What the thread keeps of a turn (from 0): ids and short texts, for `assemble`. None: there is no such turn."""
+    """What the thread keeps of the turn of this number: ids and short texts, for `assemble`. None: there is none."""
     values = (await graph.aget_state(_config(thread))).values
     last = finished_turn(cast(State, values))
-    turns = [*values.get("turns", []), *([last] if last else [])]
-    return turns[turn] if turn < len(turns) else None
+    turns = [*past_turns(values), *([last] if last else [])]
+    return next((one for one in turns if one["number"] == turn), None)
 
 
 def _thread_state(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
-    turns = [assemble(turn, run, thread, number=n) for n, turn in enumerate(values.get("turns", []))]
+    turns = [assemble(turn, run, thread) for turn in past_turns(values)]
     return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
 
 

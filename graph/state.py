@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from argot.graph.past import append_turn
 from argot.results import AnsweredBy, Status
 from argot.tools.small_talk import SmallTalk
 
 MOST_QUESTIONS_BACK = 3
 """Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""
-
-MAX_TURNS = 200
-"""Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 3 kB each."""
 
 
 class MentionRecord(TypedDict):
@@ -93,8 +91,9 @@ class SentenceRecord(TypedDict):
 class TurnPart(TypedDict):
     """What one question gathers on its way. Begins empty at START.
 
-    Threads outlive versions: of a stored turn, `answered_by`, `replaced`, `unnamed`, `small_talk`, `examples`, `files`,
-    `whole`, `profile` and `tags` (and `model` and `trouble` beside them) are read with a default.
+    `number`: its place in the thread, from 0; it stays when older turns fall off.
+    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unnamed`, `small_talk`,
+    `examples`, `files`, `whole`, `profile` and `tags` (and `model` and `trouble` beside them) are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `unnamed`: part numbers of the question that stand in no document.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about.
@@ -102,6 +101,7 @@ class TurnPart(TypedDict):
     asked about as a whole.
     """
 
+    number: int
     question: str
     stand_alone_question: str
     mentions: list[MentionRecord]
@@ -148,10 +148,6 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
     return [*old, *new]
 
 
-def append_turn(old: list[Any], new: list[Any]) -> list[Any]:
-    return [*old, *new][-MAX_TURNS:]
-
-
 def latest(old: str, new: str) -> str:
     """For stages that run side by side and may both have something to say."""
     return new or old
@@ -166,7 +162,7 @@ class State(TurnPart):
 
     asked: str
     again: bool
-    turns: Annotated[list[dict[str, Any]], append_turn]
+    turns: Annotated[list[str], append_turn]
     remembered: Annotated[dict[str, int], merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]
@@ -182,9 +178,10 @@ class Asked(TypedDict):
     remembered: NotRequired[dict[str, int]]
 
 
-def empty_turn(question: str) -> TurnPart:
-    """A turn that knows nothing yet but the asker's words."""
+def empty_turn(question: str, number: int = 0) -> TurnPart:
+    """A turn that knows nothing yet but the asker's words and its place in the thread."""
     return TurnPart(
+        number=number,
         question=question,
         stand_alone_question=question,
         mentions=[],
@@ -223,6 +220,7 @@ def finished_turn(state: State) -> dict[str, Any] | None:
     """The turn now in the state, as it goes into `turns`; None if there was none yet."""
     if not state.get("question"):
         return None
-    values: dict[str, Any] = {**empty_turn(state["question"]), "timings": {}, "model_calls": [], **state}
+    fresh = empty_turn(state["question"], len(state.get("turns", ())))
+    values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")
     return {key: values.get(key, "") for key in (*TurnPart.__annotations__, *beside)} | {"draft": ""}

@@ -155,11 +155,11 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
 
     records = [
         {
-            **empty_turn(turn.question),
+            **empty_turn(turn.question, number),
             "sentences": [{"gap": "", "text": turn.answer[:LONGEST_ANSWER], "citations": []}] if turn.answer else [],
             "status": "answered",
         }
-        for turn in turns[-LATEST:]
+        for number, turn in enumerate(turns[-LATEST:])
     ]
     if records:
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")

@@ -80,13 +80,13 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
 
     async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
         from argot.graph.run import ask as ask_graph
-        from argot.graph.run import thread_state
+        from argot.graph.run import last_turn
 
-        turns = (await thread_state(graph, run, thread)).turns
-        if not turns:
+        last = await last_turn(graph, run, thread)
+        if last is None:
             raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
-        await (await kb.threads()).forget_feedback(principal.name, thread, len(turns) - 1)
-        return ask_graph(graph, run, turns[-1].question, thread, again=True)
+        await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
+        return ask_graph(graph, run, last.result.question, thread, again=True)
 
     return _turn(kb, principal, thread, asking)
 
@@ -180,12 +180,12 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
     Raises:
         NotFound: there is no such turn or no such term in it.
     """
-    from argot.graph.run import thread_state
+    from argot.graph.run import turn_numbered
 
-    turns = (await thread_state(await kb.graph(), run, thread)).turns
-    for read in turns[turn].jargon if turn < len(turns) else ():
-        if term in {read.surface, read.term}:
-            return turns[turn], read
+    found = await turn_numbered(await kb.graph(), run, thread, turn)
+    for read in found.jargon if found else ():
+        if found and term in {read.surface, read.term}:
+            return found, read
     raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
 
 

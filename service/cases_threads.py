@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, NotFound
 from argot.service.cases_questions import Tags, run_context
 from argot.service.cases_thread_files import forget_files
 from argot.service.owner import KnowledgeBase
@@ -63,12 +63,19 @@ async def feedback(
 
     With `share` those who look after the documents may read question and comment (`feedback_list`), and of the answer
     what rests on documents that they may read. Without it they only see that there was such an answer.
+
+    Raises:
+        NotFound: the thread has no such turn.
     """
     from argot.graph.run import turn_record
 
     threads = await kb.threads()
     await threads.own(principal.name, thread)
     trace = await turn_record(await kb.graph(), thread, turn)
+    if trace is None:
+        raise NotFound(
+            f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
+        )
     said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
     plain: dict[str, Any] = jsonable(said)
     return plain
@@ -114,13 +121,13 @@ async def thread_settings(
 @case("asker")
 async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
     """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
-    from argot.graph.run import thread_state
+    from argot.graph.run import last_turn
     from argot.service.follow_ups import follow_ups
 
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)
-    state = await thread_state(await kb.graph(), run, thread)
-    return await kb.blocking(follow_ups, run, state.turns) if state.turns and not state.waiting else []
+    last = await last_turn(await kb.graph(), run, thread)
+    return await kb.blocking(follow_ups, run, last.result, last.asked) if last and not last.waiting else []
 
 
 @case("asker")

@@ -131,12 +131,14 @@ async def mentioning(
 
 async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
     """What this person asked in the threads that are still there, the latest first."""
+    from argot.graph.past import past_turns
+
     threads, graph = await kb.threads(), await kb.graph()
     enough = time.monotonic() + THREAD_SECONDS
     asked: list[PastQuestion] = []
     for thread in (await threads.of(principal.name))[:MOST_THREADS]:
         values = (await graph.aget_state({"configurable": {"thread_id": thread.id}})).values
-        turns = [*values.get("turns", []), *([values] if values.get("question") else [])]
+        turns = [*past_turns(values), *([values] if values.get("question") else [])]
         asked += [PastQuestion(turn["stand_alone_question"], "yours") for turn in reversed(turns)]
         if time.monotonic() > enough:
             break

@@ -27,14 +27,17 @@ class _Candidate:
     passage: str
 
 
-def follow_ups(run: RunContext, turns: Sequence[AskResult]) -> list[str]:
-    """Up to three questions the documents answer and nobody asked in this conversation; none where none is good."""
-    last = turns[-1]
+def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
+    """Up to three questions the documents answer and nobody asked in this conversation; none where none is good.
+
+    Args:
+        last: the answer to go on from.
+        asked: what was asked in the conversation.
+    """
     if last.status not in {"answered", "abstained"} or not last.passages:
         return []
-    asked = [bare(text) for turn in turns for text in (turn.question, turn.stand_alone_question)]
     chosen: list[str] = []
-    seen: set[str] = set(asked)
+    seen = {bare(text) for text in asked}
     tried = 0
     trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.tags)
     for candidate in _candidates(run, last):

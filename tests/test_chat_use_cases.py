@@ -295,6 +295,39 @@ async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: 
     assert await (await kb.threads()).with_files("ann") == []
 
 
+# -- very long conversations -------------------------------------------------------------------------------------------
+
+
+async def test_turns_keep_their_numbers_when_older_ones_fall_off(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.graph.past.MAX_TURNS", 2)
+    thread = (await call(kb, "ann", "ask", question=QUESTION))["thread"]
+    for number in (1, 2, 3, 4):
+        asked = await call(kb, "ann", "ask", question=TARIFF if number == 3 else QUESTION, thread=thread)
+        assert asked["turn"] == number
+        await call(kb, "ann", "feedback", thread=thread, turn=number, value=1, comment=f"number {number}")
+    read = await call(kb, "ann", "thread_read", thread=thread)
+    assert [(one["turn"], one["question"]) for one in read["turns"]] == [(2, QUESTION), (3, TARIFF), (4, QUESTION)]
+    assert [(one["turn"], one["comment"]) for one in read["feedback"]][-2:] == [(3, "number 3"), (4, "number 4")]
+    offer = await call(kb, "ann", "other_senses", thread=thread, turn=2, term="WL")
+    assert offer["question"] == QUESTION
+    with pytest.raises(NotFound):
+        await call(kb, "ann", "other_senses", thread=thread, turn=3, term="WL")
+    again = await call(kb, "ann", "ask_again", thread=thread)
+    assert (again["turn"], again["question"]) == (4, QUESTION)
+    read = await call(kb, "ann", "thread_read", thread=thread)
+    assert [one["turn"] for one in read["turns"]] == [2, 3, 4]
+    assert 4 not in [one["turn"] for one in read["feedback"]]
+
+
+async def test_what_was_never_answered_cannot_be_judged(kb: KnowledgeBase) -> None:
+    thread = (await call(kb, "ann", "ask", question=QUESTION))["thread"]
+    with pytest.raises(NotFound, match="no answer number 7"):
+        await call(kb, "ann", "feedback", thread=thread, turn=7, value=-1)
+    assert (await call(kb, "ann", "thread_read", thread=thread))["feedback"] == []
+
+
 # -- pages as pictures ------------------------------------------------------------------------------------------------
 
 

@@ -17,9 +17,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.errors import Conflict, InvalidInput
+from argot.graph.assemble import assemble
 from argot.graph.build import build_graph
+from argot.graph.past import past_turns
 from argot.graph.run import AskEvent, answer_choice, ask, thread_state
 from argot.graph.saver import TurnSaver
+from argot.graph.state import finished_turn
 from argot.results import AskResult
 from argot.types import Principal
 
@@ -420,6 +423,20 @@ async def test_checkpoints_hold_ids_and_no_passages_and_only_the_latest_is_kept(
     assert b"connects the control gates of one page." not in stored[0][0]
 
 
+async def test_finished_turns_are_kept_as_text_and_turns_of_older_versions_are_read(tiny_kb: Any) -> None:
+    """A step that stores two hundred turns, and a question that reads them, take them apart no more."""
+    run, graph, config = tiny_kb.run_context(), build_graph(InMemorySaver()), {"configurable": {"thread_id": "t"}}
+    for _ in range(3):
+        await result_of(ask(graph, run, "What is the WL voltage during a read?", "t"))
+    values = (await graph.aget_state(config)).values
+    assert [type(turn) for turn in values["turns"]] == [str, str]
+    old = [{name: one for name, one in turn.items() if name != "number"} for turn in past_turns(values)]
+    older = {**{name: one for name, one in values.items() if name != "number"}, "turns": old}
+    assert [turn["number"] for turn in past_turns(older)] == [0, 1]
+    assert finished_turn(older) == finished_turn(values)
+    assert assemble(older, run, "t").turn == 2
+
+
 async def test_what_may_no_longer_be_seen_vanishes_from_the_thread(tiny_kb: Any) -> None:
     async with stored_graph(tiny_kb.folder) as graph:
         run = tiny_kb.run_context(INSIDER)
@@ -471,8 +488,11 @@ import asyncio, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
 from argot.graph.saver import TurnSaver
+from argot.graph.state import finished_turn
 from argot.corpus.ingest import Corpus
+from argot.graph.assemble import assemble
 from argot.graph.build import build_graph
+from argot.graph.past import past_turns
 from argot.graph.context import extractive_context
 from argot.graph.run import ask
 from argot.jargon_db.glossary import Glossary

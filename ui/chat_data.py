@@ -74,8 +74,8 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         """The messages of a conversation (as `thread_read` gives it)."""
         said = {one["turn"]: one for one in thread["feedback"] if one["value"]}
         steps: list[dict[str, Any]] = []
-        for number, turn in enumerate(thread["turns"]):
-            steps += _steps(thread, number, AskResult.model_validate(turn), said.get(number))
+        for turn in thread["turns"]:
+            steps += _steps(thread, AskResult.model_validate(turn), said.get(turn["turn"]))
         return steps
 
     async def update_thread(
@@ -176,9 +176,9 @@ def answer_id(thread: str, turn: int) -> str:
     return f"{thread}.{turn}.answer"
 
 
-def _steps(thread: dict[str, Any], number: int, result: AskResult, said: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _steps(thread: dict[str, Any], result: AskResult, said: dict[str, Any] | None) -> list[dict[str, Any]]:
     """A turn as Chainlit's steps: the question, the run below it, the answer below the run."""
-    base = run_id(thread["id"], number)
+    base = run_id(thread["id"], result.turn)
     common = {
         "threadId": thread["id"],
         "createdAt": thread["created_at"],
@@ -201,7 +201,7 @@ def _steps(thread: dict[str, Any], number: int, result: AskResult, said: dict[st
         run["feedback"] = {"forId": base, "id": base, "value": thumb, "comment": said["comment"] or None}
     answer = {
         **common,
-        "id": answer_id(thread["id"], number),
+        "id": answer_id(thread["id"], result.turn),
         "parentId": base,
         "type": "assistant_message",
         "name": NAME,

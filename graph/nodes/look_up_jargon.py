@@ -4,8 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from argot.graph.context import RunContext
+from argot.graph.past import latest_turns
 from argot.graph.records import EXPLAINED, context_scores, senses_of, term_of, to_mention
 from argot.graph.stage import Step
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
@@ -186,7 +188,7 @@ def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) ->
 
 def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
     """The share of the last turns' jargon that was read in each context, the latest turn counting most."""
-    turns = [*reversed(state.get("turns", []))][:LOOKED_BACK]
+    turns = islice(latest_turns(state), LOOKED_BACK)
     read = [
         (reading, 1 / (1 + age))
         for age, turn in enumerate(turns)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import chain, islice
 from typing import Any
 
 from argot.graph.assemble import visible_answer
 from argot.graph.context import RunContext
 from argot.graph.files import named_in, whole_files
+from argot.graph.past import latest_turns
 from argot.graph.stage import Step
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
 from argot.tools.asked_of_file import missing_file_asked
@@ -26,16 +28,17 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     The history a reader sees holds only what the asker may still see.
     """
     past = None if state.get("again") else finished_turn(state)
-    turn = empty_turn(state["asked"])
+    before = past or next(latest_turns(state), None)
+    turn = empty_turn(state["asked"], before["number"] + 1 if before else 0)
     turn["profile"], turn["tags"] = run.profile.name, list(run.tags)
-    turns = [*state.get("turns", []), *([past] if past else [])]
     files = await asyncio.to_thread(run.corpus.store.documents_of_conversation, run.principal)
     turn["files"] = [file.revision_id for file in files]
-    whole = whole_files(turn["question"], files, turns[-1] if turns else None) if run.profile.generate_answer else []
+    whole = whole_files(turn["question"], files, before) if run.profile.generate_answer else []
     if whole:
         turn["whole"] = [file.id for file in whole]
         turn["stand_alone_question"] = named_in(turn["question"], whole)
         return _begun(turn, past)
+    turns = chain([past] if past else [], latest_turns(state))
     history = await asyncio.to_thread(_history, turns, run) if run.profile.stand_alone else []
     kind = await asyncio.to_thread(_small_talk, turn["question"], run)
     if not (files or history or kind) and _talks(run) and missing_file_asked(turn["question"]):
@@ -52,10 +55,13 @@ def _begun(turn: TurnPart, past: dict[str, Any] | None) -> Step:
     return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone", begins=True)
 
 
-def _history(turns: Sequence[dict[str, Any]], run: RunContext) -> list[Turn]:
-    """The last exchanges in which something was asked, and what others said since: nothing leans on a greeting."""
-    asked = [turn for turn in turns if not small_talk(turn["stand_alone_question"])][-HISTORY:]
-    told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in asked]
+def _history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
+    """The last exchanges in which something was asked, and what others said since: nothing leans on a greeting.
+
+    `turns` come from the last one back.
+    """
+    asked = list(islice((turn for turn in turns if not small_talk(turn["stand_alone_question"])), HISTORY))
+    told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in reversed(asked)]
     return [*told, *(Turn(said, "") for said in run.heard)]
 
 

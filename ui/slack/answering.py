@@ -138,13 +138,13 @@ class Answering:
     async def _alone(self, job: Job, public: Scope, stream: Stream) -> list[Message]:
         """The question of a channel's conversation once more, for one person, from all that this person may read."""
         found = await cases.result(self.kb, public.principal, "thread_read", thread=job.thread)
-        turns = found["turns"]
-        if job.turn >= len(turns):
+        turn = next((one for one in found["turns"] if one["turn"] == job.turn), None)
+        if turn is None:
             raise NotFound("This question is not there any more. Ask it again.")
         own = await self.people.own_scope(job.team, job.user)
         fresh = Job(
             "message", job.team, job.channel, job.user, job.ts, job.thread_ts, ephemeral=True, threaded=job.threaded,
-            text=str(turns[job.turn]["stand_alone_question"] or turns[job.turn]["question"]),
+            text=str(turn["stand_alone_question"] or turn["question"]),
         )  # fmt: skip
         return await self._ask(fresh, own, stream)
 

@@ -115,8 +115,8 @@ class Buttons:
         try:
             scope = await self.answering.scope(job)
             read = await cases.result(self.kb, scope.principal, "thread_read", thread=job.thread)
-            turns = read["turns"]
-            known = [one for one in turns[job.turn]["jargon"] if one["sense_id"]] if job.turn < len(turns) else []
+            turns = [turn for turn in read["turns"] if turn["turn"] == job.turn]
+            known = [one for turn in turns for one in turn["jargon"] if one["sense_id"]]
             names = list(dict.fromkeys(one["surface"] for one in known))[:MOST_TERMS]
             if not names:
                 raise NotFound("This answer rests on no term of the glossary any more. Ask again.")

@@ -1,0 +1,42 @@
+"""The finished turns of a thread as its state keeps them: each one text (JSON) with its number.
+
+Every step of a question stores the whole state, and the next question reads it. A long conversation that is taken apart
+each time costs more than its searches; text is only copied.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+MAX_TURNS = 200
+"""Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 1.5 kB each."""
+
+Kept = str | Mapping[str, Any]
+"""A turn as text; one of a version that kept them otherwise is a mapping, and may have no number."""
+
+
+def append_turn(old: Sequence[Kept], new: Sequence[Kept]) -> list[str]:
+    """What a thread keeps once these turns are finished."""
+    return [_packed(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
+
+
+def past_turns(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The finished turns of a thread's state that are still kept, oldest first."""
+    return [_unpacked(turn, place) for place, turn in enumerate(values.get("turns", ()))]
+
+
+def latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same from the last one back, each taken apart when it is reached."""
+    turns = values.get("turns", ())
+    return (_unpacked(turns[place], place) for place in reversed(range(len(turns))))
+
+
+def _packed(turn: Kept, place: int) -> str:
+    return turn if isinstance(turn, str) else json.dumps({"number": place, **turn})
+
+
+def _unpacked(turn: Kept, place: int) -> dict[str, Any]:
+    read: Mapping[str, Any] = json.loads(turn) if isinstance(turn, str) else turn
+    return {"number": place, **read}

@@ -1,5 +1,6 @@
 """Chainlit's data layer over our threads: every reading goes through the service, on behalf of who is signed in."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -165,3 +166,41 @@ async def test_a_first_message_begins_one_thread_under_our_id(kb: KnowledgeBase)
     assert [thread.title for thread in await (await kb.threads()).of("ann")] == ["Why??"]
     asker.set("bob")
     assert await ensure_thread(kb, session, "Mine") != first
+
+
+async def test_what_is_asked_while_a_window_is_shown_anew_waits_for_it(kb: KnowledgeBase) -> None:
+    """It came between the reading and the showing once, and was gone from the window with its answer."""
+    from types import SimpleNamespace
+
+    import chainlit as cl
+    from chainlit.context import init_ws_context
+    from chainlit.session import WebsocketSession
+
+    from argot.ui.chat import ChatWindow
+
+    thread = (await _ask(kb, "ann", QUESTION))["thread"]
+    window, code, shown = ChatWindow(kb), SimpleNamespace(), list[tuple[str, Any]]()
+    window.register(SimpleNamespace(code=code))
+    began, reading = asyncio.Event(), asyncio.Event()
+
+    async def emit(event: str, told: Any) -> None:
+        shown.append((event, told))
+
+    async def slowly(name: str, **parameters: Any) -> Any:
+        began.set()
+        await reading.wait()
+        return await cases.result(kb, kb.principal("ann"), name, **parameters)
+
+    asker.set("ann")
+    session = WebsocketSession("window", "socket", emit, emit, {}, "webapp", thread_id=thread)
+    init_ws_context(session)
+    window._call = slowly  # type: ignore[method-assign]
+    anew = asyncio.create_task(window._reopen())
+    await began.wait()
+    question = cl.Message("And during a write?", type="user_message", author="ann")
+    asked = asyncio.create_task(code.on_message(question))
+    await asyncio.wait([asked], timeout=0.5)
+    reading.set()
+    await asyncio.gather(anew, asked)
+    of_question = [event == "new_message" and told["id"] == question.id for event, told in shown]
+    assert of_question.index(True) > [event for event, _ in shown].index("resume_thread")

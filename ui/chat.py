@@ -7,7 +7,7 @@ cases of the service.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
@@ -75,20 +75,29 @@ class ChatWindow:
         code.header_auth_callback = wrap_user_function(self.signed_in)
         code.set_starters = wrap_user_function(self.starters)
         code.on_chat_start = wrap_user_function(self.on_start)
-        code.on_message = wrap_user_function(self.on_message)
+        code.on_message = self._at_rest(self.on_message)
         code.on_window_message = wrap_user_function(self.on_window_message)
         code.on_settings_update = wrap_user_function(self.on_settings)
         code.on_chat_resume = wrap_user_function(self.on_resume)
         code.on_chat_end = wrap_user_function(self.on_end)
         code.action_callbacks = {
-            CHOOSE: wrap_user_function(self.on_choice),
-            ASK_INSTEAD: wrap_user_function(self.on_other_wording),
-            AGAIN: wrap_user_function(self.on_again),
-            EXPORT: wrap_user_function(self.on_export),
-            SENSE: wrap_user_function(self.on_sense),
-            REPORT: wrap_user_function(self.on_report),
-            SHARE: wrap_user_function(self.on_share),
+            CHOOSE: self._at_rest(self.on_choice),
+            ASK_INSTEAD: self._at_rest(self.on_other_wording),
+            AGAIN: self._at_rest(self.on_again),
+            EXPORT: self._at_rest(self.on_export),
+            SENSE: self._at_rest(self.on_sense),
+            REPORT: self._at_rest(self.on_report),
+            SHARE: self._at_rest(self.on_share),
         }
+
+    def _at_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
+        """A callback of Chainlit's that shows something: not while its window is being shown anew."""
+
+        async def waiting(given: Any) -> None:
+            await self.windows.at_rest(context.session)
+            await callback(given)
+
+        return wrap_user_function(waiting)
 
     async def signed_in(self, headers: Any) -> None:
         """Chainlit signs nobody in: the guard tells it who is asking. That there is this makes it want to know."""
@@ -292,6 +301,10 @@ class ChatWindow:
         So does a window that only lost its connection: what happened meanwhile it has missed.
         """
         self.windows.opened(context.session)
+        async with self.windows.shown_anew(context.session):
+            await self._resume(thread)
+
+    async def _resume(self, thread: Any) -> None:
         await take_buttons_away()
         under_way = self.windows.turns(thread["id"])
         read = await self._call("thread_read", thread=thread["id"])
@@ -306,20 +319,20 @@ class ChatWindow:
 
     async def _last_of(self, thread: str, turns: list[Any], *, shared: bool, usable: bool) -> None:
         """Below the last answer of a conversation that is reopened: what can be done with it."""
-        last = len(turns) - 1
-        base, answer = run_id(thread, last), answer_id(thread, last)
+        result = AskResult.model_validate(turns[-1])
+        base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
         if usable:
-            result = AskResult.model_validate(turns[last])
             await offer(actions(self._shareable(view(result), result, shared=shared).buttons), answer)
             await self._go_on(answer, result)
 
     async def _reopen(self) -> None:
         """Show the window at hand its conversation as it is kept."""
-        thread = await self.layer.get_thread(context.session.thread_id)
-        if thread is not None:
-            await self.on_resume(thread)
-            await context.emitter.resume_thread(thread)
+        async with self.windows.shown_anew(context.session):
+            thread = await self.layer.get_thread(context.session.thread_id)
+            if thread is not None:
+                await self._resume(thread)
+                await context.emitter.resume_thread(thread)
 
     async def on_end(self) -> None:
         """The connection is gone. Who only lost it finds the answer on coming back; for the suspended it is stopped."""

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import chainlit as cl
 from chainlit.context import context, init_ws_context, local_steps
@@ -72,6 +72,7 @@ class Windows:
         self._open: WeakSet[Any] = WeakSet()
         self._turns: list[Turn] = []
         self._tasks: set[asyncio.Task[None]] = set()
+        self._anew: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
     def opened(self, session: Any) -> None:
         self._open.add(session)
@@ -82,6 +83,15 @@ class Windows:
     def turns(self, thread: str) -> list[Turn]:
         """What is being answered in a conversation now."""
         return [turn for turn in self._turns if turn.thread == thread]
+
+    def shown_anew(self, session: Any) -> asyncio.Lock:
+        """Held while a window is shown its conversation as it is kept, from the reading of it to the showing."""
+        return self._anew.setdefault(session, asyncio.Lock())
+
+    async def at_rest(self, session: Any) -> None:
+        """Wait until a window is not being shown anew: what is asked meanwhile would go with what it showed."""
+        async with self.shown_anew(session):
+            return
 
     @asynccontextmanager
     async def giving(self, turn: Turn) -> AsyncIterator[None]:

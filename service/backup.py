@@ -6,6 +6,7 @@ before anything is touched.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -21,18 +22,19 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from argot import __version__
-from argot.errors import Conflict, InvalidInput
+from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.mending import UPDATE, restore_command
 from argot.service import home as layout
-from argot.service import restore
+from argot.service import people, restore, threads
 from argot.service.lock import LOCK, OWNER
 from argot.service.owner import take_lock
-from argot.service.sqlite import check_database
+from argot.service.sqlite import check_database, damage_named, open_database
 
 MANIFEST = "manifest.json"
 FORMAT = 1
 MAX_MANIFEST = 256 * 1024 * 1024
 CHUNK = 1024 * 1024
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COPIES = ".backup-"
 _MEMBER = re.compile(
     r"(?:corpus|glossary|people|threads)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
@@ -62,8 +64,11 @@ def write_backup(home: Path, path: Path) -> Backup:
     """Write the backup beside its place and move it there when it is whole. No document may change meanwhile.
 
     Raises:
-        InvalidInput: the file cannot be written there.
+        InvalidInput: the file cannot be written there, or that is the knowledge base's own folder.
+        DamagedStore, StoreUnavailable: a store cannot be read, or its copy not be written.
     """
+    if path.resolve().is_relative_to(home.resolve()):
+        raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
         restore.remove(left)
@@ -74,6 +79,7 @@ def write_backup(home: Path, path: Path) -> Backup:
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(path)
+        layout.flush_folder(path.parent)
     except OSError as error:
         raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}. Give another file.") from error
     finally:
@@ -105,7 +111,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
 
 def _copy_database(source: Path, copy: Path) -> Path:
     """SQLite's online backup: a consistent copy while others read and write."""
-    with closing(sqlite3.connect(source)) as reading, closing(sqlite3.connect(copy)) as writing:
+    with damage_named(source), closing(sqlite3.connect(source)) as reading, closing(sqlite3.connect(copy)) as writing:
         reading.backup(writing)
         writing.execute("PRAGMA journal_mode = DELETE")
     return copy
@@ -128,10 +134,12 @@ def _hash_file(path: Path) -> str:
 def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     """Put a backup in the place of what is in `home`. The vectors have to be rebuilt afterwards (`reindex`).
 
-    Nothing is touched before every file of the backup has been unpacked and checked.
+    Nothing is touched before every file of the backup has been unpacked, checked, and brought to the form this Argot
+    reads. Everybody has to sign in again: a session that ended since must not come back.
 
     Raises:
-        InvalidInput: the file is no backup, or not whole.
+        InvalidInput: the file is no backup, not whole, or of a newer Argot.
+        StoreUnavailable: there is no room to unpack it.
         Conflict: `home` is not empty, and `force` is not given.
         KnowledgeBaseBusy: another process has it open.
     """
@@ -146,6 +154,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
         scratch = restore.begin(home)
         try:
             members = _unpack(path, scratch)
+            _make_ready(path, scratch)
         except BaseException:
             restore.finish_restore(home)
             raise
@@ -181,12 +190,38 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
     except (tarfile.TarError, EOFError) as error:
         raise InvalidInput(f"{path} is no whole backup: {error}. Nothing was changed.") from error
     except OSError as error:
+        if error.errno in NO_ROOM:
+            text = f"There is no room in {scratch.parent} to unpack {path}. Free some, and try again."
+            raise StoreUnavailable(f"{text} Nothing was changed.") from error
         raise InvalidInput(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error
     if expected:
         raise InvalidInput(f"{path} is not whole: '{next(iter(expected))}' is missing. Nothing was changed.")
-    for name in layout.DATABASES:
-        check_database(scratch / name, thoroughly=True)
     return members
+
+
+def _make_ready(path: Path, scratch: Path) -> None:
+    """Open every unpacked store as the service will: what it cannot be opened for is to be known before anything goes.
+
+    Raises:
+        InvalidInput: one of them is damaged, or of a newer Argot.
+    """
+    from argot.corpus.store import CorpusStore
+    from argot.jargon_db.glossary import Glossary
+
+    try:
+        for name in layout.DATABASES:
+            check_database(scratch / name, thoroughly=True)
+        if (scratch / layout.CORPUS).exists():
+            CorpusStore.open(scratch / layout.CORPUS).close()
+        if (scratch / layout.GLOSSARY).exists():
+            Glossary.open(scratch / layout.GLOSSARY).close()
+        if (scratch / layout.THREADS).exists():
+            open_database(scratch / layout.THREADS, threads.MIGRATIONS).close()
+        if (scratch / layout.PEOPLE).exists():
+            with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
+                connection.execute("DELETE FROM sessions")
+    except DamagedStore as error:
+        raise InvalidInput(f"{path} cannot be put in place. Nothing was changed. {error}") from error
 
 
 def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
@@ -200,7 +235,7 @@ def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Membe
         content: Any = json.loads(source.read())
         version = int(content["format"])
         members = [Member(str(one["name"]), int(one["size"]), str(one["hash"])) for one in content["files"]]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidInput(f"{tar.name!s}: its {MANIFEST} cannot be read ({error}). Nothing was changed.") from error
     if version > FORMAT:
         raise InvalidInput(f"{tar.name!s} was written by a newer Argot. {UPDATE}")

@@ -60,6 +60,7 @@ def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
                 remove(home / old)
         if (scratch / name).exists():
             (scratch / name).rename(home / name)
+    layout.flush_folder(home)
 
 
 def remove(path: Path) -> None:

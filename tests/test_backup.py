@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import subprocess
+import sys
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from argot.errors import ArgotError, Conflict, InvalidInput, KnowledgeBaseBusy
+from argot.errors import ArgotError, Conflict, DamagedStore, InvalidInput, KnowledgeBaseBusy
 from argot.service import home as layout
 from argot.service import restore
 from argot.service.backup import MANIFEST, restore_backup, write_backup
@@ -242,3 +245,90 @@ async def test_where_no_backup_can_be_written_it_says_so(home: Path, tmp_path: P
     with pytest.raises(ArgotError, match="cannot be written"):
         write_backup(home, tmp_path / "absent" / "b.tar")
     assert not any(name.startswith(".backup-") for name in names_in(home))
+
+
+async def test_a_backup_into_the_knowledge_base_itself_is_refused(home: Path) -> None:
+    before = await contents(home)
+    for name in ("b.tar", layout.PEOPLE, "blobs/b.tar"):
+        with pytest.raises(InvalidInput, match="lost with it"):
+            write_backup(home, home / name)
+    assert await contents(home) == before
+
+
+def where_files_end_at_20_kb(call: str, *arguments: Path) -> str:
+    """What a function of `argot.service.backup` says in a process that may write no longer files."""
+    code = (
+        "import resource, sys; from pathlib import Path; from argot.service import backup\n"
+        "from argot.errors import ArgotError\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        f"try: backup.{call}\n"
+        "except ArgotError as error: print(type(error).__name__, error)\n"
+    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_full_disk_is_named_and_leaves_no_half_a_backup(home: Path, tmp_path: Path) -> None:
+    said = where_files_end_at_20_kb("write_backup(Path(sys.argv[1]), Path(sys.argv[2]))", home, tmp_path / "b.tar")
+    assert said.startswith("StoreUnavailable") and "Free some space" in said
+    assert names_in(tmp_path) == {"kb"}
+    assert not any(name.startswith(".backup-") for name in names_in(home))
+
+
+def test_a_store_that_is_damaged_is_named_and_not_backed_up(home: Path, tmp_path: Path) -> None:
+    whole = (home / layout.PEOPLE).read_bytes()
+    (home / layout.PEOPLE).write_bytes(b"\xff" * len(whole))
+    with pytest.raises(DamagedStore, match=r"people\.db is damaged"):
+        write_backup(home, tmp_path / "b.tar")
+    assert names_in(tmp_path) == {"kb"}
+
+
+def test_no_room_to_unpack_is_no_fault_of_the_backup(home: Path, tmp_path: Path) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    before = (home / layout.PEOPLE).read_bytes()
+    call = "restore_backup(Path(sys.argv[1]), Path(sys.argv[2]), force=True)"
+    said = where_files_end_at_20_kb(call, home, tmp_path / "b.tar")
+    assert said.startswith("StoreUnavailable There is no room") and "Nothing was changed" in said
+    assert (home / layout.PEOPLE).read_bytes() == before
+    assert not (home / restore.SCRATCH).exists()
+
+
+@pytest.mark.parametrize("name", [layout.PEOPLE, layout.THREADS])
+async def test_a_backup_with_a_store_of_a_newer_argot_leaves_what_is_there(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    async with KnowledgeBase.open(tmp_path / "newer", SETTINGS, create=True) as kb:
+        kb.people.add("eve")
+        await kb.threads()
+    with closing(sqlite3.connect(tmp_path / "newer" / name)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    write_backup(tmp_path / "newer", tmp_path / "b.tar")
+    before = await contents(home)
+
+    with pytest.raises(InvalidInput, match="newer Argot"):
+        restore_backup(home, tmp_path / "b.tar", force=True)
+
+    assert await contents(home) == before
+    assert not (home / restore.SCRATCH).exists()
+
+
+@pytest.mark.parametrize("manifest", ['{"format": 1e999, "files": []}', "[" * 200_000])
+def test_a_manifest_that_cannot_be_one_is_refused(tmp_path: Path, manifest: str) -> None:
+    with tarfile.open(tmp_path / "b.tar", "w") as tar:
+        first = tarfile.TarInfo(MANIFEST)
+        first.size = len(manifest)
+        tar.addfile(first, io.BytesIO(manifest.encode()))
+    with pytest.raises(InvalidInput, match=r"manifest\.json cannot be read"):
+        restore_backup(tmp_path / "kb", tmp_path / "b.tar")
+
+
+async def test_a_session_that_ended_since_the_backup_does_not_come_back(home: Path, tmp_path: Path) -> None:
+    async with KnowledgeBase.open(home, SETTINGS) as kb:
+        token = kb.people.sessions.begin("ann")
+        write_backup(home, tmp_path / "b.tar")
+        kb.people.sessions.end("ann")
+
+    restore_backup(home, tmp_path / "b.tar", force=True)
+
+    async with KnowledgeBase.open(home, SETTINGS) as kb:
+        assert kb.people.sessions.find(token) is None

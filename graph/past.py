@@ -1,23 +1,24 @@
-"""The finished turns of a thread as its state keeps them: each one text (JSON) with its number.
+"""The finished turns of a thread as its state keeps them: each as compressed JSON, with its number.
 
 Every step of a question stores the whole state, and the next question reads it. A long conversation that is taken apart
-each time costs more than its searches; text is only copied.
+each time costs more than its searches; bytes are only copied, and few of them.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_TURNS = 200
-"""Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 1.5 kB each."""
+"""Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 0.7 kB each."""
 
-Kept = str | Mapping[str, Any]
-"""A turn as text; one of a version that kept them otherwise is a mapping, and may have no number."""
+Kept = bytes | Mapping[str, Any]
+"""A turn; one of a version that kept them otherwise is a mapping, and may have no number."""
 
 
-def append_turn(old: Sequence[Kept], new: Sequence[Kept]) -> list[str]:
+def append_turn(old: Sequence[Kept], new: Sequence[Kept]) -> list[bytes]:
     """What a thread keeps once these turns are finished."""
     return [_packed(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
 
@@ -33,10 +34,10 @@ def latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     return (_unpacked(turns[place], place) for place in reversed(range(len(turns))))
 
 
-def _packed(turn: Kept, place: int) -> str:
-    return turn if isinstance(turn, str) else json.dumps({"number": place, **turn})
+def _packed(turn: Kept, place: int) -> bytes:
+    return turn if isinstance(turn, bytes) else zlib.compress(json.dumps({"number": place, **turn}).encode(), 1)
 
 
 def _unpacked(turn: Kept, place: int) -> dict[str, Any]:
-    read: Mapping[str, Any] = json.loads(turn) if isinstance(turn, str) else turn
+    read: Mapping[str, Any] = json.loads(zlib.decompress(turn)) if isinstance(turn, bytes) else turn
     return {"number": place, **read}

@@ -162,7 +162,7 @@ class State(TurnPart):
 
     asked: str
     again: bool
-    turns: Annotated[list[str], append_turn]
+    turns: Annotated[list[bytes], append_turn]
     remembered: Annotated[dict[str, int], merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]

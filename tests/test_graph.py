@@ -423,13 +423,13 @@ async def test_checkpoints_hold_ids_and_no_passages_and_only_the_latest_is_kept(
     assert b"connects the control gates of one page." not in stored[0][0]
 
 
-async def test_finished_turns_are_kept_as_text_and_turns_of_older_versions_are_read(tiny_kb: Any) -> None:
+async def test_finished_turns_are_kept_as_bytes_and_turns_of_older_versions_are_read(tiny_kb: Any) -> None:
     """A step that stores two hundred turns, and a question that reads them, take them apart no more."""
     run, graph, config = tiny_kb.run_context(), build_graph(InMemorySaver()), {"configurable": {"thread_id": "t"}}
     for _ in range(3):
         await result_of(ask(graph, run, "What is the WL voltage during a read?", "t"))
     values = (await graph.aget_state(config)).values
-    assert [type(turn) for turn in values["turns"]] == [str, str]
+    assert [type(turn) for turn in values["turns"]] == [bytes, bytes]
     old = [{name: one for name, one in turn.items() if name != "number"} for turn in past_turns(values)]
     older = {**{name: one for name, one in values.items() if name != "number"}, "turns": old}
     assert [turn["number"] for turn in past_turns(older)] == [0, 1]

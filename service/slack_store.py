@@ -42,7 +42,9 @@ TABLES = """
 """
 
 KEPT_SECONDS = 7 * 24 * 3600
-"""Slack sends an event again for about an hour; a request is too old after five minutes."""
+"""Slack sends an event again for about an hour; a request is too old after five minutes. Later it helps nobody."""
+MOST_WAIT = 3600.0
+"""No event waits longer for its next try: one that seems to was noted while the clock was ahead."""
 
 Mode: TypeAlias = Literal["mention", "questions", "all", "off"]
 Replies: TypeAlias = Literal["thread", "ephemeral"]
@@ -217,14 +219,25 @@ class SlackStore:
             == 1
         )
 
+    def take_over(self) -> None:
+        """Go on with what an earlier process left open, which may be long ago, or in a backup that was taken then.
+
+        Whether an answer is there already is looked at before one is posted; too old a question is given up.
+        """
+        done = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE state = 'open' AND noted_at < ?"
+        with self._database.transaction() as connection:
+            connection.execute(done, (self.clock() - KEPT_SECONDS,))
+            connection.execute("UPDATE slack_events SET tries = max(tries, 1) WHERE state = 'open'")
+
     def next(self, busy: Collection[str]) -> Noted | None:
         """The open event that comes first among those whose lane is free and whose time has come."""
         rows = self._database.rows(
-            "SELECT * FROM slack_events AS e WHERE state = 'open' AND due <= ?"
+            "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"
             " AND lane NOT IN (SELECT value FROM json_each(?))"
             " AND NOT EXISTS (SELECT 1 FROM slack_events AS other WHERE other.lane = e.lane AND other.state = 'open'"
             " AND (other.at, other.id) < (e.at, e.id)) ORDER BY noted_at, id LIMIT 1",
             self.clock(),
+            self.clock() + MOST_WAIT,
             json.dumps(list(busy)),
         )
         return _noted(rows[0]) if rows else None

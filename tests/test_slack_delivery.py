@@ -18,6 +18,7 @@ from scripted_server import ScriptedServer
 from serving import Served
 from slack_service import VOLTAGE, Service, copied, served, words
 
+from argot.service.people import People
 from argot.ui.slack import inbox as inbox_module
 
 pytest_plugins = ("slack_fixtures",)
@@ -175,6 +176,46 @@ async def test_what_was_acknowledged_before_a_crash_is_answered_after_it(
     assert "4.5 V" in words(answer)
     assert len(model.asked("cited_answer")) == 2
     assert fake.reactions == set()
+
+
+async def test_what_an_older_backup_takes_for_open_is_not_answered_twice(
+    home: Path, fake: FakeSlack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same people.db as it was when the question had just come."""
+    async with served(home, fake) as slack:
+        with monkeypatch.context() as patched:
+            for later in ("begin", "keep_answer", "keep_stream", "keep_sent", "done"):
+                patched.setattr(type(slack.store), later, lambda *_: None)
+            await slack.send(fake.message(VOLTAGE, channel="C1"))
+            await fake.until(lambda: fake.said("C1"))
+            await stopped(slack)
+        assert slack.rows("SELECT state, tries, answer FROM slack_events WHERE job IS NOT NULL") == [("open", 0, None)]
+    async with served(home, fake) as slack:
+        await slack.quiet()
+    assert len(fake.said("C1")) == 1
+
+
+async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) -> None:
+    people, now = People(tmp_path / "people.db"), [1_000_000.0]
+    store = people.slack
+    store.clock = lambda: now[0]
+    assert store.note("e1", "p1", "lane", "1.0", {"text": "one"})
+    first = store.next(())
+    assert first is not None
+    store.later(first.id, 600.0)
+    assert store.next(()) is None
+    now[0] -= 86_400.0  # the clock was a day ahead
+    assert store.next(()) is not None
+    now[0] += 86_400.0
+    assert store.note("e2", "p2", "other", "2.0", {"text": "two"})
+    now[0] += 6 * 86_400.0
+    store.take_over()
+    assert store.waiting() == 2
+    now[0] += 2 * 86_400.0
+    store.take_over()
+    assert store.waiting() == 0
+    assert not store.note("e2", "p2", "other", "2.0", {"text": "two"})  # and is still known again
+    people.close()
 
 
 # -- limits and failures of Slack ------------------------------------------------------------------------------------

@@ -88,9 +88,13 @@ class Inbox:
         return await self._in_thread(self.store.waiting)
 
     async def _work(self) -> None:
+        taken_over = False
         while True:
             self._wake.clear()
             try:
+                if not taken_over:
+                    await self._in_thread(self.store.take_over)
+                    taken_over = True
                 await self._take_up()
                 pause = await self._in_thread(self.store.next_due)
             except Exception:

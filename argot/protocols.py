@@ -58,12 +58,22 @@ class AnswerRequest:
     hits: Sequence[Hit]
 
 
+class TakenBack(str):
+    """A piece without text: those before it turned out to be no part of the answer, such as thoughts of a model."""
+
+
+TAKEN_BACK = TakenBack()
+
+
 @runtime_checkable
 class AnswerWriter(Protocol):
     """Writes the answer, in pieces as they come."""
 
     def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """Pieces of the answer, to be joined without separators. No piece at all: nothing supports an answer."""
+        """Pieces of the answer, to be joined without separators. No piece at all: nothing supports an answer.
+
+        `TAKEN_BACK` among them takes back all pieces before it.
+        """
         ...
 
 

@@ -59,6 +59,8 @@ class Answer:
                 await self._body(self.options.get("code", 307), "text/plain", b"", f"location: {where}\r\n")
             case "garbage" | "raw":
                 await self._write(self.options.get("head", b"\x00\x01 no HTTP at all\r\n\r\n"))
+                if self.options.get("hangs"):
+                    await asyncio.sleep(HANG_SECONDS)
                 self.writer.close()
             case _:
                 return False

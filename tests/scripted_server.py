@@ -42,7 +42,7 @@ FAULTS = {
     "empty": "a proper reply without any text",
     "event": "the `event` of the test's own in the stream, as raw text",
     "after": "the whole reply, then the raw bytes `more`, then no more; and hangs up where `hangs_up`",
-    "raw": "the bytes `head`, and hangs up",
+    "raw": "the bytes `head`, and hangs up, or only `hangs`",
     "unstreamed": "the whole reply at once, as JSON",
     "overflow": "says that the prompt is too long",
     "unknown_model": "knows no such model",

@@ -276,6 +276,19 @@ async def test_a_broken_stream_is_taken_back_before_the_quotations(tiny_kb: Any,
     assert "Something" not in shown(events)
 
 
+async def test_a_thought_that_no_mark_announced_is_taken_back(tiny_kb: Any, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", f"The asker wants volts.\n</think>\n\n{ANSWER}")
+    run, graph = run_with(tiny_kb, scripted_model), build_graph(InMemorySaver())
+    events = await events_of(ask(graph, run, EXPLICIT, "t"))
+    assert "retract" in [event.kind for event in events]
+    assert shown(events) == ANSWER
+    result = events[-1].data
+    assert isinstance(result, AskResult)
+    assert (result.answered_by, result.answer, result.notes) == ("model", ANSWER.replace(" [1]", ""), [])
+    kinds = [event.kind for event in await events_of(ask(graph, run, EXPLICIT, "t"))]
+    assert "retract" not in kinds  # its next answer is held until its thought is over
+
+
 async def test_a_server_that_is_down_is_waited_for_once_and_the_next_turn_asks_again(
     tiny_kb: Any, scripted_model: Any
 ) -> None:

@@ -140,6 +140,13 @@ async def test_of_several_models_one_must_be_named(scripted_model: Any) -> None:
         await model_of(scripted_model).json("identify_jargon", question=QUESTION)
 
 
+async def test_the_names_a_server_gives_its_models_are_bounded_and_of_one_line(scripted_model: Any) -> None:
+    scripted_model.models = tuple(f"{number} {'long ' * 50}" for number in range(20))
+    with pytest.raises(ModelUnavailable, match=r"serves 20 models \(0 long .*…, 12 more\)") as refused:
+        await model_of(scripted_model).json("identify_jargon", question=QUESTION)
+    assert len(str(refused.value)) < 700
+
+
 async def test_a_model_listed_twice_is_one(scripted_model: Any) -> None:
     scripted_model.models = ("scripted", "scripted")
     assert await said(model_of(scripted_model))

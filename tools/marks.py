@@ -63,7 +63,7 @@ class MarkFilter:
 
         def checked(match: re.Match[str]) -> str:
             so_far = before + text[: match.start()]
-            return match[0] if _in_code(so_far) else self._checked(match, so_far)
+            return match[0] if in_code(so_far) else self._checked(match, so_far)
 
         out = _MARK.sub(checked, text)
         self._sent += out
@@ -104,7 +104,7 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join([*parts, change(text[end:])])
 
 
-def _in_code(text: str) -> bool:
+def in_code(text: str) -> bool:
     """Whether a text breaks off within code."""
     if text.count("```") % 2:
         return True

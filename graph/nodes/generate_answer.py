@@ -9,7 +9,7 @@ from argot.graph.context import RunContext
 from argot.graph.records import hits_of, read_terms
 from argot.graph.stage import Step, tell_piece, tell_retract
 from argot.graph.state import HitRecord, State
-from argot.protocols import AnswerRequest, AnswerWriter
+from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
 from argot.tools.instructions import gives_orders
 from argot.tools.model.refusal import is_refusal
@@ -81,14 +81,22 @@ async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext)
     source = writer.write(request)
     try:
         async for piece in source:
+            if piece is TAKEN_BACK:
+                _take_back(pieces, run)
+                continue
             pieces.append(piece)
             if not run.profile.withhold_unsupported:
                 tell_piece(piece)
     except ModelUnavailable:
-        if pieces and not run.profile.withhold_unsupported:
-            tell_retract()
+        _take_back(pieces, run)
         raise
     finally:
         if isinstance(source, AsyncGenerator):  # an asker who leaves stops the server's work at once
             await source.aclose()
     return "".join(pieces)
+
+
+def _take_back(pieces: list[str], run: RunContext) -> None:
+    if pieces and not run.profile.withhold_unsupported:
+        tell_retract()
+    pieces.clear()

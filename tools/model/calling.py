@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import Prompt
+from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
 from argot.tools.model.bounds import Clock, ends_in_blanks
 from argot.tools.model.exchange import Exchange, Messages
@@ -76,7 +77,7 @@ class Call:
     @property
     def cut_short(self) -> bool:
         """Whether the reply ended at a limit or filter of the server, not where the model was done."""
-        return self._exchange is not None and self._exchange.finish in {"length", "content_filter"}
+        return self._exchange is not None and self._exchange.cut_short
 
     async def pieces(self) -> AsyncGenerator[str, None]:
         """The reply as it comes, of the attempt that gives one. For a schema: one piece, once it is valid.
@@ -128,12 +129,14 @@ class Call:
             if self.schema is None:
                 async for piece in pieces:
                     yield piece
+                self.run.server.habits.thinks = self._exchange.thought_unannounced
                 return
             reply = ""
             async for piece in pieces:
-                reply += piece
+                reply = "" if piece is TAKEN_BACK else reply + piece
                 if ends_in_blanks(reply) or (self._exchange.by_words and "}" in piece and is_whole(reply)):
                     break
+        self.run.server.habits.thinks |= self._exchange.thought_unannounced
         self.value = parse_object(reply, self.schema)
         self.run.server.habits.in_words |= self._schema_ignored
         yield reply
@@ -158,7 +161,8 @@ class Call:
             by_words = not by_schema or habits.in_words or self._in_words
             if by_words:
                 messages = in_words(messages, schema)
-        return Exchange(offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words)
+        expects_thought = habits.thinks and (self.schema is None or by_words)
+        return Exchange(offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought)
 
     async def _worth_another(self, fault: Fault) -> bool:
         """Only while the reader has got nothing: then asking again cannot say anything twice."""

@@ -9,9 +9,11 @@ import asyncio
 import importlib
 import logging
 import os
+import re
 import warnings
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 import openai
@@ -32,6 +34,8 @@ CALL_HEADER = "x-request-id"
 for _library in ("openai", "langchain_openai", "httpx", "httpcore", HTTP.__name__, HTTP.__name__.replace("x", "core")):
     logging.getLogger(_library).setLevel(logging.WARNING)  # at DEBUG they log whole requests, which hold prompts
 warnings.filterwarnings("ignore", "Pydantic serializer warnings")  # quotes what a server sent of a wrong type
+THINKING = re.compile(rb'"reasoning(?:_content)?"\s*:\s*"[^"]')
+"""A thought in a field of its own, which LangChain passes over: it is not the answer, but a sign of work on it."""
 NO_KEY = "none"
 """openai wants one even where the server does not."""
 
@@ -39,8 +43,9 @@ NO_KEY = "none"
 class _Body(HTTP.AsyncByteStream):  # type: ignore[misc]
     """A response's bytes, bounded."""
 
-    def __init__(self, source: Any, encoding: str, *, events: bool) -> None:
+    def __init__(self, source: Any, encoding: str, *, events: bool, think: Callable[[], None]) -> None:
         self._source = source
+        self._think = think
         self._inflate = Inflater(encoding)
         self._bound = EventBound() if events else None
 
@@ -49,9 +54,11 @@ class _Body(HTTP.AsyncByteStream):  # type: ignore[misc]
             try:
                 plain = self._inflate(data)
             except zlib.error:
-                raise WrongAnswer("sent what cannot be read (content-encoding)") from None
+                raise WrongAnswer("sent what cannot be read: a compression that is broken or unknown") from None
             if self._bound is not None:
                 self._bound.check(plain)
+                if THINKING.search(plain):
+                    self._think()
             yield plain
 
     async def aclose(self) -> None:
@@ -61,13 +68,15 @@ class _Body(HTTP.AsyncByteStream):  # type: ignore[misc]
 class Connection:
     """`chat` and `http` share one pool.
 
-    `open_responses` lets a call close its own response at once. `asking` is for what one asks for all.
+    `open_responses` lets a call close its own response at once. `thinking` are the calls whose model thinks in a field
+    of its own. `asking` is for what one asks for all.
     """
 
     def __init__(self, settings: Settings, address: Address) -> None:
         self._address = address
         self._key = settings.model_key.get_secret_value() or NO_KEY
         self.open_responses: dict[str, Any] = {}
+        self.thinking: set[str] = set()
         self.asking = asyncio.Lock()
         self.http = openai.DefaultAsyncHttpxClient(
             trust_env=not address.local,
@@ -100,10 +109,12 @@ class Connection:
         encoding = response.headers.pop("content-encoding", "").strip().lower()
         if encoding not in {"", "identity", *WINDOWS}:
             await response.aclose()
-            raise WrongAnswer("sent what cannot be read (content-encoding)")
+            raise WrongAnswer("sent what cannot be read: a compression that is broken or unknown")
         streamed = CALL_HEADER in response.request.headers
-        response.stream = _Body(response.stream, encoding, events=streamed and response.status_code == 200)
-        self.open_responses[response.request.headers.get(CALL_HEADER, "")] = response
+        call = response.request.headers.get(CALL_HEADER, "")
+        is_reply = streamed and response.status_code == 200
+        response.stream = _Body(response.stream, encoding, events=is_reply, think=partial(self.thinking.add, call))
+        self.open_responses[call] = response
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if response.status_code == 200 and kind != ("text/event-stream" if streamed else "application/json"):
             await response.aclose()
@@ -115,6 +126,7 @@ class Connection:
 
     async def close_call(self, call: str) -> None:
         """End a call's response, read or not: closing it is what tells the server to stop."""
+        self.thinking.discard(call)
         response = self.open_responses.pop(call, None)
         if response is not None:
             await response.aclose()
@@ -132,7 +144,7 @@ class Connection:
             raise StatusError(answer.status_code)
         try:
             return answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             raise WrongAnswer("sent broken JSON") from None
 
     async def aclose(self) -> None:

@@ -228,8 +228,7 @@ class _Work:
         """Replies in plain text, one to each part."""
         found: list[str] = []
         for part in await self.parts(name, data, text):
-            pieces = [piece async for piece in self.model.text(name, **self.inputs, **{data: part})]
-            found += self.believed("".join(pieces))
+            found += self.believed(await self.model.whole_text(name, **self.inputs, **{data: part}))
         return found
 
 

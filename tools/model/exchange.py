@@ -8,9 +8,11 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from argot.protocols import TAKEN_BACK
 from argot.tools.model.bounds import CHARS_PER_TOKEN, BodyTooLarge, Clock
 from argot.tools.model.faults import WrongAnswer
-from argot.tools.model.replies import Spoken, readable
+from argot.tools.model.replies import readable
+from argot.tools.model.spoken import Spoken
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -22,6 +24,7 @@ AFTER_SECONDS = 2.0
 """For what follows the end of a reply, which is nothing but its counts."""
 NOTHING_CAME = "No generation chunks"
 """What LangChain says of a stream without a single event."""
+USED_UP = "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less"
 Messages = Sequence[tuple[str, str]]
 
 
@@ -31,6 +34,7 @@ class Exchange:
 
     `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
     `by_words`: the messages ask for JSON, and nothing holds the model to stop after it.
+    `expects_thought`: its replies have begun with thoughts that no mark announces; `thought_unannounced`: so did this.
     `usage`: the server is asked for the tokens it counts; `usage_throughout`: with every piece, which vLLM can, so that
     they are known of a reply that was stopped too.
     """
@@ -42,11 +46,13 @@ class Exchange:
     usage: bool = True
     usage_throughout: bool = False
     by_words: bool = False
+    expects_thought: bool = False
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     finish: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     received: bool = False
+    thought_unannounced: bool = False
     _chars: int = 0
     _goes_on: bool = False
 
@@ -56,7 +62,7 @@ class Exchange:
         return {*self.body, *self._stream_options()}
 
     async def pieces(self, connection: Connection, clock: Clock) -> AsyncGenerator[str, None]:
-        """The reply as it comes. However this ends, the server's work on it ends too.
+        """The reply as it comes, without thoughts. However this ends, the server's work on it ends too.
 
         Raises:
             TooLate: a bound in time was reached.
@@ -78,25 +84,33 @@ class Exchange:
                 extra_body={**self.body, **self._stream_options()},
             ),
         )
-        spoken = Spoken()
+        spoken = Spoken(expects_thought=self.expects_thought)
         try:
-            while chunk := await self._next(stream, clock):
+            while not spoken.is_over and (chunk := await self._next(stream, clock)):
                 text = self._take(chunk)
-                if text:
+                if text or self.id in connection.thinking:
                     clock.came()
-                if said := spoken.hear(text):
-                    self.received = True
-                    yield said
-            if said := spoken.rest():
-                self.received = True
-                yield said
+                for said in spoken.hear(text):
+                    yield self._given(said)
+            for said in spoken.rest(cut_short=self.cut_short or not self.finish):
+                yield self._given(said)
         finally:
             await connection.close_call(self.id)
             await stream.aclose()
-        if not self.finish:
+        self.thought_unannounced = spoken.unannounced
+        if not self.finish and not spoken.is_over:
             raise WrongAnswer("broke off its answer")
         if not self.received:
-            raise WrongAnswer("sent an empty answer")
+            raise WrongAnswer(USED_UP if self.finish == "length" else "sent an empty answer")
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        return self.finish in {"length", "content_filter"}
+
+    def _given(self, piece: str) -> str:
+        self.received = piece is not TAKEN_BACK
+        return piece
 
     async def _next(self, stream: AsyncGenerator[AIMessageChunk, None], clock: Clock) -> AIMessageChunk | None:
         """What comes next; None at the end. Behind the end of the reply nothing can spoil it, nor hold it up for long.
@@ -124,7 +138,7 @@ class Exchange:
         if chunk.usage_metadata:
             self.prompt_tokens = _tokens(chunk.usage_metadata["input_tokens"])
             self.completion_tokens = _tokens(chunk.usage_metadata["output_tokens"])
-        text = chunk.content if isinstance(chunk.content, str) else ""
+        text = str(chunk.text)  # of a list of parts, those that are text
         self._goes_on = self._goes_on or bool(self.finish and text)
         self.finish = str(chunk.response_metadata.get("finish_reason") or self.finish)
         self._chars += len(text)

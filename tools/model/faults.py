@@ -5,6 +5,7 @@ No clause holds anything the server sent: an error of a model server often quote
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +33,14 @@ STATUS_CLAUSES = {
     502: ("failed", ""),
     503: ("is not ready", ""),
 }
+UNREADABLE: dict[type[BaseException], str] = {
+    UnicodeError: "no UTF-8",
+    RecursionError: "JSON of too many layers",
+    json.JSONDecodeError: "broken JSON",
+}
 NAMED_MODELS = 8
+LONGEST_SHOWN = 60
+"""Characters of a model's name in a sentence; it is the server's to choose."""
 SUBJECT = "The language model server"
 PASSING = (500, 502, 503)
 CONNECT = ("ConnectError", "ConnectTimeout")
@@ -124,7 +132,10 @@ def _of_status(status: int, error: BaseException) -> Fault:
         return Fault(TOO_LONG, overflow=True, status=status)
     if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):
         return Fault(f"{clause[0]} ({status}){clause[1]}", again=status in PASSING, status=status)
-    return Fault(f"refused the request ({status})", status=status, asked=asked)
+    if status < 400 or status > 599:
+        return Fault(f"answers as no model server does ({status}): see ARGOT_MODEL_URL", status=status)
+    verb = "refused the request" if status < 500 or status == 501 else "failed"
+    return Fault(f"{verb} ({status})", status=status, asked=asked)
 
 
 def _of_transport(names: set[str], chain: list[BaseException]) -> Fault:
@@ -136,7 +147,15 @@ def _of_transport(names: set[str], chain: list[BaseException]) -> Fault:
         return Fault(TOO_LONG, overflow=True)
     if "APIError" in names:
         return Fault("failed while answering")
-    return Fault(f"sent what cannot be read ({type(chain[-1]).__name__})")
+    return Fault(f"sent what cannot be read: {_unreadable(chain)}")
+
+
+def _unreadable(chain: Sequence[BaseException]) -> str:
+    """What it was, for people, from what its reader stumbled over."""
+    for kind, words in UNREADABLE.items():
+        if any(isinstance(one, kind) for one in chain):
+            return words
+    return "what is no part of an answer"
 
 
 def _said(error: BaseException) -> str:
@@ -150,4 +169,11 @@ def unreachable(address: Address) -> str:
 
 
 def not_served(model: str, served: Sequence[str]) -> str:
-    return f"does not serve the model {model}, but {', '.join(served[:NAMED_MODELS])}: set ARGOT_MODEL"
+    return f"does not serve the model {model}, but {named(served)}: set ARGOT_MODEL"
+
+
+def named(models: Sequence[str]) -> str:
+    """Some of the models, each on one line and none so long that its note could not be read."""
+    shown = [" ".join(name.split()) for name in models[:NAMED_MODELS]]
+    more = [f"{len(models) - NAMED_MODELS} more"] if len(models) > NAMED_MODELS else []
+    return ", ".join([name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…" for name in shown] + more)

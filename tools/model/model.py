@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.prompts.loader import Prompt
 from argot.prompts.loader import prompt as prompt_named
+from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
 from argot.tools.marks import CUT_SHORT
 from argot.tools.model.bounds import Clock, LoopWatch
@@ -73,7 +74,7 @@ class Model:
         """The reply to a prompt whose output is text, in pieces as they come; closing this stops the server's work.
 
         A text that goes round in circles ends where that is noticed, with a word in its `ModelCall`. One that reached
-        its longest length ends in "…": its last sentence may be half of one.
+        its longest length ends in "…": its last sentence may be half of one. `TAKEN_BACK` takes back what came before.
 
         Raises:
             ModelUnavailable: also after pieces were given, where the stream breaks off.
@@ -84,11 +85,25 @@ class Model:
         async with aclosing(call.pieces()) as pieces:
             async for piece in pieces:
                 yield piece
+                if piece is TAKEN_BACK:
+                    watch = LoopWatch()
                 if watch.loops(piece):
                     call.stopped = LOOPED
                     return
         if call.cut_short:
             yield CUT_SHORT
+
+    async def whole_text(self, prompt: str, **inputs: str) -> str:
+        """The reply to a prompt whose output is text, once it is whole.
+
+        Raises:
+            ModelUnavailable: there is none.
+        """
+        said = ""
+        async with aclosing(self.text(prompt, **inputs)) as pieces:
+            async for piece in pieces:
+                said = "" if piece is TAKEN_BACK else said + piece
+        return said
 
     async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:
         """As many of the pieces, best first, as the context holds beside everything else; blank lines between them.

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-THOUGHT, THOUGHT_END = "<think>", "</think>"
 TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -30,7 +29,11 @@ BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
 NO_CHECKS = {"type", "properties", "required", "additionalProperties", "items", "title", "description", "$schema"}
 
 
-_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U000e0000-\U000e0fff]"
+)
+_LINE_ENDS = re.compile("[\u0085\u2028\u2029]")
 
 
 class InvalidReply(Exception):
@@ -45,42 +48,13 @@ class InvalidReply(Exception):
         super().__init__(reason)
 
 
-class Spoken:
-    """Of a streamed reply, what is meant to be read: a reasoning model may think aloud first, in a mark of its own."""
-
-    def __init__(self) -> None:
-        self._held: str | None = ""
-        self._thought = False
-
-    def hear(self, piece: str) -> str:
-        """What can be said now: nothing while it may yet be a thought."""
-        if self._held is None:
-            return piece
-        self._held += piece
-        start = self._held.lstrip()
-        if not start.startswith(THOUGHT[: len(start)]):
-            return self.rest()
-        end = start.find(THOUGHT_END)
-        if end < 0:
-            return ""
-        self._thought = True
-        self._held = start[end + len(THOUGHT_END) :].lstrip()
-        return self.rest() if self._held else ""
-
-    def rest(self) -> str:
-        """What was held back, at the end of the reply; an unfinished thought is dropped."""
-        held, self._held = self._held or "", None
-        if self._thought:
-            return held.lstrip()
-        return "" if held.lstrip().startswith(THOUGHT) else held
-
-
 def readable(text: str) -> str:
-    """Without what is no text: controls (also those of a terminal), marks that turn the direction, half characters.
+    """Without what is no text: controls (also those of a terminal), marks that turn the direction, half characters,
+    and what nobody sees, in which a whole sentence can be hidden. Joiners stay: Persian, Hindi and emoji need them.
 
     A half character (lone surrogate) can be neither stored nor sent, and a NUL not be searched for.
     """
-    return _UNREADABLE.sub("", text)
+    return _UNREADABLE.sub("", _LINE_ENDS.sub("\n", text))
 
 
 def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.model.address import Address, address_of
-from argot.tools.model.faults import NAMED_MODELS, ContextOverflow, Fault, WrongAnswer, fault_of, unreachable
+from argot.tools.model.faults import ContextOverflow, Fault, WrongAnswer, fault_of, named, unreachable
 from argot.tools.model.model import Model
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class Offer:
 class Habits:
     """What this server turned out not to take; learnt from its refusals, so that each is met once.
 
-    `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them.
+    `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
+    last answer began with a thought that no mark announced.
     """
 
     no_schema: set[str] = field(default_factory=set)
@@ -77,6 +78,7 @@ class Habits:
     tokenizer: bool = True
     usage: bool = True
     thinking_off: bool = True
+    thinks: bool = False
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:
@@ -252,8 +254,9 @@ def _only(models: list[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(str(one["id"]) for one in models if not one.get("parent")))
     if len(names) == 1:
         return names[0]
-    served = ", ".join(names[:NAMED_MODELS])
-    raise WrongAnswer(f"serves {len(names)} models ({served}): name one as ARGOT_MODEL" if names else "serves no model")
+    raise WrongAnswer(
+        f"serves {len(names)} models ({named(names)}): name one as ARGOT_MODEL" if names else "serves no model"
+    )
 
 
 class _OfServer:

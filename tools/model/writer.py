@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt
-from argot.protocols import AnswerRequest
+from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.marks import MarkFilter
 from argot.tools.model.bounds import TAIL_CHARS, repeats
 from argot.tools.model.echo import EchoStop
@@ -72,10 +72,14 @@ class ModelWriter:
         }
         given = passages_given(hits)
         passages = await self._model.fit(PROMPT, "passages", given, **inputs)
-        reply = _Reply(_how_many(given, passages))
+        shown = _how_many(given, passages)
+        reply = _Reply(shown)
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
-                if out := reply.feed(piece):
+                if piece is TAKEN_BACK:
+                    reply = _Reply(shown)
+                    yield piece
+                elif out := reply.feed(piece):
                     yield out
                 if reply.is_over:
                     break

@@ -27,6 +27,10 @@ LONGEST_FIRST = (
     "test_derive.py",
 )
 """Files that take longest: begun at the end they would be waited for by one process while the others are done."""
+OF_OTHERS = ("browser", "vllm")
+"""Marks of tests that drive a program of others. One that fails is tried once more, and the report names it: what fails
+twice fails.
+"""
 
 # Examples are made on busy machines too. In continuous integration hypothesis has a profile of its own that says so.
 if hypothesis.settings.get_current_profile_name() == "default":
@@ -104,6 +108,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the rest in the order it is in."""
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    for item in items:
+        if any(item.get_closest_marker(name) for name in OF_OTHERS):
+            item.add_marker(pytest.mark.flaky(retries=1))
 
 
 @dataclass

@@ -176,7 +176,7 @@ def test_the_pictures_of_the_window_come_from_here(visit: Visit, model: Any) -> 
     page.locator("#upload-button-input").set_input_files([picture])
     sign = page.locator("img[src='/public/picture.svg']")
     expect(sign).to_be_visible()
-    assert sign.evaluate("(one) => one.naturalWidth") > 0
+    page.wait_for_function("(one) => one.naturalWidth > 0", arg=sign.element_handle())
 
 
 def test_a_file_shows_by_its_name_and_names_its_conversation(visit: Visit, model: Any) -> None:

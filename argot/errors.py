@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from argot.types import Sense
+    from argot.types import Context, Sense
 
 
 class ArgotError(Exception):
@@ -98,14 +98,14 @@ class NotAllowed(ArgotError):
 class Conflict(ArgotError):
     """The thing changed since it was read, or exists already.
 
-    `current` is the sense as it is stored now, for the difference to be shown; `changes` are the numbers of the
-    glossary's changes that stand in the way, newest first.
+    `current` is the sense or context as it is stored now, for the difference to be shown; `changes` are the numbers of
+    the glossary's changes that stand in the way, newest first.
     """
 
-    current: Sense | None = None
+    current: Sense | Context | None = None
     changes: tuple[int, ...] = ()
 
-    def __init__(self, message: str, *, current: Sense | None = None, changes: tuple[int, ...] = ()) -> None:
+    def __init__(self, message: str, *, current: Sense | Context | None = None, changes: tuple[int, ...] = ()) -> None:
         self.current = current
         self.changes = changes
         super().__init__(message)

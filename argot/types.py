@@ -215,13 +215,17 @@ SenseStatus = Literal["draft", "approved", "retired"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A team, product or field in which terms have their meaning (Golden-Retriever 3.3)."""
+    """A team, product or field in which terms have their meaning (Golden-Retriever 3.3).
+
+    `version` counts up with every save.
+    """
 
     id: int
     name: str
     description: str = ""
     contact: str = ""
     audience: Audience = EVERYONE
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,18 +96,27 @@ class Writer:
         self, name: str, description: str | None, contact: str | None, audience: Audience | None
     ) -> tuple[Context, Outcome]:
         """Adds the context, or updates what is given of it; contexts are one when their normalised names are."""
-        found = self._context(name)
-        self.require_managed(found.name if found else name, new=found is None)
+        found = self.existing_context(name)
         given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
         new = {key: value for key, value in given.items() if value is not None}
         if found is None:
             return self._add_context(Context(0, name.strip(), **new)), "added"
-        self._require_readable(f"context '{name.strip()}'", found.audience)
         wanted = replace(found, **new)
         if wanted == found:
             return found, "unchanged"
-        self.set_context(found, wanted)
-        return wanted, "updated"
+        return self.set_context(found, wanted), "updated"
+
+    def existing_context(self, name: str) -> Context | None:
+        """The context with this name, if there is one.
+
+        Raises:
+            NotAllowed: it is not the principal's to manage or to read; or there is none, and they do not manage all.
+        """
+        found = self._context(name)
+        self.require_managed(found.name if found else name, new=found is None)
+        if found is not None:
+            self._require_readable(f"context '{found.name}'", found.audience)
+        return found
 
     def context_for(self, name: str) -> tuple[Context, Outcome]:
         """The context with this name, which is made if there is none; remembered for the length of the transaction."""
@@ -117,9 +126,11 @@ class Writer:
         self._contexts[key], outcome = self.put_context(name, None, None, None)
         return self._contexts[key], outcome
 
-    def set_context(self, found: Context, wanted: Context) -> None:
-        """Writes description, contact and audience; the name is what a context is known by, and stays."""
-        sql = "UPDATE contexts SET description = ?, contact = ?, audience = ? WHERE id = ?"
+    def set_context(self, found: Context, wanted: Context) -> Context:
+        """Writes description, contact and audience, and counts the version up; the name is what a context is known by,
+        and stays.
+        """
+        sql = "UPDATE contexts SET description = ?, contact = ?, audience = ?, version = version + 1 WHERE id = ?"
         values = (wanted.description, wanted.contact, store_audience(wanted.audience), found.id)
         self.db.conn.execute(sql, values)
         place = Place("", found.id)
@@ -127,6 +138,7 @@ class Writer:
             "context", found.id, (place, snapshot_of_context(found)), (place, snapshot_of_context(wanted))
         )
         self._contexts.clear()
+        return replace(wanted, version=found.version + 1)
 
     def remove_context(self, found: Context) -> None:
         """Takes an unused context away; its key is set aside for a new one of this name."""
@@ -178,11 +190,9 @@ class Writer:
         Raises:
             NotAllowed: the context is not the principal's to manage, or one of the two is not theirs to read.
         """
-        context = self._context(given.context)
-        self.require_managed(context.name if context else given.context, new=context is None)
+        context = self.existing_context(given.context)
         if context is None:
             return None
-        self._require_readable(f"context '{context.name}'", context.audience)
         term = self.db.conn.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
         found = None if term is None else self._sense_at(term[0], context.id, given.expansion)
         if found is not None:

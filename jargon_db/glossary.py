@@ -12,9 +12,10 @@ from argot.errors import InvalidInput
 from argot.jargon_db import csv_format
 from argot.jargon_db.base import no_sense
 from argot.jargon_db.connections import prepare
+from argot.jargon_db.contexts import Contexts
 from argot.jargon_db.exchange import Exchange
 from argot.jargon_db.governance import Governance
-from argot.jargon_db.inputs import STATUSES, SenseInput, checked, context_key, is_storable
+from argot.jargon_db.inputs import STATUSES, SenseInput, checked, context_key
 from argot.jargon_db.let_stand import LettingStand, Weighed
 from argot.jargon_db.matching import TermMatcher
 from argot.jargon_db.mined import MinedSources
@@ -23,17 +24,17 @@ from argot.jargon_db.normalise import normalise, variants
 from argot.jargon_db.persons import Persons
 from argot.jargon_db.proposals import Proposals
 from argot.jargon_db.roll_back import RollingBack
-from argot.jargon_db.rows import Row, context_of, keys_json, may_read, readable, select, sense_of
+from argot.jargon_db.rows import Row, keys_json, readable, select, sense_of
 from argot.jargon_db.search import Searching
 from argot.jargon_db.spelling import is_coded
 from argot.jargon_db.statements import statement
 from argot.jargon_db.uses import Uses
 from argot.jargon_db.views import Guards, Views
-from argot.types import Audience, Context, Principal, Sense, SenseStatus
+from argot.types import Audience, Principal, Sense, SenseStatus
 
 
 class Glossary(
-    Governance, RollingBack, LettingStand, Searching, Proposals, MinedSources, Misses, Persons, Uses, Exchange
+    Contexts, Governance, RollingBack, LettingStand, Searching, Proposals, MinedSources, Misses, Persons, Uses, Exchange
 ):
     """Contexts, senses and misses in one SQLite file. May be used by many threads; writers queue, readers never wait.
 
@@ -71,34 +72,6 @@ class Glossary(
         if kept is None or kept[0] != standing:
             kept = self._weighed = (standing, super().weigh(principal, today=day))
         return kept[1]
-
-    # -- contexts -------------------------------------------------------------------------------------------------
-
-    def contexts(self, principal: Principal) -> list[Context]:
-        """The contexts the principal may know, by name."""
-        rows = self._select("SELECT * FROM contexts WHERE NOT removed ORDER BY key")
-        return [context_of(row) for row in rows if may_read(principal, row["audience"])]
-
-    def add_context(
-        self,
-        name: str,
-        description: str = "",
-        contact: str = "",
-        audience: Audience | None = None,
-        *,
-        by: Principal | None = None,
-        why: str = "",
-    ) -> Context:
-        """Adds a context, or updates one: an argument that is left out (or empty) changes nothing.
-
-        Raises:
-            InvalidInput: the name is empty or too long.
-            NotAllowed: it is there, and not `by`'s to read or to manage; or it is not, and `by` does not manage all.
-        """
-        if not normalise(name) or not all(map(is_storable, (name, description, contact))):
-            raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
-        with self._changing(by, "context", why=why) as writer:
-            return writer.put_context(name, description or None, contact or None, audience)[0]
 
     # -- senses ---------------------------------------------------------------------------------------------------
 

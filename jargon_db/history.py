@@ -13,7 +13,7 @@ from argot.jargon_db.snapshots import Snapshot, loaded
 from argot.types import Principal
 
 _ALL = "SELECT * FROM history_rows ORDER BY id DESC"
-_OF_SENSE = "SELECT * FROM history_rows WHERE subject = 'sense' AND row = :row ORDER BY id DESC"
+_OF_ROW = "SELECT * FROM history_rows WHERE subject = :subject AND row = :row ORDER BY id DESC"
 _OF_CHANGE = "SELECT * FROM history_rows WHERE change = :change ORDER BY id"
 _OF_TERM = """
 SELECT * FROM history_rows
@@ -90,15 +90,17 @@ class HistoryReading(Store):
         *,
         term: str | None = None,
         sense_id: int | None = None,
+        context_id: int | None = None,
         change: int | None = None,
         limit: int | None = 200,
     ) -> list[HistoryEntry]:
-        """What happened, newest first: to every sense that ever had this term, to one sense, in one change, or at all.
+        """What happened, newest first: to every sense that ever had this term, to one sense, to one context, in one
+        change, or at all.
 
         An entry is for those who may read the sense and its context, as they are guarded now and as they were then.
         """
         found: list[HistoryEntry] = []
-        for row in self._history_rows(term, sense_id, change):
+        for row in self._history_rows(term, sense_id, context_id, change):
             if limit is not None and len(found) >= limit:
                 break
             if may_read_entry(principal, row):
@@ -126,11 +128,15 @@ class HistoryReading(Store):
                 names[entry.term or entry.context] = None
         return tuple(names)
 
-    def _history_rows(self, term: str | None, sense_id: int | None, change: int | None) -> Iterator[Row]:
+    def _history_rows(
+        self, term: str | None, sense_id: int | None, context_id: int | None, change: int | None
+    ) -> Iterator[Row]:
         if change is not None:
             return self._select(_OF_CHANGE, change=change)
         if sense_id is not None:
-            return self._select(_OF_SENSE, row=sense_id)
+            return self._select(_OF_ROW, subject="sense", row=sense_id)
+        if context_id is not None:
+            return self._select(_OF_ROW, subject="context", row=context_id)
         return self._select(_ALL) if term is None else self._select(_OF_TERM, key=normalise(term))
 
     def _readable_rows(self, principal: Principal, change: int) -> int:

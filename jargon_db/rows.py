@@ -48,7 +48,9 @@ def sense_of(row: Row) -> Sense:
 
 
 def context_of(row: Row) -> Context:
-    return Context(row["id"], row["name"], row["description"], row["contact"], audience_of(row["audience"]))
+    """A row from before contexts had versions, which a migration may read, is of the first."""
+    audience = audience_of(row["audience"])
+    return Context(row["id"], row["name"], row["description"], row["contact"], audience, row.get("version", 1))
 
 
 def aliases_of(stored: str) -> tuple[str, ...]:

@@ -46,6 +46,12 @@ def m003_mining(db: Database) -> None:
     _run(db, _MINING)
 
 
+@migrations()
+def m004_context_versions(db: Database) -> None:
+    """How often a context was saved, as senses have it: who saves second sees what the other wrote."""
+    db.execute("ALTER TABLE contexts ADD COLUMN version INTEGER NOT NULL DEFAULT 1")
+
+
 def _run(db: Database, script: str) -> None:
     for sql in script.strip().split(";\n\n"):
         db.execute(sql)

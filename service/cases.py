@@ -5,6 +5,7 @@ functions themselves, which takes care of parameters but not of roles. Commands 
 """
 
 from argot.service import (
+    cases_contexts,
     cases_conversation,
     cases_derive,
     cases_documents,
@@ -33,6 +34,7 @@ __all__ = [
     "CASES",
     "Case",
     "Event",
+    "cases_contexts",
     "cases_conversation",
     "cases_derive",
     "cases_documents",

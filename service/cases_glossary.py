@@ -1,7 +1,7 @@
-"""The glossary: contexts and senses, from draft to retirement, and finding one's way in them.
+"""The glossary: senses, from draft to retirement, and finding one's way in them.
 
-Files are in `cases_glossary_files`, misses and proposals in `cases_glossary_queue`, and what happened in
-`cases_glossary_history`.
+Contexts are in `cases_contexts`, files in `cases_glossary_files`, misses and proposals in `cases_glossary_queue`, and
+what happened in `cases_glossary_history`.
 """
 
 from __future__ import annotations
@@ -279,32 +279,6 @@ async def glossary_let_stand(
     It comes back when one of them says another thing, or when the `change` is rolled back.
     """
     return {"change": await kb.blocking(kb.glossary.let_stand, principal, kind, senses, why)}
-
-
-# -- contexts ---------------------------------------------------------------------------------------------------------
-
-
-@case("manager")
-async def context_add(
-    kb: KnowledgeBase,
-    principal: Principal,
-    *,
-    name: Word,
-    description: Annotated[Text, Field(max_length=10_000)] = "",
-    contact: Annotated[Text, Field(max_length=10_000)] = "",
-    audience: Readers = None,
-) -> dict[str, Any]:
-    """Make a context, or change what is known of one."""
-    readers = audience_of(audience)
-    context = await kb.blocking(kb.glossary.add_context, name, description, contact, readers, by=principal)
-    plain: dict[str, Any] = jsonable(context)
-    return plain
-
-
-@case("asker")
-async def context_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
-    """The contexts one may know of."""
-    return [jsonable(context) for context in await kb.blocking(kb.glossary.contexts, principal)]
 
 
 # -- how they look ----------------------------------------------------------------------------------------------------

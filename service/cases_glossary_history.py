@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -12,7 +13,10 @@ from argot.service.cases_glossary import Limit, SenseId, Words
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Number, Text, case
 from argot.service.shapes import jsonable
-from argot.types import Principal
+from argot.types import Context, Principal, Sense
+
+if TYPE_CHECKING:
+    from argot.jargon_db.history import HistoryEntry
 
 WEEKS = 12
 ChangeId = Number
@@ -67,9 +71,14 @@ async def glossary_since(
     `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.sense, principal, sense_id)
-    ago = current.version - version
     every = await kb.blocking(kb.glossary.history, principal, sense_id=sense_id, limit=1000)
     entries = [one for one in every if one.before != one.after]  # one that let the sense stand saved nothing
+    return between(current, entries, version)
+
+
+def between(current: Sense | Context, entries: Sequence[HistoryEntry], version: int) -> dict[str, Any]:
+    """What was saved since a version, by the entries of each save, newest first."""
+    ago = current.version - version
     last = entries[0] if entries else None
     base = jsonable(entries[ago - 1].before) if 0 < ago <= len(entries) else None
     return {

@@ -789,3 +789,30 @@ def test_an_error_carries_its_conflict_over_the_wire():
     assert isinstance(error, ArgotError)
     assert (str(error), error.current, error.changes) == ("changed", None, ())
     assert json.dumps(str(error))
+
+
+def test_of_two_who_save_one_context_the_second_loses_nothing(glossary):
+    fab = glossary.add_context("Fab", "wafers", "fab@x")
+    saved = glossary.save_context(MONA, fab.id, version=fab.version, description="", audience=frozenset({"managers"}))
+    assert (saved.description, saved.contact, saved.version) == ("", "fab@x", 2)
+    assert glossary.context(MONA, fab.id) == saved
+    with pytest.raises(Conflict, match="saved by somebody else") as caught:
+        glossary.save_context(MONA, fab.id, version=fab.version, description="mine")
+    assert caught.value.current == saved
+    assert glossary.save_context(MONA, fab.id, version=2, description="") == saved  # nothing new is no save
+    with pytest.raises(NotFound):
+        glossary.save_context(NINA, fab.id, version=2, description="mine")  # hidden from her, and no hint of it
+    with pytest.raises(NotFound):
+        glossary.save_context(MONA, 999, version=1)
+    with pytest.raises(Conflict, match="already"):
+        glossary.add_context("fab", "another", new=True, by=MONA)
+    kinds = [(one.kind, one.who) for one in glossary.history(MONA, context_id=fab.id)]
+    assert kinds == [("context", "mona"), ("context", "argot")]
+
+
+def test_an_import_counts_as_a_save_of_a_context(glossary):
+    fab = glossary.add_context("Fab", "wafers")
+    glossary.import_file(None, b'{"contexts": [{"name": "fab", "contact": "fab@x"}], "senses": []}', "x.json")
+    with pytest.raises(Conflict):
+        glossary.save_context(MONA, fab.id, version=fab.version, description="mine")
+    assert glossary.context(MONA, fab.id).contact == "fab@x"

@@ -14,7 +14,7 @@ from desk import CSRF, at_desk
 
 from argot.service.owner import KnowledgeBase
 from argot.settings import Settings
-from argot.types import Principal
+from argot.types import Context, Principal
 from argot.ui.pages.base import templates
 from argot.ui.pages.routes import glossary_pages
 
@@ -88,7 +88,7 @@ async def get(client: httpx.AsyncClient, path: str, /, **query: str) -> str:
 def field(html: str, name: str) -> str:
     """What the form shows in a field, as the browser would send it back."""
     found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', html, re.DOTALL) or re.search(
-        rf'<input id="{name}"[^>]*? value="([^"]*)"', html
+        rf'<input (?:type="hidden" )?(?:id|name)="{name}"[^>]*? value="([^"]*)"', html
     )
     assert found, name
     return unescape(found[1])
@@ -761,6 +761,69 @@ async def test_contexts_are_made_and_changed(desk: Desk, ada: httpx.AsyncClient)
     assert "<b>Fab" not in html
     assert field(html, "contact") == "f@x"
     assert (await post(ada, "/contexts", name=" ")).status_code == 400
+    given = {name: field(html, name) for name in ("id", "version", "name")}
+    assert (await post(ada, "/contexts", **given, description="wafers", why="gone")).status_code == 303
+    stored = next(one for one in desk.kb.glossary.contexts(ADMIN) if one.name == "<b>Fab")
+    assert (stored.description, stored.contact, stored.version) == ("wafers", "", 2)
+    assert "gone" in await get(ada, "/history")
+
+
+async def test_of_two_who_save_one_context_the_second_sees_both_and_loses_nothing(
+    desk: Desk, ada: httpx.AsyncClient
+) -> None:
+    await post(ada, "/contexts", name="Fab", description="wafers", contact="old@x")
+    html = await get(ada, "/contexts", edit="Fab")
+    seen = {name: field(html, name) for name in ("id", "version", "name", "contact")}
+    async with desk.of(LEO) as leo:
+        first = {**seen, "description": "wafers <i>and</i> masks", "contact": "leo@x", "audience": "fab, @leo"}
+        assert (await post(leo, "/contexts", **first)).status_code == 303
+        twice = await post(leo, "/contexts", **first)
+        assert twice.status_code == 303  # a button pressed twice
+    second = await post(ada, "/contexts", **seen, description="wafers and dies")
+    assert second.status_code == 409
+    assert "leo</bdi> saved this too" in second.text
+    assert "masks" in second.text and "dies" in second.text and "<i>and" not in second.text
+    assert field(second.text, "contact") == "leo@x"  # ada left it alone
+    assert field(second.text, "audience") == "@leo, fab"
+    assert "wafers and dies</textarea>" in second.text
+    stored = context_of(desk, "Fab")
+    assert (stored.description, stored.version) == ("wafers <i>and</i> masks", 2)
+    again = {name: field(second.text, name) for name in ("id", "version", "name", "contact", "audience")}
+    assert (await post(ada, "/contexts", **again, description="wafers, masks and dies")).status_code == 303
+    stored = context_of(desk, "Fab")
+    assert (stored.description, stored.contact, stored.version) == ("wafers, masks and dies", "leo@x", 3)
+    assert stored.audience == frozenset({"fab", "@leo"})
+
+
+async def test_a_new_context_never_takes_the_place_of_one_that_is_there(desk: Desk, ada: httpx.AsyncClient) -> None:
+    await post(ada, "/contexts", name="Fab", description="wafers", contact="fab@x")
+    assert (await post(ada, "/contexts", name="Fab", description="wafers", contact="fab@x")).status_code == 303
+    refused = await post(ada, "/contexts", name="fab", description="fabulous")
+    assert refused.status_code == 409
+    assert "fabulous</textarea>" in refused.text and field(refused.text, "contact") == "fab@x"
+    assert context_of(desk, "Fab").description == "wafers"
+    again = {name: field(refused.text, name) for name in ("id", "version", "name", "contact")}
+    assert (await post(ada, "/contexts", **again, description="both")).status_code == 303
+    assert context_of(desk, "Fab").description == "both"
+
+
+async def test_a_context_that_went_meanwhile_is_said_to_be_gone_and_what_was_typed_stays(
+    desk: Desk, ada: httpx.AsyncClient
+) -> None:
+    await post(ada, "/contexts", name="Fab")
+    html = await get(ada, "/contexts", edit="Fab")
+    seen = {name: field(html, name) for name in ("id", "version", "name")}
+    desk.kb.glossary.roll_back(ADMIN, desk.kb.glossary.changes(ADMIN, 1)[0].id)
+    gone = await post(ada, "/contexts", **seen, description="wafers")
+    assert gone.status_code == 400
+    assert "wafers</textarea>" in gone.text
+    again = {name: field(gone.text, name) for name in ("name",)}
+    assert (await post(ada, "/contexts", **again, description="wafers")).status_code == 303
+    assert context_of(desk, "Fab").description == "wafers"
+
+
+def context_of(desk: Desk, name: str) -> Context:
+    return next(one for one in desk.kb.glossary.contexts(ADMIN) if one.name == name)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ ADDRESSES = (
     Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
     Address("GET", "/contexts", "context_list", "Glossary", list[Context]),
     Address("POST", "/contexts", "context_add", "Glossary", Context),
+    Address("PATCH", "/contexts/{context_id}", "context_save", "Glossary", Context),
     Address("GET", "/glossary/senses", "glossary_list", "Glossary", list[Sense]),
     Address("POST", "/glossary/senses", "glossary_add", "Glossary", Sense),
     Address("GET", _SENSE, "glossary_sense", "Glossary", Sense),

@@ -1,4 +1,4 @@
-"""What happened, what stands against what, and how the glossary is used; contexts."""
+"""What happened, what stands against what, and how the glossary is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ def change_pages(kb: KnowledgeBase) -> APIRouter:
     pages = Pages(kb)
     _history(router, pages)
     _overview(router, pages)
-    _contexts(router, pages)
     return router
 
 
@@ -131,26 +130,3 @@ async def _drafts_page(
     return page(
         "drafts.html", request, who, 409 if left else 200, drafts=mine, left=left or [], made=made, picked=picked
     )
-
-
-def _contexts(router: APIRouter, pages: Pages) -> None:
-    @router.get("/contexts")
-    @needs("manager")
-    async def contexts(request: Request, who: Who, edit: str = "") -> Response:
-        found = await pages.contexts(who)
-        given = next((one for one in found if one["name"] == edit and one["may_manage"]), None)
-        return page("contexts.html", request, who, contexts=found, given=given)
-
-    @router.post("/contexts")
-    @needs("manager")
-    async def save(request: Request, who: Who) -> Response:
-        form = await form_of(request)
-        given = {name: form.get(name, "").strip() for name in ("name", "description", "contact")}
-        readers = [part.strip() for part in form.get("audience", "").split(",") if part.strip()]
-        try:
-            await pages.call(who, "context_add", **given, audience=readers)
-        except (InvalidInput, NotAllowed) as error:
-            found = await pages.contexts(who)
-            told = {**given, "audience": readers}
-            return page("contexts.html", request, who, contexts=found, given=told, error=error)
-        return sent_to("/contexts", done="context")

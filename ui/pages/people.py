@@ -11,6 +11,7 @@ from argot.service.owner import KnowledgeBase
 from argot.service.people import EVERY_CONTEXT
 from argot.ui.access import Visitor, needs
 from argot.ui.pages.base import BoundedRoute, Pages, Who, form_of, page, person_link, sent_to_address
+from argot.ui.pages.fields import between_commas
 
 PEOPLE = "/people"
 SHOWN = 200
@@ -145,7 +146,7 @@ def _typed_password(form: dict[str, str]) -> dict[str, str]:
 
 
 def _groups(given: dict[str, Any]) -> list[str]:
-    return [part.strip() for part in given["groups"].split(",") if part.strip()]
+    return between_commas(given["groups"])
 
 
 def _require_contexts(given: dict[str, Any]) -> None:

@@ -98,7 +98,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading)), *model_notes(turn)],
+        notes=[*_scope_note(turn, run), *_notes(reading), *model_notes(turn)],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
@@ -192,6 +192,19 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
     if turn["open_terms"]:
         return choose_sense_text(turn["open_terms"][0]["term"], labels)
     return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
+
+
+def _scope_note(turn: Mapping[str, Any], run: RunContext) -> list[str]:
+    wanted = turn.get("scope", [])
+    held = run.corpus.store.documents_of_conversation(run.principal) if wanted else []
+    names = [document.name for document in held if document.id in wanted]
+    return (
+        [f"Only {' and '.join(names)} {'were' if len(names) > 1 else 'was'} searched, as you asked."] if names else []
+    )
+
+
+def _notes(reading: _Reading) -> list[str]:
+    return notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
 
 
 def _hidden(reading: _Reading) -> int:

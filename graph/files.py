@@ -1,4 +1,6 @@
-"""The files of a conversation: which of them a message asks about as a whole, and what of them is read for it."""
+"""The files of a conversation: which of them a message asks about, as wholes or for something in them, and what of them
+is read for it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from argot.graph.context import RunContext
-from argot.tools.asked_of_file import whole_file_asked
+from argot.tools.asked_in_file import AskedInFile, asked_in_file
+from argot.tools.asked_of_file import Pointer, whole_file_asked
 from argot.tools.outline import overview
 from argot.types import Document, Hit
 
@@ -25,10 +28,40 @@ def whole_files(message: str, files: Sequence[Document], before: Mapping[str, An
     """
     meant = whole_file_asked(message, [file.name for file in files]) if files else None
     if meant is None:
-        return []
+        asked = _same_again(message, files, before)
+        return [files[asked]] if asked is not None else []
+    return _meant(meant, files, before)
+
+
+def inside_files(
+    message: str, files: Sequence[Document], before: Mapping[str, Any] | None
+) -> tuple[list[Document], AskedInFile] | None:
+    """What the message asks of files of the conversation, and of which; None: it speaks of none.
+
+    "It" means a file as for `whole_files`. "And plan.pdf?" asks the question before once more, of that file.
+    """
+    asked = asked_in_file(message, [file.name for file in files]) if files else None
+    meant = _meant(asked.pointer, files, before) if asked else []
+    if asked is None or not meant:
+        return None
+    if not asked.question and before:
+        asked = AskedInFile(asked.pointer, before["stand_alone_question"])
+    return meant, asked
+
+
+def _same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
+    """The number of the file in "And plan.pdf?" where what was asked before, if anything, was the gist of a file."""
+    asked = asked_in_file(message, [file.name for file in files]) if files else None
+    again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
+    return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
+
+
+def _meant(meant: Pointer | int, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
+    """The files that are pointed at; none: "it" is none of them."""
     if isinstance(meant, int):
         return [files[meant]]
-    seen, spoken_of = (before.get("files", []), before.get("whole", [])) if before else ([], [])
+    seen = before.get("files", []) if before else []
+    spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
     new = [file for file in files if file.revision_id not in seen]
     same = [file for file in files if file.id in spoken_of]
     if meant == "files":

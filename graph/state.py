@@ -93,12 +93,13 @@ class TurnPart(TypedDict):
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unnamed`, `small_talk`,
-    `examples`, `files`, `whole`, `profile` and `tags` (and `model` and `trouble` beside them) are read with a default.
+    `examples`, `files`, `whole`, `scope`, `profile` and `tags` (and `model` and `trouble` beside them) are read with a
+    default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `unnamed`: part numbers of the question that stand in no document.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
-    asked about as a whole.
+    asked about as a whole, `scope` those that alone were searched.
     """
 
     number: int
@@ -130,6 +131,7 @@ class TurnPart(TypedDict):
     examples: list[str]
     files: list[str]
     whole: list[str]
+    scope: list[str]
     profile: str
     tags: list[str]
     status: Status | Literal[""]
@@ -210,6 +212,7 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         examples=[],
         files=[],
         whole=[],
+        scope=[],
         profile="",
         tags=[],
         status="",

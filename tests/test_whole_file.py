@@ -9,6 +9,7 @@ from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.cases_questions import in_thread
+from argot.tools.asked_in_file import asked_in_file
 from argot.tools.asked_of_file import missing_file_asked, whole_file_asked
 from argot.tools.outline import overview
 from argot.types import THREAD, Passage, Principal
@@ -221,6 +222,98 @@ async def test_without_answers_and_for_others_a_file_is_not_read(tiny_kb: Any) -
     assert not only_passages.sentences
     (elsewhere,) = await asked(tiny_kb.run_context(in_thread(Principal("ann"), "other")), "Summarise this file")
     assert "lamp" not in str(elsewhere)
+
+
+# -- something in a file ----------------------------------------------------------------------------------------------
+
+PAY = "# Pay of the harbour\n\nWages in the harbour are paid on the first of each month. Wages rise every year.\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "pointer", "question"),
+    [
+        ("What does the file say about wages?", "file", "What about wages?"),
+        ("what does Rota.md say about the PLP, please?", 0, "What about the PLP?"),
+        ("Does the attached document mention night watches?", "file", "What about night watches?"),
+        ("Can you tell me what this PDF says about wages?", "file", "What about wages?"),
+        ("Find the deadline in the contract I sent", "file", "What about the deadline?"),
+        ("What does it say about it?", "it", "What about it?"),
+        ("How long is a night watch in this document?", "file", "How long is a night watch?"),
+        ("According to rota.md, who is paid?", 0, "Who is paid?"),
+        ("Who is paid most, according to both files?", "files", "Who is paid most?"),
+        ("And the Q3 plan_final.docx?", 1, ""),
+        ("what about rota.md", 0, ""),
+    ],
+)
+def test_who_asks_for_something_in_a_file_is_understood(message: str, pointer: str | int, question: str) -> None:
+    found = asked_in_file(message, ["rota.md", "Q3 plan_final.docx"])
+    assert found is not None
+    assert (found.pointer, found.question) == (pointer, question)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What does the manual say about trimming?",
+        "What is the limit in megabytes?",
+        "Who wrote the report?",
+        "How do I rename this file?",
+        "Does it have a warranty?",
+        "And what about wages?",
+        "What does the law say about tariffs?",
+        f"What does the file say about {'wages ' * 60}?",
+    ],
+)
+def test_a_question_that_speaks_of_no_file_is_asked_of_all_documents(message: str) -> None:
+    assert asked_in_file(message, ["rota.md"]) is None
+
+
+async def test_what_is_asked_of_a_file_is_answered_from_it_alone(tiny_kb: Any) -> None:
+    tiny_kb.add("harbour.md", PAY)
+    attach(tiny_kb, "rota.md", ROTA)
+    everywhere, inside, about = await asked(
+        in_conversation(tiny_kb),
+        "When are wages paid?",
+        "What does the file say about wages?",
+        "What does it say about the boat?",
+    )
+    assert "first of each month" in everywhere.answer
+    assert "31 crowns" in inside.answer and "harbour" not in inside.answer
+    assert inside.notes[0] == "Only rota.md was searched, as you asked."
+    assert {one.document for one in [*inside.passages, *about.passages]} == {"rota.md"}
+    assert "Mondays" in about.answer
+
+
+async def test_what_a_file_does_not_say_is_not_taken_from_elsewhere(tiny_kb: Any) -> None:
+    attach(tiny_kb, "rota.md", ROTA)
+    (result,) = await asked(
+        in_conversation(tiny_kb), "According to this document, what does a late tariff filing cost?"
+    )
+    assert result.status == "abstained" and "500 dollars" not in str(result)
+
+
+async def test_and_another_file_is_asked_the_question_before(tiny_kb: Any) -> None:
+    attach(tiny_kb, "rota.md", ROTA)
+    attach(tiny_kb, "menu.md", MENU)
+    attach(tiny_kb, "pay.md", PAY)
+    about, gist, other = await asked(
+        in_conversation(tiny_kb), "What is menu.md about?", "And rota.md?", "And the file pay.md?"
+    )
+    assert "pike" in about.answer and "lamp" in gist.answer and "Wages rise" in other.answer
+    wages, same, none = await asked(
+        in_conversation(tiny_kb), "What does rota.md say about wages?", "And pay.md?", "What about menu.md?"
+    )
+    assert "31 crowns" in wages.answer
+    assert "first of each month" in same.answer and "crowns" not in same.answer
+    assert none.status == "abstained"
+
+
+async def test_it_is_a_file_only_where_one_was_spoken_of(tiny_kb: Any) -> None:
+    graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
+    attach(tiny_kb, "menu.md", MENU)
+    await asked(run, "What is the Word Line voltage during a read?", graph=graph)
+    (result,) = await asked(run, "What does it say about a read?", graph=graph)
+    assert not any("was searched" in note for note in result.notes)
 
 
 # -- which passages ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from argot.protocols import AnswerRequest, Embedder
-from argot.tools.quoting import Unit, heads_of, is_header, needed_with, quoted, units_of
+from argot.tools.quoting import Unit, headings_above, heads_of, is_header, needed_with, quoted, units_of
 from argot.tools.support import statement_stems
 from argot.tools.wanted import Wanted, has_shape, wanted_by
 from argot.types import Hit, ReadTerm
@@ -139,7 +139,7 @@ def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
             own = held[place][unit.number]
             if unit.kind == "heading" or is_header(unit, units):
                 continue
-            above = heads_of(unit, units)
+            above = [*heads_of(unit, units), *headings_above(unit, units)]
             credit = _credit(own, headings.union(*(held[place][n] for n in above)), _before(unit, held[place]))
             covered = _covered(rarity, credit)
             score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))

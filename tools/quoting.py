@@ -61,6 +61,17 @@ def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
     return [number for number in needed_with(unit, units) if number != unit.number]
 
 
+def headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """The heading that the unit stands under, if it is in the passage: of several that follow each other, all."""
+    last = unit.number - 1
+    while last >= 0 and units[last].kind != "heading":
+        last -= 1
+    first = last
+    while first > 0 and units[first - 1].kind == "heading":
+        first -= 1
+    return list(range(first, last + 1)) if last >= 0 else []
+
+
 def needed_with(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) -> list[int]:
     """The numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
 

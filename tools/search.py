@@ -58,12 +58,13 @@ class Fused(NamedTuple):
     ranks: dict[str, int]
 
 
-def hybrid_search(
+def hybrid_search(  # noqa: PLR0917
     corpus: Corpus,
     principal: Principal,
     queries: Sequence[WeightedQuery],
     profile: Profile,
     tags: Sequence[str] = (),
+    documents: Sequence[str] = (),
 ) -> list[Hit]:
     """The passages this principal may read that fit the queries, best first; at most `profile.candidates` each list.
 
@@ -71,11 +72,12 @@ def hybrid_search(
 
     Args:
         tags: only documents with one of them are searched, and those of the conversation itself; none: all.
+        documents: only these (ids) are searched, whatever their tags; none: all.
     """
     merged = _merged(queries)
     by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
     vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
-    scope = frozenset(corpus.store.passages_tagged(principal, tags)) if tags else None
+    scope = _scope(corpus, principal, tags, documents)
     lists = [
         found
         for query, vector in zip(merged, vectors, strict=True)
@@ -90,6 +92,15 @@ def hybrid_search(
             passage, document = readable[id_]
             hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
     return hits
+
+
+def _scope(
+    corpus: Corpus, principal: Principal, tags: Sequence[str], documents: Sequence[str]
+) -> frozenset[str] | None:
+    """The passages that may be found; None: all."""
+    if documents:
+        return frozenset(one.id for document in documents for one in corpus.store.passages_of(principal, document))
+    return frozenset(corpus.store.passages_tagged(principal, tags)) if tags else None
 
 
 def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:

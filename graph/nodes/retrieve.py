@@ -13,14 +13,16 @@ from argot.tools.search import WeightedQuery, hybrid_search
 async def retrieve(state: State, run: RunContext) -> Step:
     """Semantic and keyword search over passages and derived texts, folded to passages, fused by reciprocal rank.
 
-    Nothing is searched for where files of the conversation are asked about as a whole: their parts are taken.
+    Of a question about files of the conversation those alone are searched. Nothing is searched for where they are
+    asked about as wholes: their parts are taken.
     """
     if whole := state.get("whole"):
         parts = await asyncio.to_thread(hits_of_files, whole, run)
         return Step({"hits": [to_hit_record(hit) for hit in parts]}, f"{len(parts)} passages of the file")
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     queries = queries or [WeightedQuery(state["stand_alone_question"], 1.0)]
-    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags)
+    scope = state.get("scope", ())
+    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags, scope)
     update = {"hits": [to_hit_record(hit) for hit in hits], "search_queries": [(q.text, q.weight) for q in queries]}
     documents = len({hit.document.id for hit in hits})
     return Step(update, f"{len(hits)} passages of {documents} documents")

@@ -7,7 +7,7 @@ from typing import Any
 
 from argot.graph.assemble import visible_answer
 from argot.graph.context import RunContext
-from argot.graph.files import named_in, whole_files
+from argot.graph.files import inside_files, named_in, whole_files
 from argot.graph.past import latest_turns
 from argot.graph.stage import Step
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
@@ -24,7 +24,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
 
     The turn before moves into the thread's past here, whether it came to an end or its choice was left unanswered;
     one that is answered again is forgotten.
-    A message that asks for the gist of a file of the conversation gets that file's name, and leans on nothing else.
+    A message that asks for the gist of a file of the conversation gets that file's name, and leans on nothing else; one
+    that asks something of a file is asked of that file alone.
     The history a reader sees holds only what the asker may still see.
     """
     past = None if state.get("again") else finished_turn(state)
@@ -40,6 +41,12 @@ async def stand_alone(state: State, run: RunContext) -> Step:
         return _begun(turn, past)
     turns = chain([past] if past else [], latest_turns(state))
     history = await asyncio.to_thread(_history, turns, run) if run.profile.stand_alone else []
+    if inside := inside_files(turn["question"], files, before):
+        meant, asked = inside
+        turn["scope"] = [file.id for file in meant]
+        leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
+        turn["stand_alone_question"] = leant or asked.question
+        return _begun(turn, past)
     kind = await asyncio.to_thread(_small_talk, turn["question"], run)
     if not (files or history or kind) and _talks(run) and missing_file_asked(turn["question"]):
         kind = "no_file"

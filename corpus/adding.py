@@ -287,7 +287,6 @@ class Adding:
             fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
             kinds = ["updated" if self._standing(new.document.uri) else "added" for _, new in fresh]
             store_revisions(parts, [(new, candidate.data) for candidate, new in fresh])
-        self._corpus.compacting.start_if_due()
         return [known for known in overtaken if known is not None] + [
             IngestEvent(cast(EventKind, kind), candidate.source.name, self._detail(new), new.document)
             for kind, (candidate, new) in zip(kinds, fresh, strict=True)

@@ -83,7 +83,7 @@ class Compacting:
         except Overtaken:
             pass
         except Exception:  # documents go in all the same
-            old.gone = 0  # not again at once
+            old.gone = old.spared = 0  # not again at once
             log.warning("the room of deleted vectors is not given back yet", exc_info=True)
 
     def run(self, old: VectorIndex) -> None:
@@ -164,11 +164,19 @@ class Compacting:
 
 
 def is_due(index: VectorIndex) -> bool:
-    """Whether more of its vectors are gone than are left; of few it does not matter."""
+    """Whether more of its vectors are gone than are left; of few it does not matter.
+
+    Chroma counts what is left one by one. A vector that goes changes the difference by two at most, so once counted it
+    need not be counted again before half of that difference has gone, too.
+    """
+    if index.gone <= max(LEAST_GONE, index.spared):
+        return False
     try:
-        return index.gone > LEAST_GONE and index.gone > sum(index.counts().values())
+        left = sum(index.counts().values())
     except IndexClosed:  # a rebuild has just put another generation in its place
         return False
+    index.spared = (index.gone + left) // 2
+    return index.gone > left
 
 
 def release_memory() -> None:

@@ -14,6 +14,10 @@ from argot.corpus.migrations import migrations
 from argot.mending import damaged_store, store_error
 
 BUSY_SECONDS = 10.0
+READING_KIB = 2_048
+"""Pages that each connection may keep, and there is one for each thread; the system's own cache keeps the file."""
+WRITING_KIB = 16_384
+"""During a transaction, so that changed pages are written once. Smaller again, SQLite lets go of them at once."""
 MAGIC = b"SQLite format 3\x00"
 EXPECTED_TABLES = {"meta", "documents", "revisions", "passages", "passage_words", "ledger", "vectors"}
 _HEADER_BYTES = 100
@@ -64,13 +68,17 @@ class Database:
         """One transaction, durable once the block is left; an exception undoes it. Not to be nested."""
         with self._writing:
             connection = self.connection()
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"PRAGMA cache_size = -{WRITING_KIB}")
             try:
-                yield connection
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
+            finally:
+                connection.execute(f"PRAGMA cache_size = -{READING_KIB}")
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -95,7 +103,7 @@ class Database:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # acknowledged means durable, also when the power goes
         connection.execute("PRAGMA secure_delete = ON")  # a document that is removed is gone from the file
-        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute(f"PRAGMA cache_size = -{READING_KIB}")
         with self._opening:
             self._close_orphans()
             self._opened.append((threading.current_thread(), connection))

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import struct
+from contextlib import closing
 from pathlib import Path
 
 from argot.corpus.blobs import write_atomically
@@ -17,6 +19,7 @@ from argot.mending import reindex_command
 CURRENT = "CURRENT"
 CHROMA_FILE = "chroma.sqlite3"
 HEADER_BYTES = 100
+BUSY_SECONDS = 10.0
 
 
 def current_generation(root: Path) -> str | None:
@@ -63,6 +66,28 @@ def check_graphs(root: Path, generation: str) -> None:
         whole = len(header) == HEADER_BYTES and _link_bytes(links, elements) == len(links)
         if not whole or sizes != [elements * element_bytes, 4 * elements]:
             raise damaged_vectors(root, f"a file of {generation}/{folder.name} is truncated")
+
+
+def check_saved(root: Path, generation: str) -> None:
+    """See that each graph that was ever saved still is.
+
+    Without its list of ids Chroma takes a graph for one never saved, and fills it again from its log alone, which it
+    has shortened when it saved: up to a thousand vectors are found then, and the others no more.
+
+    Raises:
+        DamagedStore
+    """
+    address = f"{(root / generation / CHROMA_FILE).absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as connection:
+            saved = connection.execute(
+                "SELECT id FROM segments JOIN max_seq_id ON segment_id = id WHERE scope = 'VECTOR'"
+            ).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise damaged_vectors(root, str(error)) from error
+    for (segment,) in saved:
+        if not (root / generation / segment / "index_metadata.pickle").exists():
+            raise damaged_vectors(root, f"a file of {generation}/{segment} is missing")
 
 
 def saved_elements(root: Path, generation: str) -> int:

@@ -201,6 +201,7 @@ class Corpus:
                 yield parts
             finally:
                 pending.settle(self.store.database, parts.vectors, self.store.blobs)
+        self.compacting.start_if_due()
 
     def scrub(self) -> bool:
         """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""

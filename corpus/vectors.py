@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from argot.corpus.generations import check_graphs, damaged_vectors
+from argot.corpus.generations import check_graphs, check_saved, damaged_vectors
 from argot.corpus.rows import audience_text
 from argot.protocols import Vectors
 from argot.types import Audience
@@ -60,6 +60,8 @@ class VectorIndex:
         """The generation that is to replace this one, while it is being filled. All that is written goes there too."""
         self.gone = 0
         """Vectors that were deleted and whose room is still taken."""
+        self.spared = 0
+        """Up to so many that are gone, it is known that more are left (`compacting.is_due`)."""
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False
@@ -129,6 +131,7 @@ class VectorIndex:
             DamagedStore: a graph is not whole, or finds fewer vectors than are stored.
         """
         check_graphs(self.root, self.generation)
+        check_saved(self.root, self.generation)
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
             wanted = min(count, PROBED)

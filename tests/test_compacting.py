@@ -114,6 +114,37 @@ def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypa
     assert corpus.check() == []
 
 
+def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compacting, "LEAST_GONE", 3)
+    old = corpus.vectors
+    for number in range(4):
+        corpus.remove(ROOT, f"{number}.md")
+    corpus.compacting.wait()
+    assert corpus.vectors.generation > old.generation
+    assert corpus.check() == []
+
+
+def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 200 vectors one after the other is deleted, now and then one put in."""
+    monkeypatch.setattr(compacting, "LEAST_GONE", 5)
+    index = VectorIndex(tmp_path, "g000001", "f")
+    vectors = {f"p{n}:0": row for n, row in enumerate(np.eye(200, dtype=np.float32))}
+    index.upsert("passages", vectors)
+    counts, counted = index.counts, []
+    monkeypatch.setattr(index, "counts", lambda: counted.append(index.gone) or counts())
+    for gone, name in enumerate(vectors, start=1):
+        index.delete("passages", [name])
+        if gone % 10 == 0:
+            index.upsert("passages", {f"new{gone}:0": vectors[name]})
+        left = 200 - gone + gone // 10
+        assert compacting.is_due(index) == (gone > left)
+        if gone > left:
+            break
+    assert gone > 100
+    assert len(counted) < 20
+    index.close()
+
+
 def test_what_is_gone_is_known_again_after_a_restart(tmp_path: Path) -> None:
     """Above a thousand vectors Chroma saves its graph, with those deleted in it."""
     rows = np.random.default_rng(7).normal(size=(1200, 16)).astype(np.float32)

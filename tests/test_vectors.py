@@ -169,6 +169,29 @@ def test_a_harmed_file_is_found_at_opening(
         _open_and_probe(root)
 
 
+def test_a_lost_list_of_ids_is_found_whatever_the_log_holds(tmp_path: Path) -> None:
+    """The log alone would give as many vectors as the probe wants."""
+    index = VectorIndex(tmp_path, "g000001", "f")
+    vectors = random_vectors(1300)
+    for wanted in (list(vectors)[:1200], list(vectors)[1200:]):
+        index.upsert("passages", {id_: vectors[id_] for id_ in wanted})
+    index.close()
+    make_current(tmp_path, "g000001")
+    _open_and_probe(tmp_path)
+    next(tmp_path.rglob("index_metadata.pickle")).unlink()
+    with pytest.raises(DamagedStore, match="argot reindex"):
+        _open_and_probe(tmp_path)
+
+
+def test_a_graph_never_saved_is_no_damage(tmp_path: Path) -> None:
+    index = VectorIndex(tmp_path, "g000001", "f")
+    index.upsert("passages", random_vectors(90))
+    index.close()
+    make_current(tmp_path, "g000001")
+    assert not list(tmp_path.rglob("index_metadata.pickle"))
+    _open_and_probe(tmp_path)
+
+
 def test_an_unharmed_index_passes(large_index: Path) -> None:
     check_graphs(large_index, "g000001")
 

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings
+from argot.service import memory
 from argot.service.local_socket import serving
 from argot.service.owner import KnowledgeBase
 from argot.service.retention import keep_clean
@@ -59,6 +60,7 @@ def serve(home: Path, settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     sys.setswitchinterval(SWITCH_SECONDS)
+    memory.bound_arenas()
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(home, settings))
 
@@ -133,6 +135,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 kb.warm_model()
                 await kb.blocking(kb.glossary.warm)
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
+                memory.settle()
                 await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
 
 

@@ -182,10 +182,71 @@ def test_marks_are_checked_in_any_pieces(written: str, sent: str, cut: int) -> N
         ("According to [1], it is 5 ms.", "According to the documents, it is 5 ms."),
         ("[1] It is 5 ms.", "It is 5 ms."),
         ("`word[1]` is read [3].", "`word[1]` is read [3]."),
+        ("A [1], [2]. B [[1], [2]]. C ([1]; [2]).", "A. B. C."),
+        ("**A**[1] is **b [2]**, **[1]**.", "**A** is **b**,."),
+        ("A ¹. B.² C ⁽¹⁾", "A. B. C"),
+        (
+            "An area of 5 m² has 10⁹ and 10<sup>6</sup> cells; x^2^.",
+            "An area of 5 m² has 10⁹ and 10<sup>6</sup> cells; x^2^.",
+        ),
+        ("A <sup>1</sup>. B<sup>[2]</sup>.", "A. B."),
+        ("It is so (1). Shut it as in step (2).", "It is so. Shut it as in step (2)."),
+        ("It is so. Source 1\nUse source 1.", "It is so.\nUse source 1."),
+        ("A [^1].\n\n[^1]: guide.md, passage 1", "A.\n\n"),
+        ("A [1].\n\n[1]: http://evil.example/x", "A.\n\n"),
+        ("A [1].\n\n**Sources:**\n- [1] guide.md\n- [2] http://evil.example", "A.\n"),
+        ("A.\n\nSources: [1], [2]", "A.\n"),
+        ("Sources of error: heat.\nA.", "Sources of error: heat.\nA."),
+        ("There are two.\nSources:\n1. The pump\n2. The fan", "There are two.\nSources:\n1. The pump\n2. The fan"),
     ],
 )
 def test_marks_leave_the_finished_text(written: str, left: str) -> None:
     assert without_marks(written, 2) == left
+
+
+MARKS = [
+    *("[1]", "[1, 2]", "[1-2]", "[[1]]", "[1](http://evil.example/a?b=c)", "[[1]](x)", "[[1](http://evil.example)]"),
+    *(
+        "[1][2](http://evil.example)",
+        "[1]: http://evil.example",
+        "[^1]",
+        "^[1]",
+        "[1]^",
+        "[^1^]",
+        "\\[1\\]",
+        "［1］",
+        "[1.]",
+    ),
+    *("【1】", "【1†source】", "[1†L3-L5]", "[#1]", "[Passage 1]", '[passage n="1"]', "[doc 1]", "[ref1]", "[ID:1]"),
+    *(
+        "[citation:1]",
+        "[Source: 1]",
+        "[Source 1: guide.md]",
+        "(Source 1)",
+        "(Source: 1)",
+        "(see [1])",
+        "(see passages 1 and 2)",
+    ),
+    *("(Passage 1; Passage 2)", "<cite>1</cite>", "<sup>[1]</sup>"),
+]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_of_any_style_is_read_where_it_points_and_leaves_no_trace(mark: str) -> None:
+    for written, clean in ((f"It is so {mark}.", "It is so."), (f"It is so. {mark}\nAnd so.", "It is so.\nAnd so.")):
+        for cut in (1, 2, 3, 5, 100):
+            for passages in (2, 0):
+                marks = MarkFilter(passages)
+                sent = "".join(
+                    [*(marks.feed(written[at : at + cut]) for at in range(0, len(written), cut)), marks.rest()]
+                )
+                assert without_marks(sent, passages) == clean
+                assert passages or "evil" not in sent
+
+
+def test_a_quotation_keeps_its_own_numbers_and_footnotes() -> None:
+    text = "Shut it.¹ Open it (2). A.\n\nSources:\n- 1. guide.md"
+    assert without_marks(f"{text} [1]", 2, quoted=True) == text
 
 
 @pytest.mark.parametrize(

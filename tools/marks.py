@@ -1,4 +1,5 @@
-"""The citation marks a model writes: "[2]", "[1, 3]", "[1-3]", "【1】", "(passage 2)", "According to [1]".
+"""The citation marks models write: "[2]", "[1, 3]", "[[1]]", "[1](url)", "【1†source】", "[^1]", "[citation:1]",
+"(Source 1)", "<sup>1</sup>", "According to [1]", and lists of sources below.
 
 They are never believed: `match_references` finds the passages itself. What points at no passage is dropped as it is
 written, and all others are taken out once the citations are known.
@@ -14,24 +15,81 @@ CUT_SHORT = " …"
 
 _AND = r"\s*(?:,|;|&|and|-|–|—)\s*"
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}\d{{1,3}})*"
-_NAMED = r"(?:passages?|sources?|documents?|references?|refs?\.?)\s*"
+_NAMES = r"(?:passages?|sources?|documents?|docs?|references?|refs?|citations?|cites?|footnotes?|id)"
+_NAMED = rf"{_NAMES}\.?\s*(?:[:#]|n=)?\s*[\"']?"
+_MORE = r"[\"']?(?:\s*[†:,|][^\[\]\n]{0,60})?"
+"""What follows a number under a name: lines, a title."""
+_TARGET = r"(?:\([^()\s]{0,400}\)|:[ \t]*<?https?://[^\s<>]{0,400}[^\s<>.,;:!?)]>?)?"
+_INNER = rf"\s*[\^#]?\s*(?:{_NAMED}(?P<%s_named>{_NUMBERS}){_MORE}|(?P<%s>{_NUMBERS})\.?(?:†[^\[\]\n]{{0,40}})?)\^?\s*"
+_GAP = r"(?:(?<![ \t])[ \t]{1,40})?"
+"""Looking behind keeps a long run of blanks from being tried at each of them."""
 _MARK = re.compile(
-    rf"(?P<gap>[ \t]*)(?:\[\s*\^?(?:{_NAMED})?(?P<square>{_NUMBERS})\s*\](?!\()"
-    rf"|【\s*(?:{_NAMED})?(?P<thick>{_NUMBERS})[^】\n]{{0,20}}】"
-    rf"|\(\s*(?:{_NAMED})(?P<round>{_NUMBERS})\s*\))",
+    rf"(?P<gap>{_GAP})(?:\[\s*\[{_INNER % ('double', 'double')}\]{_TARGET}\s*\]{_TARGET}"
+    rf"|\^?\\?[\[［]{_INNER % ('square', 'square')}\\?[\]］]{_TARGET}\^?"
+    rf"|【\s*(?:{_NAMED})?(?P<thick>{_NUMBERS})[^】\n]{{0,40}}】"
+    rf"|\(\s*(?:see\s+)?{_NAMED}(?P<round>{_NUMBERS}(?:{_AND}{_NAMED}\d{{1,3}})*)\s*\)"
+    rf"|\(\s*see\s+\[\s*(?P<see>{_NUMBERS})\s*\]\s*\)"
+    rf"|<sup>\[(?P<sup>{_NUMBERS})\]</sup>|<(?:cite|ref)>\[?(?P<cite>{_NUMBERS})\]?</(?:cite|ref)>)",
     re.IGNORECASE,
 )
+_TARGET_BEGUN = r"(?:\([^()\s]{0,300}\)?|:[ \t]*<?(?:h[^\s<>]{0,300})?)?"
 _BEGUN = re.compile(
-    r"[ \t]*(?:\[[\w\s.,;&^–—-]{0,40}\]?|【[^】\n]{0,40}|\(\s*[a-z.]{0,10}[\s\d,;&–—-]{0,20})?$", re.IGNORECASE
+    rf"{_GAP}(?:\^?\\?[\[［]{{1,2}}[\w\s.,;:&^#=\"'†|\\–—-]{{0,60}}"
+    rf"(?:[\]］]\^?{_TARGET_BEGUN}(?:\]{_TARGET_BEGUN})?)?"
+    r"|\^|\\|【[^】\n]{0,60}"
+    r"|\(\s*[a-z.]{0,12}\s?(?:\[|[a-z.]{0,12})[\s\d:#,;&\]–—a-dn-]{0,24}"
+    r"|<(?:(?:s|su|sup|c|ci|cit|cite|r|re|ref)(?:>\[?[\d\s,;]{0,20}\]?(?:</?[a-z]{0,4})?)?)?)?$",
+    re.IGNORECASE,
 )
+"""What may yet become a mark, with the white space before it."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _AS_PROSE = re.compile(
-    rf"\b(?P<word>to|in|by|from)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]|passages?\s+(?P<round>{_NUMBERS})\b)",
+    rf"\b(?P<word>to|in|by|from|per)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]"
+    rf"|(?:[Pp]assages?|Sources?|Documents?)\s+(?P<round>{_NUMBERS})\b)",
+)
+_BEHIND_A_STOP = re.compile(
+    rf"(?<=[.!?])[ \t]*(?:\((?P<round>\d{{1,2}})\)|(?:{_NAMES})\s*:?\s*(?P<square>{_NUMBERS})\.?)[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_BEFORE_A_STOP = re.compile(
+    r"(?<!\w)(?P<word>\w+)(?:[ \t]{1,40}\((?P<round>\d{1,2})\)"
+    r"|,?[ \t]{1,40}(?:Source|Passage)s?:?[ \t]{1,40}(?P<square>\d{1,2}))"
+    r"(?=[.!?](?:\s|$))"
+)
+_COUNTED = frozenset(
+    re.findall(
+        r"\w+",
+        """appendix button case chapter clause column equation figure item key line note number option page part phase
+        pin point port position row rule section stage step steps switch table type""",
+    )
+)
+"""Words whose number in brackets is their own: "as in step (2)"."""
+_AT_LINE_START = re.compile(rf"^[ \t]*\[\s*(?P<square>{_NUMBERS})\s*\]:?[ \t]+(?=\S)", re.MULTILINE)
+_FOOTNOTE = re.compile(r"^[ \t]*\[(?:\^\d{1,3}\]:[^\n]*|\d{1,3}\]:[ \t]*<?https?:[^\n]*)(?:\n|\Z)", re.MULTILINE)
+_LISTED = rf"[ \t]*(?:[-*•][ \t]*)?(?:\[\^?\d{{1,3}}\]|{_NAMES}[ \t]+\d)[^\n]*"
+_SOURCES = re.compile(
+    r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:sources?|references?|citations?|footnotes?)(?::\*\*|\*\*:?|:)?[ \t]*"
+    rf"(?:\n+{_LISTED})+\s*\Z"
+    rf"|\n[ \t]*(?:sources?|references?|citations?):[ \t]*(?:\[\^?\d{{1,3}}\](?:{_AND}|[ \t]*))+\.?\s*\Z",
     re.IGNORECASE,
 )
-_BEHIND_A_STOP = re.compile(r"(?<=[.!?])[ \t]*\((?P<round>\d{1,2})\)[ \t]*$", re.MULTILINE)
-_AT_LINE_START = re.compile(rf"^[ \t]*\[\s*(?P<square>{_NUMBERS})\s*\]:?[ \t]+(?=\S)", re.MULTILINE)
+"""A list of sources at the answer's end, of which each line begins with its number."""
+_RAISED = re.compile(
+    r"(?:(?<=[\s.,;:!?)\]”\"'\x00])|(?<=[a-z]{3}))(?:<sup>\d{1,3}(?:\s*,\s*\d{1,3})*</sup>|\^\d{1,2}\^|[⁽]?[¹²³⁰⁴-⁹]{1,3}[⁾]?)"
+    r"(?=[\s.,;:!?)<\^¹²³⁰⁴-⁹]|$)"
+    r"|(?<=\s)[①-⑳](?=[.,;:!?)]|[ \t]*$)",
+    re.MULTILINE,
+)
+"""Raised or circled numbers where no quantity can have them: "m²" and "10<sup>9</sup>" are none."""
+_GONE = "\x00"
+"""Stands where a mark was, until what was written around it is gone too; no text has it (`replies.readable`)."""
+_DRESSED = re.compile(_GAP + r"(?:(\*{1,3}|_{1,3})\x00+\1|<sup>\x00+</sup>|\[\x00*[¹²³⁰⁴-⁹]{1,3}\]|\^?\x00+\^?)")
+_BRACKETED = re.compile(
+    _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
+)
+_BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
 _WIDEST_RANGE = 20
+_LONGEST_MARK = 500
 
 
 class MarkFilter:
@@ -48,7 +106,7 @@ class MarkFilter:
     def feed(self, piece: str) -> str:
         """What of the text so far can go out now."""
         text = self._held + piece
-        begun = _BEGUN.search(text)
+        begun = _BEGUN.search(text, max(0, len(text) - _LONGEST_MARK))
         cut = begun.start() if begun else len(text)
         self._held = text[cut:]
         return self._out(text[:cut])
@@ -72,13 +130,18 @@ class MarkFilter:
     def _checked(self, match: re.Match[str], so_far: str) -> str:
         there = [number for number in _numbers(match) if 1 <= number <= self._passages]
         if there:
+            if "[^" in match[0] and so_far.rstrip(" \t")[-1:] in {"", "\n"}:
+                return match[0]  # a footnote's text may follow, which goes with it in the end
             return match["gap"] + "".join(f"[{number}]" for number in there)
-        is_index = not match["gap"] and so_far[-1:].isalnum()  # "cell[12]" is no mark
+        is_index = _is_plain(match) and not match["gap"] and so_far[-1:].isalnum()  # "cell[12]" is no mark
         return match[0] if is_index else ""
 
 
-def without_marks(text: str, passages: int) -> str:
-    """The text without marks of its `passages` passages (numbered from 1); other brackets and code stay."""
+def without_marks(text: str, passages: int, *, quoted: bool = False) -> str:
+    """The text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
+
+    Of a `quoted` text only what would look like a mark of ours goes: its raised numbers and footnotes are its own.
+    """
 
     def all_there(match: re.Match[str]) -> bool:
         return all(1 <= number <= passages for number in _numbers(match))
@@ -86,14 +149,24 @@ def without_marks(text: str, passages: int) -> str:
     def gone(match: re.Match[str]) -> str:
         return "" if all_there(match) else match[0]
 
+    def marked(match: re.Match[str]) -> str:
+        return _GONE if all_there(match) or not _is_plain(match) else match[0]
+
     def named(match: re.Match[str]) -> str:
         return f"{match['word']} the documents" if all_there(match) else match[0]
 
-    def clean(part: str) -> str:
-        part = _AT_LINE_START.sub(gone, _AS_PROSE.sub(named, part))
-        return _BEHIND_A_STOP.sub(gone, _MARK.sub(gone, part))
+    def ending(match: re.Match[str]) -> str:
+        return match["word"] if all_there(match) and match["word"].casefold() not in _COUNTED else match[0]
 
-    return _outside_code(text, clean)
+    def clean(part: str) -> str:
+        if quoted:
+            return _MARK.sub(gone, _AT_LINE_START.sub(gone, part))
+        part = _AT_LINE_START.sub(gone, _AS_PROSE.sub(named, _FOOTNOTE.sub("", part)))
+        part = _RAISED.sub(_GONE, _MARK.sub(marked, part))
+        part = _BESIDE.sub("", _BRACKETED.sub(_GONE, _DRESSED.sub(_GONE, part)))
+        return _BEFORE_A_STOP.sub(ending, _BEHIND_A_STOP.sub(gone, part))
+
+    return _outside_code(text if quoted else _SOURCES.sub("", text), clean)
 
 
 def _outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -111,15 +184,20 @@ def in_code(text: str) -> bool:
     return text.rpartition("\n")[2].replace("```", "").count("`") % 2 == 1
 
 
+def _is_plain(match: re.Match[str]) -> bool:
+    """A number in brackets and nothing else, which an index may be too."""
+    return re.fullmatch(r"\s*\[[\d\s,;&–—-]+\]", match[0]) is not None
+
+
 def _numbers(match: re.Match[str]) -> list[int]:
     """The numbers of a mark in order, ranges counted out."""
-    listed = next(numbers for numbers in match.groupdict().items() if numbers[0] in _GROUPS and numbers[1])[1]
+    listed = next(numbers for name, numbers in match.groupdict().items() if name not in _NO_NUMBERS and numbers)
     found: list[int] = []
     for part in re.split(r"\s*(?:,|;|&|and)\s*", listed):
-        first, _, last = (end.strip() for end in re.sub(r"[–—]", "-", part).partition("-"))
+        first, _, last = re.sub(r"[^\d-]", "", re.sub(r"[–—]", "-", part)).partition("-")
         end = int(last) if last else int(first)
         found += range(int(first), min(end, int(first) + _WIDEST_RANGE) + 1)
     return list(dict.fromkeys(found))
 
 
-_GROUPS = ("square", "thick", "round")
+_NO_NUMBERS = ("gap", "word")

@@ -56,7 +56,7 @@ def _checked(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None
     `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no
     evidence for itself; and a sentence it did not finish may say what none says ("starts at 1 …").
     """
-    text = without_marks(draft, len(hits))
+    text = without_marks(draft, len(hits), quoted=asked is None)
     if asked is not None:
         hits = [replace(hit, passage=support_only(hit.passage, text, asked)) for hit in hits]
     sentences = _sentences(text)

@@ -1,13 +1,15 @@
 """A page of a PDF as a picture, with the cited places marked on it. Drawn in a process of its own.
 
-PDFs are files of strangers, and what draws them is large and written in C++: it gets a bound on memory and on time, and
-what is wrong with one file ends that process alone. The same module is both sides: `picture` starts it, `main` draws.
+PDFs are files of strangers, and what draws them is large and written in C++: it gets a bound on memory and on time and
+none of our keys, and what is wrong with one file ends that process alone. The same module is both sides: `picture`
+starts it, `main` draws.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -86,6 +88,8 @@ def draw(data: bytes, wanted: Wanted) -> Picture:
     Raises:
         NotFound: there is no such page, or the file cannot be drawn within bounds.
     """
+    from argot.settings import ENV_PREFIX  # costs the other side, which needs none, a quarter of a second
+
     boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in wanted.boxes]
     job = {"page": wanted.page, "boxes": boxes, "sentences": list(wanted.sentences)}
     # -P: a file named like a library, in the folder Argot is started in, must not be imported.
@@ -97,6 +101,7 @@ def draw(data: bytes, wanted: Wanted) -> Picture:
             capture_output=True,
             timeout=SECONDS,
             check=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)},
         )
     except (subprocess.SubprocessError, OSError) as error:
         raise NotFound("This page cannot be drawn. Open the original instead.") from error

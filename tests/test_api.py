@@ -160,6 +160,15 @@ async def test_what_would_be_left_out_in_silence_is_refused(site: Site, more: di
     assert refused.value.param == param and refused.value.type == "invalid_request_error"
 
 
+async def test_a_picture_of_an_earlier_message_does_not_end_the_conversation(site: Site) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    before = [{"role": "user", "content": [{"type": "text", "text": "What is on this?"}, picture]}]
+    before += [{"role": "user", "content": [picture]}, {"role": "assistant", "content": "I cannot see pictures."}]
+    given: Any = [*before, *said(TRIM)]
+    answer = await client_of(site).chat.completions.create(model="argot", messages=given)
+    assert "Media panel" in str(answer.choices[0].message.content)
+
+
 async def test_errors_have_openais_form_and_classes(site: Site) -> None:
     client = client_of(site)
     with pytest.raises(openai.BadRequestError, match="holds no words"):

@@ -5,6 +5,7 @@ import io
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -370,6 +371,21 @@ def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
     ):
         with pytest.raises(NotFound, match="cannot be drawn"):
             draw(data, Wanted(page))
+
+
+def test_what_draws_a_strangers_file_is_given_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    from argot.service import page_picture
+
+    given: list[dict[str, str]] = []
+
+    def run(*_: Any, env: dict[str, str], **__: Any) -> Any:
+        given.append(env)
+        return SimpleNamespace(stdout=b"1\npng")
+
+    monkeypatch.setenv("ARGOT_MODEL_KEY", "secret")
+    monkeypatch.setattr(page_picture.subprocess, "run", run)
+    page_picture.draw(b"", page_picture.Wanted(1))
+    assert "PATH" in given[0] and "secret" not in given[0].values()
 
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])

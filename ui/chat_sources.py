@@ -23,7 +23,7 @@ NOT_STORED = {"Cache-Control": "no-store"}
 INERT = {**NOT_STORED, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """For bytes of strangers: opened by themselves they may do nothing."""
 MAX_SPANS = 50
-
+_SPAN = re.compile(r"([0-9]{1,11})-([0-9]{1,11})")
 
 _ADDRESS = re.compile(re.escape(PASSAGES) + r"/([\w-]{1,64})(/original)?(?:\?[\w=&-]{0,2000})?(?:#page=(\d{1,6}))?")
 
@@ -96,7 +96,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     @needs("asker")
     async def page_picture(request: Request, passage_id: str) -> Response:
         """The page of a PDF with the place marked."""
-        spans = _spans(request.query_params.getlist("span"))
+        spans = spans_of(request.query_params.getlist("span"))
         try:
             drawn = await _call(kb, "page_picture", passage_id=passage_id, spans=spans)
         except ArgotError as error:
@@ -108,7 +108,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     async def passage(request: Request, passage_id: str) -> Response:
         try:
             found = await _passage(kb, passage_id)
-            text = passage_panel(found, _spans(request.query_params.getlist("span")))
+            text = passage_panel(found, spans_of(request.query_params.getlist("span")))
         except ArgotError as error:
             text = plain(error)
         return PlainTextResponse(text, headers=INERT)
@@ -139,17 +139,7 @@ async def _call(kb: KnowledgeBase, name: str, **parameters: Any) -> Any:
     return await cases.result(kb, await current_principal(kb), name, **parameters)
 
 
-def _spans(texts: list[str]) -> list[tuple[int, int]]:
+def spans_of(texts: list[str]) -> list[tuple[int, int]]:
     """The span (12, 80) of "12-80"; what does not read so is left out: it only colours the text."""
-    spans = []
-    for text in texts[:MAX_SPANS]:
-        first, _, last = text.partition("-")
-        if (
-            first.isascii()
-            and last.isascii()
-            and first.isdigit()
-            and last.isdigit()
-            and max(len(first), len(last)) < 12
-        ):
-            spans.append((int(first), int(last)))
-    return spans
+    found = (_SPAN.fullmatch(text) for text in texts[:MAX_SPANS])
+    return [(int(one[1]), int(one[2])) for one in found if one]

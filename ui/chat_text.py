@@ -142,5 +142,22 @@ def _escaped(text: str) -> str:
     return _ACTIVE.sub(escape, text)
 
 
+def laid_out(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
+    """The sentences as a surface shows them, in the answer's own layout.
+
+    Args:
+        answer: as it was written.
+        sentences: each as it stands in the answer, and as it is shown.
+    """
+    parts: list[str] = []
+    end = 0
+    for text, shown in sentences:
+        at = answer.find(text, end)
+        gap = answer[end:at] if at >= 0 else " "
+        end = at + len(text) if at >= 0 else end
+        parts.append((gap if parts else "") + shown)
+    return "".join(parts)
+
+
 def listed(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)

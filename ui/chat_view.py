@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from argot.places import place
 from argot.results import STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
-from argot.ui.chat_text import highlighted, listed, literal, plain, quoted
+from argot.ui.chat_text import highlighted, laid_out, listed, literal, plain, quoted
 
 CHOOSE = "choose"
 ASK_INSTEAD = "ask_instead"
@@ -215,14 +215,8 @@ def respelt(result: AskResult, miss: MissedTerm, other: str) -> str:
 def _answer_text(result: AskResult) -> str:
     """Every sentence with its marks, in the answer's own layout."""
     links = {passage.n: _link(passage, result.sentences) for passage in result.passages}
-    parts: list[str] = []
-    end = 0
-    for sentence in result.sentences:
-        at = result.answer.find(sentence.text, end)
-        gap = result.answer[end:at] if at >= 0 else " "
-        end = at + len(sentence.text) if at >= 0 else end
-        parts.append((gap if parts else "") + _marked(sentence, links))
-    return "".join(parts) or quoted(result.answer)
+    marked = [(sentence.text, _marked(sentence, links)) for sentence in result.sentences]
+    return laid_out(result.answer, marked) or quoted(result.answer)
 
 
 def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:

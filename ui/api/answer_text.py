@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from argot.places import place
-from argot.ui.chat_text import literal
+from argot.ui.chat_text import laid_out, literal
 
 Result = Mapping[str, Any]
 """The JSON of an `AskResult`."""
@@ -94,14 +94,8 @@ def harmless(text: str) -> str:
 
 def _marked_answer(result: Result) -> str:
     """Every sentence with its marks, in the answer's own layout."""
-    answer, end = result["answer"], 0
-    parts: list[str] = []
-    for sentence in result["sentences"]:
-        at = answer.find(sentence["text"], end)
-        gap = answer[end:at] if at >= 0 else " "
-        end = at + len(sentence["text"]) if at >= 0 else end
-        parts.append((gap if parts else "") + _marked(sentence))
-    return "".join(parts) or harmless(answer)
+    answer = result["answer"]
+    return laid_out(answer, [(one["text"], _marked(one)) for one in result["sentences"]]) or harmless(answer)
 
 
 def _marked(sentence: Mapping[str, Any]) -> str:

@@ -202,7 +202,8 @@ def _asked(given: ChatRequest) -> dict[str, Any]:
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
-    messages = [_message(one) for one in given.messages if one.role in ("user", "assistant")]
+    said = [one for one in given.messages if one.role in ("user", "assistant")]
+    messages = [_message(one, asked=place == len(said)) for place, one in enumerate(said, 1)]
     if not messages:
         raise Refused("There is no message of the user. Send the question as the last message.", "messages")
     return {
@@ -229,11 +230,14 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
         raise Refused(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
 
 
-def _message(message: ChatMessage) -> dict[str, str]:
+def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
+    """A message's text. What else it holds is refused where it is `asked`; of an earlier one it is left out, for the
+    program sends it again with every question that follows.
+    """
     content = message.content
     if isinstance(content, list):
         other = next((part.type for part in content if part.type not in ("text", "refusal")), None)
-        if other is not None:
+        if other is not None and asked:
             raise Refused(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
         content = "\n".join(part.text or "" for part in content)
     text = content or ""

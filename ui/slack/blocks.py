@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from argot.places import place
 from argot.results import AskResult, Choice, FoundPassage, Sentence
-from argot.ui.chat_text import literal
+from argot.ui.chat_text import laid_out, literal
 from argot.ui.chat_view import NEAREST, PASSAGES, choice_label, first_line, respelt
 from argot.ui.slack.mrkdwn import link, plain, quoted, split
 
@@ -109,14 +109,8 @@ def _body(result: AskResult, around: Around) -> list[Block]:
 def _answer(result: AskResult, web: str) -> str:
     """Every sentence with its marks, in the answer's own layout."""
     passages = {passage.n: passage for passage in result.passages}
-    parts: list[str] = []
-    end = 0
-    for sentence in result.sentences:
-        at = result.answer.find(sentence.text, end)
-        gap = result.answer[end:at] if at >= 0 else " "
-        end = at + len(sentence.text) if at >= 0 else end
-        parts.append((gap if parts else "") + _marked(sentence, passages, result.sentences, web))
-    return "".join(parts) or quoted(result.answer)
+    marked = [(sentence.text, _marked(sentence, passages, result.sentences, web)) for sentence in result.sentences]
+    return laid_out(result.answer, marked) or quoted(result.answer)
 
 
 def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str) -> str:

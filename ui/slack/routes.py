@@ -14,6 +14,7 @@ from argot.places import place
 from argot.service import cases
 from argot.service.owner import KnowledgeBase
 from argot.ui.access import Visitor, needs, visitor
+from argot.ui.chat_sources import spans_of
 from argot.ui.chat_view import PASSAGES, is_pdf
 from argot.ui.sign_in import page
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
-_SPAN = re.compile(r"([0-9]{1,11})-([0-9]{1,11})")
-MOST_SPANS = 50
 
 
 def slack_routes(kb: KnowledgeBase) -> APIRouter:
@@ -74,12 +73,6 @@ def about(found: dict[str, Any]) -> list[str]:
     """Where a passage stands: title, heading and page, as far as they say something new."""
     title = found["title"] if found["title"] not in found["heading"] and found["title"] != found["document"] else ""
     return [one for one in (title, found["heading"], place(found["document"], found["page"]).removeprefix(", ")) if one]
-
-
-def spans_of(texts: list[str]) -> list[tuple[int, int]]:
-    """The span (12, 80) of "12-80"; what does not read so is left out: it only colours the text."""
-    found = (_SPAN.fullmatch(text) for text in texts[:MOST_SPANS])
-    return [(int(one[1]), int(one[2])) for one in found if one]
 
 
 def parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:

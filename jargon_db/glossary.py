@@ -23,7 +23,6 @@ from argot.jargon_db.misses import Misses
 from argot.jargon_db.normalise import normalise, variants
 from argot.jargon_db.persons import Persons
 from argot.jargon_db.proposals import Proposals
-from argot.jargon_db.roll_back import RollingBack
 from argot.jargon_db.rows import Row, keys_json, readable, select, sense_of
 from argot.jargon_db.search import Searching
 from argot.jargon_db.spelling import is_coded
@@ -33,9 +32,7 @@ from argot.jargon_db.views import Guards, Views
 from argot.types import Audience, Principal, Sense, SenseStatus
 
 
-class Glossary(
-    Contexts, Governance, RollingBack, LettingStand, Searching, Proposals, MinedSources, Misses, Persons, Uses, Exchange
-):
+class Glossary(Contexts, Governance, LettingStand, Searching, Proposals, MinedSources, Misses, Persons, Uses, Exchange):
     """Contexts, senses and misses in one SQLite file. May be used by many threads; writers queue, readers never wait.
 
     A sense is readable for those who may read both its own audience and that of its context; to everyone else it does

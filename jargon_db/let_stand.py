@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.conflicts import Conflicts, SenseWarning, WarningKind
 from argot.jargon_db.governance import seen_sense
-from argot.jargon_db.history import may_read_entry
+from argot.jargon_db.history import ChangeSet, may_read_entry
+from argot.jargon_db.roll_back import RollingBack
 from argot.jargon_db.rows import sense_of
 from argot.jargon_db.snapshots import Snapshot, loaded, snapshot_of_sense
 from argot.types import Principal
@@ -38,13 +39,19 @@ _NEVER: frozenset[WarningKind] = frozenset(["review_due"])
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A conflict that is let stand: since which change, by whom and why."""
+    """A conflict that is let stand: since which change (of this `kind`), by whom and why."""
 
     warning: SenseWarning
     change: int
     at: str
     who: str
     why: str
+    kind: str = "let stand"
+
+    @property
+    def alone(self) -> bool:
+        """Whether the change did nothing else, so that it can be taken back by itself."""
+        return self.kind == "let stand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,7 @@ class _Decision:
     at: str
     who: str
     why: str
+    kind: str
     kinds: frozenset[str]
     senses: dict[int, Snapshot] = field(default_factory=dict)
 
@@ -65,7 +73,7 @@ class Weighed:
     accepted: tuple[Accepted, ...]
 
 
-class LettingStand(Conflicts):
+class LettingStand(Conflicts, RollingBack):
     """The part of `Glossary` that tells open conflicts from those that are let stand."""
 
     def let_stand(self, by: Principal, kind: str, senses: Sequence[tuple[int, int]], why: str = "") -> int:
@@ -89,6 +97,24 @@ class LettingStand(Conflicts):
                 writer.let_stand(seen_sense(writer, by, sense_id, version))
             return writer.journal.change
 
+    def take_up(self, by: Principal, change: int, why: str = "") -> ChangeSet:
+        """Has what a change let stand looked at again: the change is rolled back.
+
+        Raises:
+            NotFound: it lets nothing stand that `by` may know of.
+            InvalidInput: it also changed a sense, so that more than this would be taken back.
+            NotAllowed: the context of one of its senses is not `by`'s to manage.
+        """
+        found = next((one for one in self.accepted_conflicts(by) if one.change == change), None)
+        if found is None:
+            raise NotFound(f"Change {change} lets no conflict stand. Accepted conflicts name the changes that do.")
+        if not found.alone:
+            raise InvalidInput(
+                f"Change {change} also changed a meaning ({found.kind}). Retire one of the meanings, or roll the change"
+                " back with all it did."
+            )
+        return self.roll_back(by, change, why=why)
+
     def weigh(self, principal: Principal, *, today: str | None = None) -> Weighed:
         """All conflicts the principal may know of; `today` is an ISO date, by which reviews are due."""
         day = today or datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -101,7 +127,7 @@ class LettingStand(Conflicts):
             if by is None:
                 open_.append(one)
             else:
-                accepted.append(Accepted(one, by.change, by.at, by.who, by.why))
+                accepted.append(Accepted(one, by.change, by.at, by.who, by.why, by.kind))
         return Weighed(tuple(open_), tuple(sorted(accepted, key=lambda one: -one.change)))
 
     def conflicts(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:
@@ -119,7 +145,7 @@ class LettingStand(Conflicts):
         for row in self._select(_LET_STAND):
             if row["row"] in about and may_read_entry(principal, row):
                 kinds = frozenset([row["name"]]) if row["kind"] == "let stand" else _BY_APPROVAL
-                told = (row["change"], row["at"], row["who"], row["why"])
+                told = (row["change"], row["at"], row["who"], row["why"], row["kind"])
                 one = made.setdefault(row["change"], _Decision(*told, kinds))
                 one.senses[row["row"]] = _said(loaded(row["after"]) or {})
         numbers = json.dumps(sorted({number for one in made.values() for number in one.senses}))

@@ -241,26 +241,33 @@ async def glossary_warnings(
 
 @case("manager")
 async def glossary_conflicts(
-    kb: KnowledgeBase, principal: Principal, *, accepted: bool = False, limit: Limit = 200
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    accepted: bool = False,
+    about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
+    limit: Limit = 200,
 ) -> dict[str, Any]:
     """What stands against what in the whole glossary, and the senses whose review is due; or, `accepted`, what is let
-    stand.
+    stand. With `about`, only what all of these senses take part in.
 
     `open` and `accepted` count them; `total` is the one that was asked for, of which `conflicts` are the first, each
-    with its `kind`, `message`, `senses` and `may_accept`; what is let stand also with its `change`, `at`, `who`, `why`.
+    with its `kind`, `message`, `senses` and `may_accept`; what is let stand also with its `change`, `at`, `who`, `why`,
+    and `may_take_up`.
     """
 
     def found() -> dict[str, Any]:
         every = kb.glossary.weigh(principal)
         counts = {"open": len(every.open), "accepted": len(every.accepted)}
-        rows: list[dict[str, Any]] = [{"warning": one} for one in every.open[:limit]]
+        rows: list[dict[str, Any]] = [{"warning": one} for one in every.open]
         if accepted:
-            names = ("warning", "change", "at", "who", "why")
-            rows = [{name: getattr(one, name) for name in names} for one in every.accepted[:limit]]
-        wanted = {number for row in rows for number in row["warning"].senses[:MOST_NAMED]}
+            names = ("warning", "change", "at", "who", "why", "alone")
+            rows = [{name: getattr(one, name) for name in names} for one in every.accepted]
+        rows = [row for row in rows if set(about or ()) <= set(row["warning"].senses)]
+        first = rows[:limit]
+        wanted = {number for row in first for number in row["warning"].senses[:MOST_NAMED]}
         senses = {number: shown(principal, kb.glossary.sense(principal, number)) for number in wanted}
-        total = counts["accepted" if accepted else "open"]
-        return {**counts, "total": total, "conflicts": [_conflict(row, senses) for row in rows]}
+        return {**counts, "total": len(rows), "conflicts": [_conflict(row, senses) for row in first]}
 
     return await kb.blocking(found)
 
@@ -281,6 +288,15 @@ async def glossary_let_stand(
     return {"change": await kb.blocking(kb.glossary.let_stand, principal, kind, senses, why)}
 
 
+@case("manager")
+async def glossary_take_up(
+    kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
+) -> dict[str, Any]:
+    """Have a conflict looked at again that this change let stand. Takes the change back, and nothing else."""
+    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.take_up, principal, change, why))
+    return plain
+
+
 # -- how they look ----------------------------------------------------------------------------------------------------
 
 _ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
@@ -293,9 +309,9 @@ def shown(principal: Principal, sense: Sense) -> dict[str, Any]:
 
 
 def _conflict(found: dict[str, Any], senses: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """Who has not seen all senses of a conflict, or may not change them, cannot say that it is right so."""
-    warning = found.pop("warning")
+    """Who has not seen all senses of a conflict, or may not change them, cannot say whether it is right so."""
+    warning, alone = found.pop("warning"), found.pop("alone", False)
     named = [senses[number] for number in warning.senses[:MOST_NAMED]]
     seen = len(named) == len(warning.senses) and all(one["may_manage"] for one in named)
-    may_accept = seen and warning.kind != "review_due"
-    return {"kind": warning.kind, "message": warning.message, "senses": named, "may_accept": may_accept, **found}
+    may = {"may_accept": seen and warning.kind != "review_due", "may_take_up": seen and alone}
+    return {"kind": warning.kind, "message": warning.message, "senses": named, **may, **found}

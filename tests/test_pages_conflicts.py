@@ -92,3 +92,41 @@ async def test_a_save_beside_what_was_let_stand_shows_who_saved(kb: KnowledgeBas
     )
     found = await cases.result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
     assert (found["who"], found["why"], found["base"]["description"]) == ("nina", "mine", "")
+
+
+async def test_what_is_let_stand_is_looked_at_again_on_a_press(kb: KnowledgeBase) -> None:
+    async with at_desk(glossary_pages(kb), NINA) as nina:
+        await nina.post(f"{PATH}/let-stand", data=form_in((await nina.get(PATH)).text))
+        accepted = (await nina.get(PATH, params={"status": "accepted"})).text
+        change = re.search(r'name="change" value="(\d+)"', accepted)
+        assert change
+        done = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": change[1]})
+        assert done.headers["location"] == f"{PATH}?done=taken-up"
+        assert "1 thing to look at" in (await nina.get(PATH)).text
+        for odd in (change[1], "x", "", "-1", "9" * 15):
+            refused = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": odd})
+            assert refused.status_code == 400
+
+
+async def test_what_an_approval_let_stand_is_not_taken_up_with_the_approval_in_silence(kb: KnowledgeBase) -> None:
+    draft = kb.glossary.draft(NINA, "NEW", "Lab", "new one")
+    kb.glossary.approve(NINA, draft.id, draft.version)
+    other = kb.glossary.draft(NINA, "NEW", "Lab", "another")
+    kb.glossary.approve(NINA, other.id, other.version, "both are used")
+    (one,) = kb.glossary.accepted_conflicts(NINA)
+    async with at_desk(glossary_pages(kb), NINA) as nina:
+        accepted = (await nina.get(PATH, params={"status": "accepted"})).text
+        assert "Look at it again" not in accepted
+        refused = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": str(one.change)})
+        assert refused.status_code == 400
+        assert "also changed a meaning" in refused.text
+    assert kb.glossary.sense(NINA, other.id).status == "approved"
+
+
+async def test_conflicts_can_be_asked_for_by_their_senses(kb: KnowledgeBase) -> None:
+    first, second = (one.id for one in kb.glossary.look_up(ADMIN, [TERM])[TERM])
+    kb.glossary.add_sense(TERM, "Elsewhere", "quick zip")
+    every = await cases.result(kb, ADMIN, "glossary_conflicts")
+    found = await cases.result(kb, ADMIN, "glossary_conflicts", about=[first, second])
+    assert (every["total"], found["total"], found["open"]) == (2, 1, 2)
+    assert (await cases.result(kb, ADMIN, "glossary_conflicts", about=[999]))["conflicts"] == []

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from argot.ui import cli_glossary_files, cli_glossary_history, cli_glossary_loop
+from argot.ui import cli_glossary_conflicts, cli_glossary_files, cli_glossary_history, cli_glossary_loop
 from argot.ui.cli_base import (
     AsUser,
     Audience,
@@ -37,6 +37,7 @@ cli_glossary_files.register(glossary)
 
 def register(app: typer.Typer) -> None:
     cli_glossary_loop.register(glossary)
+    cli_glossary_conflicts.register(glossary)
     cli_glossary_history.register(glossary)
     app.add_typer(glossary, name="glossary")
     app.add_typer(context, name="context")

@@ -85,6 +85,8 @@ ADDRESSES = (
     Address("GET", "/glossary/occurrences", "glossary_occurrences", "Glossary"),
     Address("GET", "/glossary/warnings", "glossary_warnings", "Glossary", list[Shown]),
     Address("GET", "/glossary/conflicts", "glossary_conflicts", "Glossary"),
+    Address("POST", "/glossary/conflicts/let-stand", "glossary_let_stand", "Glossary"),
+    Address("POST", "/glossary/conflicts/take-up", "glossary_take_up", "Glossary"),
     Address("GET", "/glossary/misses", "glossary_misses", "Glossary", list[Shown]),
     Address("POST", "/glossary/misses/dismiss", "glossary_dismiss_miss", "Glossary"),
     Address("GET", "/glossary/queue", "glossary_queue", "Glossary", list[Shown]),

@@ -52,6 +52,7 @@ DONE = {
     "retired": "Retired. It answers nobody any more, and can be approved again.",
     "alias": "Added as another name.",
     "stands": "Let stand. It is under Accepted, and comes back when one of its meanings changes.",
+    "taken-up": "To look at again. It is in the list below.",
     "dismissed": "Dismissed for good. It will not be proposed or queued again.",
     "rolled-back": "Rolled back. History keeps both, so this can be taken back too.",
     "context": "Context saved.",

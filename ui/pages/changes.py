@@ -75,6 +75,15 @@ def _overview(router: APIRouter, pages: Pages) -> None:
             return await _conflicts_page(pages, request, who, error=error)
         return sent_to("/conflicts", done="stands")
 
+    @router.post("/conflicts/take-up")
+    @needs("manager")
+    async def take_up(request: Request, who: Who) -> Response:
+        try:
+            await pages.call(who, "glossary_take_up", change=max(number((await form_of(request)).get("change")), 0))
+        except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
+            return await _conflicts_page(pages, request, who, accepted=True, error=error)
+        return sent_to("/conflicts", done="taken-up")
+
     @router.get("/drafts")
     @needs("manager")
     async def drafts(request: Request, who: Who) -> Response:

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,7 @@ class OnnxEmbedder:
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer, self._whole = _tokenizers(folder, card.max_tokens)
         self._remembered: dict[str, NDArray[np.float32]] = {}
+        self._coming: dict[str, Future[NDArray[np.float32]]] = {}
         self._remembering = threading.Lock()
 
     @property
@@ -104,18 +106,39 @@ class OnnxEmbedder:
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """As `embed_passages`, but remembers: one question is embedded by several stages of its journey, and the
-        sentences it is compared with come back with the next question.
+        sentences it is compared with come back with the next question. What another thread is at is waited for.
         """
         with self._remembering:
             found = {text: self._remembered[text] for text in texts if text in self._remembered}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        fresh = self._embed([self._card.query_prefix + text for text in missing], None)
-        found.update(zip(missing, fresh, strict=True))
+            missing = [text for text in dict.fromkeys(texts) if text not in found]
+            coming = {text: self._coming[text] for text in missing if text in self._coming}
+            fresh: dict[str, Future[NDArray[np.float32]]] = {text: Future() for text in missing if text not in coming}
+            self._coming |= fresh
+        self._fill(fresh)
+        found.update((text, vector.result()) for text, vector in (coming | fresh).items())
+        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
+
+    def _fill(self, fresh: Mapping[str, Future[NDArray[np.float32]]]) -> None:
+        """Embeds the texts of these futures. A failure goes to everybody who waits."""
+        try:
+            vectors = self._embed([self._card.query_prefix + text for text in fresh], None)
+        except BaseException as error:
+            with self._remembering:
+                self._forget_coming(fresh)
+            for future in fresh.values():
+                future.set_exception(error)
+            raise
         with self._remembering:
-            self._remembered.update((text, found[text]) for text in missing)
+            self._forget_coming(fresh)
+            self._remembered.update(zip(fresh, vectors, strict=True))
             while len(self._remembered) > REMEMBERED_QUERIES:
                 del self._remembered[next(iter(self._remembered))]
-        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
+        for future, vector in zip(fresh.values(), vectors, strict=True):
+            future.set_result(vector)
+
+    def _forget_coming(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            del self._coming[text]
 
     def _embed(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
         vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)

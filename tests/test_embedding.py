@@ -5,7 +5,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,54 @@ def test_a_query_asked_again_has_the_same_vector_in_any_company(embedder: OnnxEm
     assert np.array_equal(again[1], alone[0])
     assert np.array_equal(again[0], again[2])
     assert embedder.embed_queries([]).shape == (0, embedder.dimensions)
+
+
+# -- several threads --------------------------------------------------------------------------------------------------
+
+
+class Meeting:
+    """Holds up the first embedding until a second one has begun; `asked` are the texts of each."""
+
+    def __init__(self, embedder: OnnxEmbedder, *, fails: bool = False) -> None:
+        self.asked: list[list[str]] = []
+        self.begun, self.joined = threading.Event(), threading.Event()
+        self._embed, self._fails = embedder._embed, fails
+
+    def __call__(self, texts: Sequence[str], progress: Any) -> Any:
+        self.asked.append(list(texts))
+        if len(self.asked) > 1:
+            self.joined.set()
+            return self._embed(texts, progress)
+        self.begun.set()
+        assert self.joined.wait(60)
+        if self._fails:
+            raise RuntimeError("out of memory")
+        return self._embed(texts, progress)
+
+
+def test_what_another_thread_is_embedding_is_waited_for(
+    embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meeting = Meeting(embedder)
+    monkeypatch.setattr(embedder, "_embed", meeting)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(embedder.embed_queries, ["wanted by two"])
+        assert meeting.begun.wait(60)
+        both = embedder.embed_queries(["wanted by two", "by one alone"])
+        assert (both[0] == first.result()[0]).all()
+    assert meeting.asked == [["wanted by two"], ["by one alone"]]
+
+
+def test_a_failure_reaches_all_who_wait_and_is_not_remembered(
+    embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meeting = Meeting(embedder, fails=True)
+    monkeypatch.setattr(embedder, "_embed", meeting)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(embedder.embed_queries, ["fails for two"])
+        assert meeting.begun.wait(60)
+        with pytest.raises(RuntimeError, match="memory"):
+            embedder.embed_queries(["fails for two", "beside it"])
+        with pytest.raises(RuntimeError, match="memory"):
+            first.result()
+    assert embedder.embed_queries(["fails for two"]).any()

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
 from argot.profile import Profile
 from argot.protocols import Scorer
-from argot.tools.rerank import LexicalScorer, evidence_strength, rerank
+from argot.tools.rerank import LIKELIEST, LexicalScorer, any_sentence_near, evidence_strength, rerank
 from argot.tools.search import WeightedQuery
 from argot.tools.words import identifiers
 from argot.types import Document, Hit, Passage
@@ -66,3 +71,28 @@ def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None
     assert evidence_strength(there, ranked[there]) > 0.5
     assert evidence_strength(absent, ranked[absent]) < Profile().abstain_below
     assert evidence_strength(there, []) == 0
+
+
+class OneWordEmbedder:
+    """Texts with the word are all alike, and unlike those without it."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.asked: list[str] = []
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        self.asked += texts
+        return np.array([[1.0, 0.0] if self.word in text else [0.0, 1.0] for text in texts], dtype=np.float32)
+
+
+def test_a_second_look_at_weak_evidence_takes_the_likeliest_sentences_first() -> None:
+    others = " ".join(f"Room {n} is free." for n in range(LIKELIEST + 3))
+    passages = hits([f"{others} The strobe needs training."])
+    question = "When is strobe training due?"
+    likely = OneWordEmbedder("strobe")
+    assert any_sentence_near(question, passages, likely, 0.6)  # type: ignore[arg-type]
+    assert len(likely.asked) == 1 + LIKELIEST
+    none = OneWordEmbedder("When")
+    assert not any_sentence_near(question, passages, none, 0.6)  # type: ignore[arg-type]
+    assert len(set(none.asked)) == 1 + LIKELIEST + 4
+    assert not any_sentence_near(question, [], none, 0.6)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from argot.protocols import Embedder, Scorer
 from argot.tools.markdown import plain
 from argot.tools.quoting import units_of
 from argot.tools.search import WeightedQuery
+from argot.tools.support import statement_stems
 from argot.tools.words import folded, identifiers, stem
 from argot.types import Hit
 
@@ -170,6 +171,8 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 
 _LEXICAL_EVIDENCE = 0.35
 SENTENCES_LOOKED_AT = 30
+LIKELIEST = 5
+"""Of these, so many are embedded first."""
 BEST = 3
 """Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
 
@@ -191,15 +194,22 @@ def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
     return _LEXICAL_EVIDENCE * lexical + (1 - _LEXICAL_EVIDENCE) * hits[0].score
 
 
-def nearest_sentence(query: str, hits: Sequence[Hit], embedder: Embedder) -> float:
-    """The highest cosine between the question and a sentence of the best passages: a second look at weak evidence.
+def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
+    """Whether a sentence of the best passages is so like the question (cosine): a second look at weak evidence.
 
     Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
+    Sentences that share words with the question are looked at first, since embedding takes nearly all of the time.
     """
-    sentences = [unit.plain for hit in hits[:BEST] for unit in units_of(hit.passage.text) if unit.kind != "heading"]
-    if not sentences:
-        return 0.0
-    vectors = embedder.embed_queries([query, *sentences[:SENTENCES_LOOKED_AT]])
+    found = [unit.plain for hit in hits[:BEST] for unit in units_of(hit.passage.text) if unit.kind != "heading"]
+    asked = statement_stems(query)
+    sentences = sorted(found[:SENTENCES_LOOKED_AT], key=lambda text: -len(asked & statement_stems(text)))
+    return any(
+        _nearest(query, some, embedder) >= least for some in (sentences[:LIKELIEST], sentences[LIKELIEST:]) if some
+    )
+
+
+def _nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> float:
+    vectors = embedder.embed_queries([query, *sentences])
     return float((vectors[1:] @ vectors[0]).max())
 
 

@@ -7,7 +7,7 @@ from argot.graph.records import CHOSEN, hits_of, senses_of, to_hit_record
 from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.tools.missing import asks_of_numbers_alone, lacks_half, unknown_part_numbers
-from argot.tools.rerank import evidence_strength, nearest_sentence
+from argot.tools.rerank import any_sentence_near, evidence_strength
 from argot.tools.rerank import rerank as reranked
 from argot.tools.search import WeightedQuery
 from argot.tools.sense_rivals import passages_of_rivals
@@ -29,8 +29,8 @@ async def rerank(state: State, run: RunContext) -> Step:
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     enough = bool(kept) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
     if kept and not enough:
-        nearest = await asyncio.to_thread(nearest_sentence, state["search_queries"][0][0], kept, run.corpus.embedder)
-        enough = nearest >= run.profile.answer_from
+        query, embedder = state["search_queries"][0][0], run.corpus.embedder
+        enough = await asyncio.to_thread(any_sentence_near, query, kept, embedder, run.profile.answer_from)
     unnamed: list[str] = []
     if enough and run.profile.rerank and run.profile.abstain_below:
         unnamed, lacking = await asyncio.to_thread(_lacking, state, kept, run)

@@ -58,7 +58,9 @@ def about(name: str, clause: str, **options: Any) -> Any:
         about("status", r"failed \(500\)", code=500),
         about("status", r"failed \(502\)", code=502),
         about("status", r"is not ready \(503\)", code=503),
+        about("status", r"failed \(504\)", code=504),
         about("status", r"refused the request \(418\)", code=418),
+        about("status", r"answers as no model server does \(202\): see ARGOT_MODEL_URL", code=202),
         about("cut", "broke off"),
         about("end", "broke off its answer"),
         about("error_event", "failed while answering"),
@@ -193,6 +195,9 @@ async def test_what_is_no_text_is_left_out(scripted_model: Any) -> None:
     scripted_model.fault("event", event=json.dumps(delta))
     assert await ask_text(model_of(scripted_model)) == "4.5 [31mV. It is."
     scripted_model.heal()
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    scripted_model.reply("cited_answer", f"\ufeffIt\u200b is\u2060 4.5\xa0V{hidden}.\u2028می\u200cخواهم 👩\u200d🔧.")
+    assert await ask_text(model_of(scripted_model)) == "It is 4.5\xa0V.\nمی\u200cخواهم 👩\u200d🔧."
     scripted_model.fault("text", text='{"terms": ["W\\ud800L\\u0000"]}')
     assert await ask_json(model_of(scripted_model)) == {"terms": ["WL"]}
 

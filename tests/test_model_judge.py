@@ -80,6 +80,32 @@ async def test_geval_falls_back_to_the_score_that_was_written(
     assert len(scripted_model.asked()) == requests + 1  # what the server does not take is asked for once
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"logprobs": "none"},
+        {"logprobs": {"content": [None]}},
+        {"logprobs": {"content": [{"token": '"score": '}, {"token": "4", "top_logprobs": None}]}},
+        {"logprobs": {"content": [{"token": '"score": '}, {"token": "4", "top_logprobs": [{"token": "4"}]}]}},
+        {
+            "logprobs": {
+                "content": [{"token": '"score": '}, {"token": "5", "top_logprobs": [{"token": "5", "logprob": 1e9}]}]
+            }
+        },
+    ],
+)
+@pytest.mark.parametrize("usage", [{"prompt_tokens": "many"}, "much"])
+async def test_probabilities_and_counts_that_are_none_do_not_cost_the_score_that_was_written(
+    scripted_model: Any, judge: ModelJudge, more: dict[str, Any], usage: Any
+) -> None:
+    said = {"message": {"content": '{"reasoning": "x", "score": 4}'}, "finish_reason": "stop", **more}
+    body = json.dumps({"choices": [said], "usage": usage}).encode()
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n" + body
+    scripted_model.fault("raw", head=head, prompt="judge_geval", path="/v1/chat/completions")
+    assert await judge.geval("q", "r", "a") == 4.0
+    assert [(call.failed, call.prompt_tokens) for call in judge.calls] == [("", 0)]
+
+
 async def test_geval_survives_a_reply_that_is_no_json(scripted_model: Any, judge: ModelJudge) -> None:
     scripted_model.fault("invalid_json", times=1)
     scripted_model.reply("judge_geval", {"reasoning": "x", "score": 2})

@@ -122,7 +122,7 @@ async def test_a_server_that_calls_every_piece_the_last_is_heard_to_its_end(
 
 
 UNREADABLE = "sent what cannot be read:"
-ODD = "what is no part of an answer"
+ODD = "something that is no part of an answer"
 
 
 def odd(**delta: Any) -> bytes:

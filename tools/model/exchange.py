@@ -136,8 +136,8 @@ class Exchange:
 
     def _take(self, chunk: AIMessageChunk) -> str:
         if chunk.usage_metadata:
-            self.prompt_tokens = _tokens(chunk.usage_metadata["input_tokens"])
-            self.completion_tokens = _tokens(chunk.usage_metadata["output_tokens"])
+            self.prompt_tokens = token_count(chunk.usage_metadata["input_tokens"])
+            self.completion_tokens = token_count(chunk.usage_metadata["output_tokens"])
         text = str(chunk.text)  # of a list of parts, those that are text
         self._goes_on = self._goes_on or bool(self.finish and text)
         self.finish = str(chunk.response_metadata.get("finish_reason") or self.finish)
@@ -147,6 +147,6 @@ class Exchange:
         return readable(text)
 
 
-def _tokens(said: object) -> int:
+def token_count(said: object) -> int:
     """A count as the server gives it; 0 for what is none."""
     return said if isinstance(said, int) and 0 <= said <= MOST_TOKENS else 0

@@ -155,7 +155,7 @@ def _unreadable(chain: Sequence[BaseException]) -> str:
     for kind, words in UNREADABLE.items():
         if any(isinstance(one, kind) for one in chain):
             return words
-    return "what is no part of an answer"
+    return "something that is no part of an answer"
 
 
 def _said(error: BaseException) -> str:

@@ -24,6 +24,7 @@ from argot.prompts.loader import fenced, numbered, prompt
 from argot.results import ModelCall
 from argot.tools.model.bounds import Clock
 from argot.tools.model.calling import response_format
+from argot.tools.model.exchange import token_count
 from argot.tools.model.faults import WrongAnswer
 from argot.tools.model.replies import InvalidReply, parse_object
 from argot.tools.model.server import ModelServer
@@ -158,14 +159,18 @@ class ModelJudge:
         answer = await self.server.connection().request("POST", f"{self.server.address.api}/chat/completions", body)
         try:
             choice = answer["choices"][0]
-            told = answer.get("usage") or {}
-            usage |= {name: int(told.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")}
+            told = answer.get("usage")
+            if isinstance(told, dict):
+                usage |= {name: token_count(told.get(name)) for name in ("prompt_tokens", "completion_tokens")}
             score = float(parse_object(str(choice["message"]["content"]), schema)["score"])
         except (KeyError, IndexError, TypeError):
             raise WrongAnswer("sent what is no reply") from None
-        tokens = (choice.get("logprobs") or {}).get("content")
+        try:
+            tokens = choice["logprobs"]["content"]
+            weighted = expected_score(tokens)
+        except (KeyError, TypeError, ValueError, OverflowError):  # none are told, or what is told is none
+            tokens, weighted = None, None
         self._weighs = bool(tokens)
-        weighted = expected_score(tokens) if tokens else None
         return score if weighted is None else weighted
 
 
@@ -188,7 +193,9 @@ def expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
                 if digit := _digit(other):
                     weights[digit] += math.exp(float(other["logprob"]))
             total = sum(weights.values())
-            return sum(int(digit) * weight for digit, weight in weights.items()) / total if total else None
+            return (
+                sum(int(digit) * weight for digit, weight in weights.items()) / total if 0 < total < math.inf else None
+            )
         written += str(one["token"])
     return None
 

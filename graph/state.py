@@ -92,11 +92,12 @@ class TurnPart(TypedDict):
     """What one question gathers on its way. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
-    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unnamed`, `small_talk`,
-    `examples`, `files`, `whole`, `scope`, `profile` and `tags` (and `model` and `trouble` beside them) are read with a
-    default.
+    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unnamed`, `unanswered`,
+    `small_talk`, `examples`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and `trouble` beside them, are
+    read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
-    `unnamed`: part numbers of the question that stand in no document.
+    `unnamed`: part numbers of the question that stand in no document. `unanswered`: of several questions in a message
+    those that nothing found bears on.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
     asked about as a whole, `scope` those that alone were searched.
@@ -122,6 +123,7 @@ class TurnPart(TypedDict):
     evidence: float
     enough_evidence: bool
     unnamed: list[str]
+    unanswered: list[str]
     draft: str
     answered_by: AnsweredBy
     replaced: bool
@@ -203,6 +205,7 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         evidence=0.0,
         enough_evidence=False,
         unnamed=[],
+        unanswered=[],
         draft="",
         answered_by="extractive",
         replaced=False,

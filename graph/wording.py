@@ -126,6 +126,8 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     set_aside = [term for term in turn["let_be"] if term not in missed]
     notes += [f"“{term}” was taken as it stands, in none of its known senses." for term in set_aside]
     notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
+    if turn["status"] == "answered":
+        notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
         notes.append("Nothing is summed up here: these are the first words of the file's parts, as they stand.")
     if turn["withheld"]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.quoting import Unit, headings_above, heads_of, is_header, needed_with, quoted, units_of
+from argot.tools.several_questions import parts_of
 from argot.tools.support import statement_stems
 from argot.tools.wanted import Wanted, has_shape, wanted_by
 from argot.types import Hit, ReadTerm
@@ -58,10 +59,18 @@ class ExtractiveWriter:
         self.embedder = embedder
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
-        """One piece for each passage quoted, best passage first; none where nothing clearly answers."""
-        pieces = await asyncio.to_thread(self._pieces, request)
+        """One piece for each passage quoted, best passage first; none where nothing clearly answers.
+
+        Several questions in one message are answered one after the other.
+        """
+        pieces = await asyncio.to_thread(self._of_all, request)
         for place, piece in enumerate(pieces):
             yield piece if place == 0 else f"\n\n{piece}"
+
+    def _of_all(self, request: AnswerRequest) -> list[str]:
+        parts = parts_of(request.question)
+        requests = [_of_part(request, part) for part in parts] if len(parts) > 1 else [request]
+        return list(dict.fromkeys(piece for one in requests for piece in self._pieces(one)))
 
     def _pieces(self, request: AnswerRequest) -> list[str]:
         question = _Question.of(request)
@@ -84,6 +93,17 @@ class ExtractiveWriter:
             if one.covered >= LEAST_COVERED or like >= LEAST_LIKE
         ]
         return sorted(judged, key=lambda candidate: -candidate.score)
+
+
+def _of_part(request: AnswerRequest, part: str) -> AnswerRequest:
+    """The request for one question of a message, with the terms that it holds."""
+    places = ((term, part.find(term.mention.surface)) for term in request.terms)
+    terms = [
+        replace(term, mention=replace(term.mention, start=at, end=at + len(term.mention.surface)))
+        for term, at in places
+        if at >= 0
+    ]
+    return replace(request, question=part, terms=terms)
 
 
 # -- the question -----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import asyncio
 
 from argot.graph.context import RunContext
 from argot.graph.records import CHOSEN, hits_of, senses_of, to_hit_record
+from argot.graph.several import parts_in, ranked_parts
 from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.tools.missing import asks_of_numbers_alone, lacks_half, unknown_part_numbers
@@ -11,6 +12,7 @@ from argot.tools.rerank import any_sentence_near, evidence_strength
 from argot.tools.rerank import rerank as reranked
 from argot.tools.search import WeightedQuery
 from argot.tools.sense_rivals import passages_of_rivals
+from argot.tools.several_questions import parts_of
 from argot.types import Hit
 
 
@@ -24,6 +26,8 @@ async def rerank(state: State, run: RunContext) -> Step:
     """
     if state.get("whole"):
         return Step({"evidence": float(bool(state["hits"])), "enough_evidence": bool(state["hits"])}, "as they stand")
+    if parts := parts_in(state, run):
+        return await asyncio.to_thread(_rerank_parts, parts, state, run)
     hits, evidence = await asyncio.to_thread(_rerank, state, run)
     kept = hits[: run.profile.passages]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
@@ -37,6 +41,20 @@ async def rerank(state: State, run: RunContext) -> Step:
         enough = not (unnamed or lacking)
     update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
     return Step({**update, "unnamed": unnamed}, f"{best}, evidence {evidence:.2f}")
+
+
+def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
+    """Each question of the message by itself; those that nothing bears on are not written about, and are named."""
+    hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
+    kept, unanswered = ranked_parts(parts, hits, state, run)
+    asked = parts_of(state["stand_alone_question"])
+    update = {
+        "hits": [to_hit_record(hit) for hit in kept],
+        "evidence": kept[0].score if kept else 0.0,
+        "enough_evidence": bool(kept) and len(unanswered) < len(parts),
+        "unanswered": [asked[place] for place in unanswered],
+    }
+    return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
 
 
 def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], bool]:

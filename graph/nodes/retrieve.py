@@ -5,6 +5,7 @@ import asyncio
 from argot.graph.context import RunContext
 from argot.graph.files import hits_of_files
 from argot.graph.records import to_hit_record
+from argot.graph.several import hits_of_parts, parts_in
 from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.tools.search import WeightedQuery, hybrid_search
@@ -21,6 +22,11 @@ async def retrieve(state: State, run: RunContext) -> Step:
         return Step({"hits": [to_hit_record(hit) for hit in parts]}, f"{len(parts)} passages of the file")
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     queries = queries or [WeightedQuery(state["stand_alone_question"], 1.0)]
+    if asked := parts_in(state, run):
+        found = await asyncio.to_thread(hits_of_parts, asked, state, run)
+        return Step(
+            {"hits": [to_hit_record(hit) for hit in found]}, f"{len(found)} passages for {len(asked)} questions"
+        )
     scope = state.get("scope", ())
     hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags, scope)
     update = {"hits": [to_hit_record(hit) for hit in hits], "search_queries": [(q.text, q.weight) for q in queries]}

@@ -1,0 +1,75 @@
+"""Several questions in one message, without a language model: each is answered, with its own citations."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+from argot.results import AskResult
+from argot.tools.several_questions import parts_of
+
+
+async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
+    run = kb.run_context(**profile)
+    events = [event async for event in ask(build_graph(InMemorySaver()), run, question, "t")]
+    assert isinstance(events[-1].data, AskResult)
+    return events[-1].data
+
+
+@pytest.mark.parametrize(
+    ("message", "parts"),
+    [
+        ("What is PLP and how tall may a pole be?", ["What is PLP?", "How tall may a pole be?"]),
+        ("What is tCCS? And what is tADL?", ["What is tCCS?", "What is tADL?"]),
+        ("When is lunch, and who cooks?", ["When is lunch?", "Who cooks?"]),
+        ("What is A1, and what is B2, and what is C3?", ["What is A1?", "What is B2?", "What is C3?"]),
+    ],
+)
+def test_several_questions_are_told_apart(message: str, parts: list[str]) -> None:
+    assert parts_of(message) == parts
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Which side gets hottest, and by how much?",
+        "What is PLP and how does it work?",
+        "What is PLP, and why?",
+        "How do I trim and format a drive?",
+        "What and where is PLP?",
+        "Who decides what is stored and how long files are kept?",
+        "What is the difference between tPROG and tBERS?",
+        "PLP and how tall a pole may be",
+        "Which one is right?\nA) What is this?\nB) How is that?",
+        "What is A1? What is B2? What is C3? What is D4?",
+        "What is a word line?",
+    ],
+)
+def test_one_question_stays_as_it_is(message: str) -> None:
+    assert parts_of(message) == [message]
+
+
+async def test_both_halves_are_answered_with_their_citations(tiny_kb: Any) -> None:
+    result = await asked(tiny_kb, "What is the WL voltage during a read and how long does trimming a drive take?")
+    assert result.status == "answered"
+    cited = {one.document: sentence.text for sentence in result.sentences for one in sentence.citations}
+    assert "4.5 V" in cited["nand-layout.md"] and "40 seconds" in cited["drive-tool.md"]
+    assert [one.expansion for one in result.jargon] == ["Word Line"]
+    assert not any("do not seem" in note for note in result.notes)
+
+
+async def test_the_half_that_no_document_answers_is_named(tiny_kb: Any) -> None:
+    question = "How long does trimming a drive take? What do penguins eat in winter?"
+    result = await asked(tiny_kb, question)
+    assert result.status == "answered" and "40 seconds" in result.answer
+    assert {one.document for sentence in result.sentences for one in sentence.citations} == {"drive-tool.md"}
+    assert "The documents do not seem to answer “What do penguins eat in winter?”" in result.notes
+    nothing = await asked(tiny_kb, "What do penguins eat in winter? How high do kestrels fly?")
+    assert nothing.status == "abstained" and not any("do not seem" in note for note in nothing.notes)
+
+
+async def test_a_profile_that_does_not_rerank_searches_as_before(tiny_kb: Any) -> None:
+    result = await asked(tiny_kb, "What does a late tariff filing cost and how is a drive trimmed?", rerank=False)
+    assert result.status == "answered"

@@ -51,4 +51,4 @@ def readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> 
 
 
 def no_sense(sense_id: int) -> NotFound:
-    return NotFound(f"There is no sense {sense_id}. `argot glossary list` shows those there are.")
+    return NotFound(f"There is no sense {sense_id}. The list of terms shows those there are, with their numbers.")

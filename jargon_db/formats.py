@@ -84,7 +84,7 @@ _NO_TEXT = (
     (b"PK\x03\x04", "it is a ZIP archive, as the workbooks of spreadsheets are; save the sheet as CSV, or unpack it"),
     (b"\xd0\xcf\x11\xe0", "it is an old workbook or document of an office program; save the sheet as CSV"),
     (b"\x1f\x8b", "it is compressed; unpack it"),
-    (b"%PDF-", "it is a PDF; add it as a document (argot add), and take what it defines: argot glossary mine"),
+    (b"%PDF-", "it is a PDF; add it as a document, and let Argot look for terms in the documents"),
 )
 """How files begin that people take for text, and what to do with them."""
 
@@ -138,7 +138,7 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
             raise refuse(name, what)
     if len(data) > options.max_bytes:
         size, most = len(data) / 2**20, options.max_bytes / 2**20
-        remedy = "split it, or raise the setting max_glossary_mb"
+        remedy = "split it, or have the setting max_glossary_mb raised"
         raise refuse(name, f"it has {size:,.1f} MiB, and at most {most:,.1f} are read; {remedy}")
     wanted = format_named(format or format_of(name, data))
     if options.bounded or len(data) <= _SMALL:

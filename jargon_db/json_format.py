@@ -71,7 +71,8 @@ def load(data: bytes, name: str) -> Any:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise refuse(name, f"this is no JSON: {error.msg}. Mend it there, or name another --format", where) from error
+        why = f"this is no JSON: {error.msg}. Mend it there, or name its format if it is another"
+        raise refuse(name, why, where) from error
     except RecursionError as error:
         raise refuse(name, "it is nested too deeply to be a glossary; flatten it") from error
     except ValueError as error:

@@ -35,7 +35,7 @@ def _turtle(data: bytes, name: str, options: ReadOptions) -> Statements:
     try:
         rdf_turtle.read(utf8_text(data, name), BASE, into(found))
     except Malformed as error:
-        why = f"this is no Turtle: {error}. Mend it there, or name another --format"
+        why = f"this is no Turtle: {error}. Mend it there, or name its format if it is another"
         raise refuse(name, why, error.where) from error
     return found
 
@@ -47,7 +47,7 @@ def _xml(data: bytes, name: str, options: ReadOptions) -> Statements:
     except rdf_xml.Refused as error:
         raise refuse(name, str(error)) from error
     except Malformed as error:
-        raise refuse(name, f"{error}. Mend it there, or name another --format", error.where) from error
+        raise refuse(name, f"{error}. Mend it there, or name its format if it is another", error.where) from error
     return found
 
 

@@ -61,7 +61,7 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
     for address in thesaurus.concepts:
         thesaurus.take_concept(address, gathering)
     if not thesaurus.concepts:
-        raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or name another --format")
+        raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or name its format if it is another")
     return gathering.finish()
 
 
@@ -103,7 +103,7 @@ class Thesaurus:
             return
         if not contexts:
             gathering.problem(
-                where, "it is in no scheme; name the context of such terms with --context NAME", "inScheme"
+                where, "it is in no scheme; say the context of terms for which the file names none", "inScheme"
             )
             return
         for context in contexts:

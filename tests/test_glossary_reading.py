@@ -216,7 +216,7 @@ def test_what_is_no_text_is_named_with_what_to_do(name):
         packed.getvalue(), name
     )
     assert "compressed; unpack it" in refused(gzip.compress(b"term,expansion"), name)
-    assert "argot glossary mine" in refused(b"%PDF-1.7 ...", name)
+    assert "look for terms in the documents" in refused(b"%PDF-1.7 ...", name)
 
 
 def test_more_senses_than_are_kept_in_memory_are_refused(monkeypatch):

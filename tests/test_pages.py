@@ -688,6 +688,37 @@ async def test_a_bad_file_is_told_with_its_rows(ada: httpx.AsyncClient, data: by
     assert 'name="token"' not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("x.json", b"term,expansion\nA,b\n", "name its format"),
+        ("x.ttl", b"term,expansion\nA,b\n", "name its format"),
+        ("x.rdf", b"<a", "name its format"),
+        ("x.ttl", b"<urn:x:1> <urn:x:2> <urn:x:3> .", "name its format"),
+        ("x.pdf", b"%PDF-1.7", "look for terms"),
+        ("x.ttl", b'<urn:x:1> a <http://www.w3.org/2004/02/skos/core#Concept> ;'
+         b'<http://www.w3.org/2004/02/skos/core#prefLabel> "A" .', "for which the file names none"),
+    ],
+    ids=range(6),
+)  # fmt: skip
+async def test_what_is_said_of_a_bad_file_can_be_done_on_the_page(
+    desk: Desk, ada: httpx.AsyncClient, name: str, data: bytes, said: str
+) -> None:
+    told = unescape((await upload(ada, data, name)).text)
+    assert said in told
+    assert "argot glossary" not in told and not re.search(r"\s--\w", told)
+    html = await get(ada, "/files")
+    assert 'name="format"' in html and "for which the file names none" in html
+
+
+async def test_the_format_that_is_chosen_counts_more_than_the_name(desk: Desk, ada: httpx.AsyncClient) -> None:
+    shown = await upload(ada, b"term,context,expansion\nQF,NAND,quick fuse\n", "x.json", format="csv")
+    found = re.search(r'name="token" value="([^"]+)"', shown.text)
+    assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
+    assert desk.kb.glossary.look_up(ADMIN, ["QF"])["QF"][0].expansion == "quick fuse"
+    assert (await upload(ada, b"term,expansion\n", format="nonsense")).status_code == 400
+
+
 async def test_export_is_offered_in_every_format_and_imports_again(desk: Desk, ada: httpx.AsyncClient) -> None:
     names = re.findall(r"export\?format=(\w+)", await get(ada, "/files"))
     assert "csv" in names

@@ -26,8 +26,8 @@ MOST_KEPT_BYTES = 4 * MOST_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file between its preview and its import; `context` and `language` are for what it leaves open, `seen` is the
-    stamp of the preview.
+    """A file between its preview and its import; `context` and `language` are for what it leaves open, `format` is
+    empty to find out, `seen` is the stamp of the preview.
     """
 
     who: str
@@ -36,6 +36,7 @@ class Upload:
     at: float
     context: str = ""
     language: str = ""
+    format: str = ""
     seen: str = ""
 
 
@@ -133,11 +134,11 @@ async def _uploaded(request: Request, who: Visitor) -> Upload:
         raise InvalidInput("No file was chosen.")
     name = file.filename.replace("\\", "/").rsplit("/", 1)[-1][:200]
     form = await form_of(request)
-    context, language = form.get("context", "").strip(), form.get("language", "").strip()
-    return Upload(who.name, name, await file.read(), time.monotonic(), context, language)
+    left_open = {field: form.get(field, "").strip() for field in ("context", "language", "format")}
+    return Upload(who.name, name, await file.read(), time.monotonic(), **left_open)
 
 
 def _told(upload: Upload) -> dict[str, Any]:
     data = base64.b64encode(upload.data).decode("ascii")
     open_ = {"context": upload.context, **({"language": upload.language} if upload.language else {})}
-    return {"data": data, "name": upload.name, **open_}
+    return {"data": data, "name": upload.name, "format": upload.format, **open_}

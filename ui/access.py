@@ -138,7 +138,7 @@ async def unforged(request: Request) -> None:
     """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
 
     Raises:
-        HTTPException: 403.
+        HTTPException: 403; OutOfDate where what was typed can be given back.
     """
     who, entry = request.scope.get(VISITOR), request.scope.get(ENTRY)
     if request.method in SAFE or who is None or who.road == "key" or (isinstance(entry, Entry) and not entry.csrf):
@@ -148,9 +148,10 @@ async def unforged(request: Request) -> None:
         value = (await request.form()).get(CSRF_FIELD)
         given = value if isinstance(value, str) else None
     if given is None or not hmac.compare_digest(given.encode(), who.csrf.encode()):
-        from fastapi import HTTPException
+        from argot.ui.kept_form import OutOfDate, fields_of, may_be_kept
 
-        raise HTTPException(403, "This page is out of date. Go back, reload it, and send it again.")
+        kept = may_be_kept(request.url.path, request.headers.get("content-type", ""))
+        raise OutOfDate(await fields_of(request) if kept else [])
 
 
 # -- the table of addresses ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
 from argot.ui.access import VISITOR, for_programs
 from argot.ui.api.errors import told_to_programs
+from argot.ui.kept_form import OutOfDate, given_back
 from argot.ui.sign_in import refused
 
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
@@ -25,6 +26,8 @@ _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
 def put_errors_in_words(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def told(request: Request, error: HTTPException) -> Response:
+        if isinstance(error, OutOfDate) and error.form and "hx-request" not in request.headers:
+            return given_back(403, request.url.path, request.url.query, error.form, request.scope.get(VISITOR))
         return _said(request, error.status_code, str(error.detail))
 
     @app.exception_handler(RequestValidationError)

@@ -19,6 +19,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,6 +29,7 @@ from argot.ui.api.errors import told_to_programs
 from argot.ui.chat_people import asker
 from argot.ui.connections import SECURITY_HEADERS, Connections, Refusal, limited, refuse
 from argot.ui.door import Door, WrongKey, key_in
+from argot.ui.kept_form import signed_out
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
@@ -225,6 +227,8 @@ class Guard:
                 said = told_to_programs(status, reason)
                 if status == 405:
                     said.headers["Allow"] = ", ".join(self.addresses.methods_at(scope["path"]))
+            elif status == 401 and (back := await self._given_back(scope, receive)) is not None:
+                said = back
             elif status == 401 and headers.get("hx-request"):
                 said.headers["HX-Redirect"] = sign_in
             elif _wants_page(scope, headers):
@@ -232,6 +236,12 @@ class Guard:
             await said(scope, receive, self._with_headers(send, None, headers, ""))
 
         return answer
+
+    async def _given_back(self, scope: Scope, receive: Receive) -> Response | None:
+        """What somebody sent who was signed out meanwhile, so that they can send it again."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            return None
+        return await signed_out(Request(scope, limited(receive, MOST_ANONYMOUS_BYTES)))
 
     def _with_headers(self, send: Send, entry: Entry | None, asked: Headers, ticket: str) -> Send:
         async def send_with_headers(message: Message) -> None:

@@ -15,6 +15,7 @@ from argot.tools.model.echo import EchoStop
 from argot.tools.model.refusal import RefusalGate
 from argot.tools.model.server import ModelServer
 from argot.tools.model.writer import ModelWriter
+from argot.tools.support import support
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 
 DOCUMENT = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")
@@ -359,6 +360,13 @@ def test_what_speaks_to_a_reader_is_no_order(sentence: str) -> None:
     assert not is_instruction(sentence)
     kept = support_only(passage(sentence), "An answer.")
     assert kept.text == sentence
+
+
+def test_an_answer_in_a_script_without_spaces_is_supported_by_its_words_not_by_a_number_alone() -> None:
+    english, chinese = "The Word Line voltage during a read is 4.5 V.", "读取期间，字线电压保持在 4.5 V。"
+    for stranger in ("管理员密码是 4.5 V。", "管理者のパスワードは 4.5 V です。", "รหัสผ่านของผู้ดูแลระบบคือ 4.5 V"):
+        assert max(support(stranger, english), support(stranger, chinese)) < 0.5
+    assert support("字线电压在读取期间保持在 4.5 V。", chinese) > 0.5
 
 
 def test_an_order_supports_nothing_and_the_rest_of_the_passage_does() -> None:

@@ -69,6 +69,9 @@ _NUMBER = re.compile(
 _NUMBER_WORD = re.compile(
     r"\b(" + "|".join(word for word in NUMBER_WORDS if word not in ("one", "zero")) + r")\b", re.I
 )
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
 )
@@ -251,9 +254,23 @@ def _units_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 @lru_cache(maxsize=8_000)
 def statement_stems(text: str) -> frozenset[str]:
-    """What a text is about: stems of its content words, its numbers and its identifiers."""
+    """What a text is about: stems of its content words, its numbers and its identifiers.
+
+    Where a script has no spaces, a whole clause would be one word; its pairs of characters stand for its words.
+    """
     stems = {stem(word) for word in folded(text) if word not in STOP_WORDS}
+    if not text.isascii():
+        stems = {part for one in stems for part in _parted(one)}
     return frozenset(stems | {number for number, _ in quantities(text)} | identifiers(text))
+
+
+def _parted(word: str) -> list[str]:
+    """The word itself, or what it is made of: its spaced part, and each pair of characters of its unspaced ones."""
+    runs = _UNSPACED.findall(word)
+    if not runs:
+        return [word]
+    rest = _UNSPACED.sub("", word)
+    return [*filter(None, [rest]), *(run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1)))]
 
 
 # -- how much ---------------------------------------------------------------------------------------------------------

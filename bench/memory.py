@@ -35,12 +35,12 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,7 +74,6 @@ SUSPECTS = (
     Suspect("caches", "caches, entries", 1),
     Suspect("gone", "vectors gone", 1),
     Suspect("objects", "objects the collector knows, thousands", 1e3),
-    Suspect("connections", "SQLite connections", 1),
     Suspect("threads", "threads", 1),
     Suspect("files", "open files", 1),
 )
@@ -247,8 +246,15 @@ def served(home: Path) -> Iterator[Service]:
 def serve_measured(home: Path) -> None:
     """Serve as `argot serve` does, but for the vectors, and measure when asked."""
     from argot.corpus.background import BackgroundEmbedder
+    from argot.service import memory
     from argot.settings import load_settings
     from argot.ui.web import serve
+
+    settle = memory.settle
+
+    def settled() -> None:
+        _remember()
+        settle()
 
     def drawn(self: BackgroundEmbedder, texts: Sequence[str], progress: object = None) -> Any:
         return np.stack([_drawn(text, self.dimensions) for text in texts])
@@ -261,6 +267,7 @@ def serve_measured(home: Path) -> None:
                 print(json.dumps({"failed": repr(error)}), flush=True)
 
     BackgroundEmbedder.embed_passages = drawn  # type: ignore[method-assign]
+    memory.settle = settled
     threading.Thread(target=answer, daemon=True).start()
     serve(home, load_settings(home=home, port=0, model_url="", questions_per_minute=0))
 
@@ -272,6 +279,10 @@ def _drawn(text: str, dimensions: int) -> Any:
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
+
+
+_known: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Caches and vector indexes that were there when the process settled, or were seen since."""
 
 
 class _Mallinfo(ctypes.Structure):
@@ -357,18 +368,26 @@ def _known_objects() -> dict[str, float]:
     from argot.corpus.kept import Kept
     from argot.corpus.vectors import VectorIndex
 
-    found: dict[type, list[Any]] = {functools._lru_cache_wrapper: [], Kept: [], VectorIndex: [], sqlite3.Connection: []}
-    objects = gc.get_objects()
-    for one in objects:
-        if (kind := type(one)) in found:  # not isinstance: proxies of Chainlit fail when they are asked
-            found[kind].append(one)
-    remembered = sum(one.cache_info().currsize for one in found[functools._lru_cache_wrapper])
+    _remember()
+    indexes = [one for one in _known if isinstance(one, VectorIndex)]
+    kept = [one for one in _known if isinstance(one, Kept)]
+    remembering = [one for one in _known if isinstance(one, functools._lru_cache_wrapper)]
     return {
-        "objects": len(objects),
-        "caches": remembered + sum(len(one._entries) for one in found[Kept]),
-        "gone": sum(one.gone for one in found[VectorIndex]),
-        "connections": len(found[sqlite3.Connection]),
+        "objects": len(gc.get_objects()) + gc.get_freeze_count(),
+        "caches": sum(one.cache_info().currsize for one in remembering) + sum(len(one._entries) for one in kept),
+        "gone": sum(one.gone for one in indexes if not one._closed),
     }
+
+
+def _remember() -> None:
+    """What is to be measured, of all that the collector knows; what is frozen after start-up it no longer shows."""
+    from argot.corpus.kept import Kept
+    from argot.corpus.vectors import VectorIndex
+
+    wanted = (functools._lru_cache_wrapper, Kept, VectorIndex)
+    for one in gc.get_objects():
+        if type(one) in wanted:  # not isinstance: proxies of Chainlit fail when they are asked
+            _known.add(one)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateSnapshot
 
 from argot.errors import Conflict, InvalidInput
+from argot.graph.ahead import embed_question_ahead
 from argot.graph.assemble import assemble
 from argot.graph.build import ArgotGraph
 from argot.graph.checkpoints import keep_latest
@@ -98,6 +99,8 @@ async def ask(
         given = Command(resume=choice) if choice else fresh
     elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
         given = None
+    if given is fresh and not (snapshot.values or run.heard):
+        embed_question_ahead(text, run)
     async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
         async for event in events:
             yield event

@@ -119,7 +119,7 @@ def score_contexts(
     What is missing to 1 is the chance that the question belongs to no context in particular.
     """
     names = list(dict.fromkeys(context.name for context in contexts))
-    text = without_terms(question, mentions)[:_LOOK_AT_MOST]
+    text = compared_with_contexts(question, mentions)
     stems = subject_stems(text)
     if not names or not (stems or mentions):
         return []
@@ -155,6 +155,11 @@ def named_contexts(text: str, names: Sequence[str]) -> set[str]:
                 spread[key].add(name)
     found = {*content_stems(text), *re.findall(r"\b[A-Z]{2,}\b", text)}
     return {next(iter(held)) for key, held in spread.items() if len(held) == 1 and key in found}
+
+
+def compared_with_contexts(question: str, mentions: Sequence[Mention]) -> str:
+    """What of the question is held against names and descriptions of contexts."""
+    return without_terms(question, mentions)[:_LOOK_AT_MOST]
 
 
 def without_terms(question: str, mentions: Sequence[Mention]) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from argot.graph.ahead import embed_ahead
 from argot.graph.context import RunContext
 from argot.graph.records import agreed_context, read_terms, senses_of
 from argot.graph.stage import Step
@@ -19,7 +20,9 @@ async def augment_question(state: State, run: RunContext) -> Step:
     word. The asker's own wording stays beside it, with a small weight, where a sense is a guess or the documents
     never spell it out.
     """
-    return await asyncio.to_thread(_augmented, state, run)
+    step = await asyncio.to_thread(_augmented, state, run)
+    embed_ahead([text for text, _ in step.update["search_queries"]], run)
+    return step
 
 
 def _augmented(state: State, run: RunContext) -> Step:

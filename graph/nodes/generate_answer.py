@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from argot.errors import ModelUnavailable
+from argot.graph.ahead import matching_ahead
 from argot.graph.context import RunContext
 from argot.graph.records import hits_of, read_terms
 from argot.graph.stage import Step, tell_piece, tell_retract
@@ -14,6 +15,9 @@ from argot.results import AnsweredBy
 from argot.tools.instructions import gives_orders
 from argot.tools.model.refusal import is_refusal
 from argot.tools.outline import OutlineWriter
+
+Hearer = Callable[[Sequence[str]], None]
+"""Called at each piece of a draft, with all pieces so far."""
 
 
 async def generate_answer(state: State, run: RunContext) -> Step:
@@ -28,7 +32,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     quoting = quoting_writer(state, run)
     trouble = ""
     try:
-        draft = await written(run.writer if run.model or not state.get("whole") else OutlineWriter(), request, run)
+        draft = await _draft(state, request, run)
     except ModelUnavailable as error:
         if quoting is None:
             raise
@@ -42,6 +46,16 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         by, draft = "extractive", await written(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
+
+
+async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
+    """As the one who answers writes it. While a model does, its sentences are matched."""
+    if run.model is None:
+        return await written(OutlineWriter() if state.get("whole") else run.writer, request, run)
+    if not run.profile.match_references:
+        return await written(run.writer, request, run)
+    async with matching_ahead(request, run, asked_of(state), quoting_writer(state, run)) as ahead:
+        return await written(run.writer, request, run, ahead.hear)
 
 
 def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
@@ -63,11 +77,15 @@ async def answer_request(state: State, run: RunContext) -> AnswerRequest:
     return await asyncio.to_thread(_request, state, run)
 
 
+def asked_of(state: State) -> str:
+    """The question as the answer was asked for, with what its terms mean."""
+    return state["augmented_question"] or state["stand_alone_question"]
+
+
 def _request(state: State, run: RunContext) -> AnswerRequest:
     hits = hits_of(hits_to_answer_from(state, run), run)
     terms = read_terms(state, run)
-    question = state["stand_alone_question"]
-    return AnswerRequest(question, state["augmented_question"] or question, terms, hits)
+    return AnswerRequest(state["stand_alone_question"], asked_of(state), terms, hits)
 
 
 def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
@@ -75,7 +93,7 @@ def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
     return state["hits"] if state.get("whole") else state["hits"][: run.profile.passages_for_answer]
 
 
-async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext) -> str:
+async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: Hearer | None = None) -> str:
     """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
     source = writer.write(request)
@@ -87,6 +105,8 @@ async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext)
             pieces.append(piece)
             if not run.profile.withhold_unsupported:
                 tell_piece(piece)
+            if hear:
+                hear(pieces)
     except ModelUnavailable:
         _take_back(pieces, run)
         raise

@@ -1,0 +1,112 @@
+"""What is begun beside a wait: it is what is wanted afterwards, nothing more, and no answer depends on it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph import ahead, run
+from argot.graph.ahead import Ahead
+from argot.graph.build import build_graph
+from argot.graph.context import run_context_for
+from argot.graph.nodes import augment_question
+from argot.profile import Profile
+from argot.protocols import AnswerRequest
+from argot.results import AskResult
+from argot.tools.model.server import ModelServer
+from argot.types import Principal
+
+EXPLICIT = "What is the Word Line voltage during a read?"
+JARGON = "What is the WL voltage during a read?"
+ANSWER = "The Word Line voltage during a read is 4.5 V [1]."
+
+
+class Quoting:
+    """Counts how often it is asked, and fails so often first."""
+
+    def __init__(self, writer: Any, *, fails: int = 0) -> None:
+        self.writer, self.fails, self.asked = writer, fails, 0
+
+    async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
+        self.asked += 1
+        if self.asked <= self.fails:
+            raise RuntimeError("no quotation")
+        async for piece in self.writer.write(request):
+            yield piece
+
+
+def run_of(kb: Any, scripted: Any | None = None) -> Any:
+    settings = scripted.settings(home=kb.folder) if scripted else kb.settings
+    server = ModelServer.from_settings(settings) if scripted else None
+    return run_context_for(kb.corpus, kb.glossary, Principal("ann"), Profile(), settings, server=server)
+
+
+async def answered(given: Any, question: str) -> AskResult:
+    *_, last = [event async for event in run.ask(build_graph(InMemorySaver()), given, question, "t")]
+    assert isinstance(last.data, AskResult)
+    return last.data
+
+
+@pytest.mark.parametrize(
+    ("reply", "fails", "asked"),
+    [
+        pytest.param("Pigs fly [1]. So do cows.", 0, 2, id="looked for while it comes and taken when it ended"),
+        pytest.param("Pigs fly [1]. So do cows.", 1, 2, id="a failure ahead loses nothing"),
+        pytest.param(f"{ANSWER} Pigs fly.", 0, 0, id="what is supported needs no quotation"),
+    ],
+)
+async def test_quotations_are_looked_for_while_a_model_writes_what_nothing_supports(
+    tiny_kb: Any, scripted_model: Any, reply: str, fails: int, asked: int
+) -> None:
+    scripted_model.reply("cited_answer", reply)
+    given = run_of(tiny_kb, scripted_model)
+    quoting = Quoting(given.quoting, fails=fails)
+    result = await answered(replace(given, quoting=quoting), EXPLICIT)
+    assert result.status == "answered"
+    assert "4.5 V" in result.answer
+    assert quoting.asked == asked
+
+
+async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def checked(draft: str, *_: Any) -> list[Any]:
+        looked.append(draft)
+        return []
+
+    monkeypatch.setattr(ahead, "checked", checked)
+    one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
+    pieces: list[str] = []
+    for _ in range(9):
+        for piece in ("One", " more", ". "):
+            pieces.append(piece)
+            one.hear(pieces)
+            await one.done()
+    assert [draft.count(".") for draft in looked] == [1, 2, 4, 8]
+    one.hear(["Taken", " back", ". "])
+    await one.done()
+    assert looked[-1] == "Taken back. "
+
+
+@pytest.mark.parametrize("question", [EXPLICIT, JARGON])
+async def test_only_what_is_wanted_is_embedded_ahead_and_once(
+    tiny_kb: Any, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    embedder, embedded = tiny_kb.corpus.embedder, []
+    embed = embedder._embed
+
+    def listed(texts: Any, progress: Any) -> Any:
+        embedded.extend(texts)
+        return embed(texts, progress)
+
+    monkeypatch.setattr(embedder, "_embed", listed)
+    embedder._remembered.clear()
+    ahead_of_time = (await answered(run_of(tiny_kb), question)).answer, sorted(embedded)
+    monkeypatch.setattr(run, "embed_question_ahead", lambda *_: None)
+    monkeypatch.setattr(augment_question, "embed_ahead", lambda *_: None)
+    embedder._remembered.clear()
+    embedded.clear()
+    assert ((await answered(run_of(tiny_kb), question)).answer, sorted(embedded)) == ahead_of_time
+    assert len(embedded) == len(set(embedded))

@@ -22,6 +22,7 @@ from argot.graph.wording import (
     model_notes,
     notes_on,
     query_miss_answer,
+    recalled_answer,
     small_talk_answer,
     unknown_term_text,
 )
@@ -171,6 +172,8 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
     kind = reading.turn.get("small_talk")
     if not kind:
         return ""
+    if kind == "recall":
+        return recalled_answer(reading.turn.get("recalled", []))
     contexts = [context.name for context in run.glossary.contexts(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
 

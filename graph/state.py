@@ -93,12 +93,13 @@ class TurnPart(TypedDict):
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unnamed`, `unanswered`,
-    `small_talk`, `examples`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and `trouble` beside them, are
-    read with a default.
+    `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and `trouble` beside
+    them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `unnamed`: part numbers of the question that stand in no document. `unanswered`: of several questions in a message
     those that nothing found bears on.
-    `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about.
+    `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
+    `recalled` the questions of the conversation that were asked for.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
     asked about as a whole, `scope` those that alone were searched.
     """
@@ -131,6 +132,7 @@ class TurnPart(TypedDict):
     withheld: int
     small_talk: SmallTalk | Literal[""]
     examples: list[str]
+    recalled: list[str]
     files: list[str]
     whole: list[str]
     scope: list[str]
@@ -213,6 +215,7 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         withheld=0,
         small_talk="",
         examples=[],
+        recalled=[],
         files=[],
         whole=[],
         scope=[],

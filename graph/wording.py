@@ -30,6 +30,7 @@ _OPENINGS: dict[SmallTalk, str] = {
     "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
     "no_file": "I see no file in this conversation. In the chat window the paper clip puts one in.",
     "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
+    "recall": "Nothing was asked in this conversation yet, or I have that part of it no more.",
 }
 _WHAT_IT_DOES = (
     "Behind every sentence I name the passage it rests on. Abbreviations I read as your organisation means them, "
@@ -110,6 +111,14 @@ def small_talk_answer(kind: SmallTalk, contexts: Sequence[str], examples: Sequen
     if examples:
         lines += ["You could ask:", *(f"- {example}" for example in examples)]
     return "\n".join(lines)
+
+
+def recalled_answer(questions: Sequence[str]) -> str:
+    """What was asked in the conversation, in one line."""
+    quoted = [f"“{question}”" for question in questions]
+    if not quoted:
+        return _OPENINGS["recall"]
+    return f"The question was {quoted[0]}" if len(quoted) == 1 else f"The questions were, in this order: {_and(quoted)}"
 
 
 def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:

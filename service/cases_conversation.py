@@ -150,7 +150,10 @@ async def _graph(kb: KnowledgeBase) -> ArgotGraph:
 
 
 async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> None:
-    """Let the thread have these turns behind it. What was said in them rests on no passages that are known now."""
+    """Let the thread have these turns behind it. What was said in them rests on no passages that are known now.
+
+    The first of a conversation has number 0, and is not among them where there are too many.
+    """
     from argot.graph.state import empty_turn
 
     records = [
@@ -159,7 +162,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
             "sentences": [{"gap": "", "text": turn.answer[:LONGEST_ANSWER], "citations": []}] if turn.answer else [],
             "status": "answered",
         }
-        for number, turn in enumerate(turns[-LATEST:])
+        for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
     ]
     if records:
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")

@@ -169,6 +169,16 @@ async def test_a_picture_of_an_earlier_message_does_not_end_the_conversation(sit
     assert "Media panel" in str(answer.choices[0].message.content)
 
 
+async def test_the_first_question_of_a_long_conversation_is_not_made_up(site: Site) -> None:
+    client, last = client_of(site), "What did I ask first?"
+    few: Any = said("What is a WL?", "A Word Line.", last)
+    answer = await client.chat.completions.create(model="argot", messages=few)
+    assert "“What is a WL?”" in str(answer.choices[0].message.content)
+    many: Any = said(*["What is a WL?", "A Word Line."] * 12, last)
+    answer = await client.chat.completions.create(model="argot", messages=many)
+    assert "that part of it no more" in str(answer.choices[0].message.content)
+
+
 async def test_errors_have_openais_form_and_classes(site: Site) -> None:
     client = client_of(site)
     with pytest.raises(openai.BadRequestError, match="holds no words"):

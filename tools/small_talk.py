@@ -12,8 +12,9 @@ from typing import Literal
 from argot.corpus.stop_words import STOP_WORDS
 from argot.tools.words import folded
 
-SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file"]
-"""`no_file`: of a file that is not there (`tools/asked_of_file.py`)."""
+SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall"]
+"""`no_file`: of a file that is not there (`tools/asked_of_file.py`); `recall`: of what was asked before
+(`tools/asked_before.py`)."""
 
 LONGEST = 100
 """Characters. Whoever writes more has something to say."""

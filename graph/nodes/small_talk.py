@@ -7,8 +7,8 @@ from argot.graph.stage import Step
 from argot.graph.state import State
 from argot.tools.suggested import Trial, examples
 
-_LEFT_ALONE = ("thanks", "farewell", "no_file")
-"""Whoever takes their leave, or means a file, is offered nothing more."""
+_LEFT_ALONE = ("thanks", "farewell", "no_file", "recall")
+"""Whoever takes their leave, means a file or what was said before, is offered nothing more."""
 
 
 async def small_talk(state: State, run: RunContext) -> Step:

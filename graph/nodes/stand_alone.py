@@ -8,15 +8,18 @@ from typing import Any
 from argot.graph.assemble import visible_answer
 from argot.graph.context import RunContext
 from argot.graph.files import inside_files, named_in, whole_files
-from argot.graph.past import latest_turns
+from argot.graph.past import latest_turns, past_turns
 from argot.graph.stage import Step
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
+from argot.tools.asked_before import Recalled, asked_before
 from argot.tools.asked_of_file import missing_file_asked
 from argot.tools.small_talk import SmallTalk, may_lean, small_talk
 from argot.types import Turn
 
 HISTORY = 4
 """Finished exchanges a follow-up may refer to."""
+RECALLED = 10
+"""Questions that are repeated at most."""
 
 
 async def stand_alone(state: State, run: RunContext) -> Step:
@@ -47,6 +50,9 @@ async def stand_alone(state: State, run: RunContext) -> Step:
         leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
         turn["stand_alone_question"] = leant or asked.question
         return _begun(turn, past)
+    if (wanted := asked_before(turn["question"])) and _talks(run):
+        turn["small_talk"], turn["recalled"] = "recall", _recalled(wanted, past, state)
+        return _begun(turn, past)
     kind = await asyncio.to_thread(_small_talk, turn["question"], run)
     if not (files or history or kind) and _talks(run) and missing_file_asked(turn["question"]):
         kind = "no_file"
@@ -70,6 +76,15 @@ def _history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
     asked = list(islice((turn for turn in turns if not small_talk(turn["stand_alone_question"])), HISTORY))
     told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in reversed(asked)]
     return [*told, *(Turn(said, "") for said in run.heard)]
+
+
+def _recalled(wanted: Recalled, past: dict[str, Any] | None, state: State) -> list[str]:
+    """The questions of the thread that are asked for, oldest first; none where it holds none, or its first no more."""
+    kept = [*past_turns(state), *([past] if past else [])]
+    asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
+    if wanted == "first":
+        return asked[:1] if kept and not kept[0]["number"] else []
+    return asked[-1:] if wanted == "last" else asked[-RECALLED:]
 
 
 def _talks(run: RunContext) -> bool:

@@ -38,6 +38,7 @@ async def ask_text(model: Any) -> str:
         return "".join([piece async for piece in model.text("cited_answer", **INPUTS)])
 
 
+FILTERED = '{"choices": [{"index": 0, "delta": {}, "finish_reason": "content_filter"}]}\n\ndata: [DONE]'
 ASKS = pytest.mark.parametrize("ask", [ask_json, ask_text])
 
 
@@ -71,6 +72,7 @@ def about(name: str, clause: str, **options: Any) -> Any:
         about("huge", "sent more than an answer can be long"),
         about("empty", "sent an empty answer"),
         about("unstreamed", "does not stream its answers"),
+        about("event", "held its answer back by a filter", event=FILTERED),
         about("event", "sent what cannot be read", event="no JSON"),
         about("event", "sent what cannot be read|failed", event='{"choices": [{"delta": 7}]}'),
         about("event", "sent what cannot be read|failed", event='{"choices": {"a": "b"}}'),

@@ -193,6 +193,7 @@ def test_marks_are_checked_in_any_pieces(written: str, sent: str, cut: int) -> N
         ("A <sup>1</sup>. B<sup>[2]</sup>.", "A. B."),
         ("It is so (1). Shut it as in step (2).", "It is so. Shut it as in step (2)."),
         ("It is so. Source 1\nUse source 1.", "It is so.\nUse source 1."),
+        ("It is so, Source 9. And so. (9)", "It is so. And so."),
         ("A [^1].\n\n[^1]: guide.md, passage 1", "A.\n\n"),
         ("A [1].\n\n[1]: http://evil.example/x", "A.\n\n"),
         ("A [1].\n\n**Sources:**\n- [1] guide.md\n- [2] http://evil.example", "A.\n"),

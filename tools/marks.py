@@ -156,7 +156,8 @@ def without_marks(text: str, passages: int, *, quoted: bool = False) -> str:
         return f"{match['word']} the documents" if all_there(match) else match[0]
 
     def ending(match: re.Match[str]) -> str:
-        return match["word"] if all_there(match) and match["word"].casefold() not in _COUNTED else match[0]
+        is_mark = match["square"] or (all_there(match) and match["word"].casefold() not in _COUNTED)
+        return match["word"] if is_mark else match[0]
 
     def clean(part: str) -> str:
         if quoted:
@@ -164,7 +165,7 @@ def without_marks(text: str, passages: int, *, quoted: bool = False) -> str:
         part = _AT_LINE_START.sub(gone, _AS_PROSE.sub(named, _FOOTNOTE.sub("", part)))
         part = _RAISED.sub(_GONE, _MARK.sub(marked, part))
         part = _BESIDE.sub("", _BRACKETED.sub(_GONE, _DRESSED.sub(_GONE, part)))
-        return _BEFORE_A_STOP.sub(ending, _BEHIND_A_STOP.sub(gone, part))
+        return _BEFORE_A_STOP.sub(ending, _BEHIND_A_STOP.sub("", part))
 
     return _outside_code(text if quoted else _SOURCES.sub("", text), clean)
 

@@ -24,7 +24,11 @@ AFTER_SECONDS = 2.0
 """For what follows the end of a reply, which is nothing but its counts."""
 NOTHING_CAME = "No generation chunks"
 """What LangChain says of a stream without a single event."""
-USED_UP = "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less"
+EMPTY = {
+    "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
+    "content_filter": "held its answer back by a filter of its own",
+}
+"""What is said of a reply without text, by what the server says ended it."""
 Messages = Sequence[tuple[str, str]]
 
 
@@ -101,7 +105,7 @@ class Exchange:
         if not self.finish and not spoken.is_over:
             raise WrongAnswer("broke off its answer")
         if not self.received:
-            raise WrongAnswer(USED_UP if self.finish == "length" else "sent an empty answer")
+            raise WrongAnswer(EMPTY.get(self.finish, "sent an empty answer"))
 
     @property
     def cut_short(self) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.base import Store
 from argot.jargon_db.changes import Writer
-from argot.jargon_db.inputs import is_storable
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.inputs import is_storable, names_context
 from argot.jargon_db.rows import context_of, may_read, select
 from argot.types import Audience, Context, Principal
 
@@ -53,7 +52,7 @@ class Contexts(Store):
             NotAllowed: it is there, and not `by`'s to read or to manage; or it is not, and `by` does not manage all.
             Conflict: it is there, and a `new` one is wanted; `current` is it.
         """
-        if not normalise(name):
+        if not names_context(name):
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
         _require_storable(name, description, contact)
         with self._changing(by, "context", why=why) as writer:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
-from argot.jargon_db.inputs import MAX_TERM_CHARS, SenseInput, is_storable, joined, problems_of, trimmed
+from argot.jargon_db.inputs import MAX_TERM_CHARS, SenseInput, is_storable, joined, names_context, problems_of, trimmed
 from argot.jargon_db.normalise import normalise
 from argot.jargon_db.twins import Place, contradiction, contradictions, united
 from argot.types import Audience
@@ -95,8 +95,9 @@ class Gathering:
 
     def add_context(self, where: str, given: ContextInput) -> None:
         name = given.name.strip()
-        if not normalise(name) or len(name) > MAX_TERM_CHARS:
-            self.problem(where, f"{name[:80]!r} cannot name a context; use 1 to {MAX_TERM_CHARS} characters", "name")
+        if not names_context(name) or len(name) > MAX_TERM_CHARS:
+            rule = f"use 1 to {MAX_TERM_CHARS} characters, and not '*', which stands for every context"
+            self.problem(where, f"{name[:80]!r} cannot name a context; {rule}", "name")
         elif not all(map(is_storable, (name, given.description or "", given.contact or "", *(given.audience or ())))):
             self.problem(where, f"the context {name!r} holds half of a surrogate pair, which is no character")
         elif given.says_something:

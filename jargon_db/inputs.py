@@ -79,7 +79,7 @@ def _is_plainly_good(given: SenseInput) -> bool:
         return False
     if given.status is not None and given.status not in STATUSES:
         return False
-    if not (normalise(given.term) and normalise(given.context) and given.expansion.strip()):
+    if not (normalise(given.term) and names_context(given.context) and given.expansion.strip()):
         return False
     text = "".join((*short, given.expansion, given.description or "", given.notes or ""))
     return len(given.expansion) <= MAX_EXPANSION_CHARS and is_storable(text)
@@ -98,6 +98,8 @@ def _problems(given: SenseInput) -> list[tuple[str, str]]:
         problems.append(("expansion", f"the expansion of {given.term.strip()!r} is empty; say what it stands for"))
     if not normalise(given.context):
         problems.append(("context", "the context is empty; name the team or field the term belongs to"))
+    elif not names_context(given.context):
+        problems.append(("context", "'*' stands for every context; name the team or field the term belongs to"))
     for name in ("term", "context", "expansion", "description", "notes", "owner"):
         problems += _text_problems(name, getattr(given, name) or "")
     return problems + _other_problems(given)
@@ -152,6 +154,11 @@ def is_date(text: str) -> bool:
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
+
+
+def names_context(name: str) -> bool:
+    """Whether a context may be called so. `*` stands for every context where somebody's rights are named."""
+    return bool(normalise(name)) and name.strip() != "*"
 
 
 def context_key(name: str) -> str:

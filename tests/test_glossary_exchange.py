@@ -216,7 +216,7 @@ def test_the_short_label_is_the_term(preferred, other, term, expansion):
 def test_a_concept_without_a_scheme_needs_a_context():
     text = PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "animals" .'
     assert "http://example.org/1" in (said := problems(text, "x.ttl", ReadOptions()))
-    assert "--context" in said
+    assert "for which the file names none" in said
     assert senses(text, "x.ttl", context="Zoo") == [("animals", "Zoo", "animals", None)]
 
 

@@ -816,3 +816,18 @@ def test_an_import_counts_as_a_save_of_a_context(glossary):
     with pytest.raises(Conflict):
         glossary.save_context(MONA, fab.id, version=fab.version, description="mine")
     assert glossary.context(MONA, fab.id).contact == "fab@x"
+
+
+def test_no_context_is_called_as_every_context_is_where_rights_are_named(glossary):
+    """Who manages "*" manages all: a context of this name would give that away unseen."""
+    for make in (
+        lambda: glossary.add_context("*", by=MONA),
+        lambda: glossary.add_context(" * ", new=True),
+        lambda: glossary.add_sense("A", "*", "alpha"),
+        lambda: glossary.draft(MONA, "A", "*", "alpha"),
+        lambda: glossary.import_csv("term,context,expansion\nA,*,alpha\n"),
+        lambda: glossary.import_file(None, b'{"contexts": [{"name": "*", "contact": "x"}], "senses": []}', "x.json"),
+    ):
+        with pytest.raises(InvalidInput, match="context"):
+            make()
+    assert "*" not in [one.name for one in glossary.contexts(ADMIN)]

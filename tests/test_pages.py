@@ -857,6 +857,17 @@ def context_of(desk: Desk, name: str) -> Context:
     return next(one for one in desk.kb.glossary.contexts(ADMIN) if one.name == name)
 
 
+async def test_what_cannot_be_rolled_back_is_said_on_the_page_of_the_term(desk: Desk, ada: httpx.AsyncClient) -> None:
+    desk.kb.glossary.add_sense("ZQX", "NAND", "zone quotient")
+    change = str(desk.kb.glossary.changes(ADMIN, 1)[0].id)
+    refused = await post(ada, "/term/roll-back", term="ZQX", moment=change)
+    assert refused.status_code == 409
+    assert "nothing to roll back" in refused.text and "zone quotient" in refused.text
+    other = await ada.post("/glossary/drafts/approve", data={"csrf": CSRF, "sense": ["1:1"] * 2000})
+    assert other.status_code == 400
+    assert "That was not done" in other.text and "Not allowed" not in other.text
+
+
 @pytest.mark.parametrize(
     "path",
     ["/sense/999", "/sense/999/edit", "/proposals/999", "/proposals/999/edit", "/passage/nothing", "/history/999"],

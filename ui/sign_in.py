@@ -54,7 +54,8 @@ def page(template: str, status: int = 200, headers: dict[str, str] | None = None
 
 def refused(status: int, reason: str, who: Visitor | None) -> Response:
     """The page that says why somebody may not see another."""
-    return page("refused.html", status, reason=reason, who=who, missing=status == 404)
+    heading = {401: "Not allowed", 403: "Not allowed", 404: "Not found"}.get(status, "That was not done")
+    return page("refused.html", status, reason=reason, who=who, heading=heading)
 
 
 def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.service.owner import KnowledgeBase
 from argot.types import SenseStatus
 from argot.ui.access import Visitor, needs
@@ -65,8 +66,11 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def term(request: Request, who: Who, t: str = "") -> Response:
         if not t.strip():
             return sent_to("")
-        found = await pages.call(who, "glossary_term", term=t)
-        return page("term.html", request, who, **found, **await _around(pages, who, found))
+        return await term_page(request, who, t)
+
+    async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
+        found = await pages.call(who, "glossary_term", term=term)
+        return page("term.html", request, who, error=error, **found, **await _around(pages, who, found))
 
     @router.get("/occurrences")
     @needs("manager")
@@ -79,7 +83,10 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def roll_back(request: Request, who: Who) -> Response:
         form = await form_of(request)
         term, moment = form.get("term", ""), number(form.get("moment"))
-        await pages.call(who, "glossary_roll_back", term=term, moment=moment, why=form.get("why", ""))
+        try:
+            await pages.call(who, "glossary_roll_back", term=term, moment=moment, why=form.get("why", ""))
+        except (Conflict, InvalidInput, NotAllowed) as error:
+            return await term_page(request, who, term, error)
         return sent_to("/term", t=term, done="rolled-back")
 
     @router.get("/passage/{passage_id}")

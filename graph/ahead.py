@@ -11,6 +11,7 @@ that whoever wants them later has less to wait for, and comes to the same with o
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -19,7 +20,8 @@ from argot.graph.context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.context import compared_with_contexts
 
-_ENDS = (".", "!", "?", "\n")
+_END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
+"""Of a sentence. In "4.5" none has ended, and whoever writes may stop between its characters."""
 
 
 def embed_question_ahead(question: str, run: RunContext) -> None:
@@ -63,9 +65,9 @@ class Ahead:
 
     def hear(self, pieces: Sequence[str]) -> None:
         """All pieces so far; to be called at each new one."""
-        if not any(end in pieces[-1] for end in _ENDS) or (self._task and not self._task.done()):
+        if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
             return
-        draft = "".join(pieces)
+        draft = _ended("".join(pieces))
         begun_anew = len(draft) < self._looked_at
         if draft.strip() and (begun_anew or len(draft) >= 2 * self._looked_at):
             self._looked_at = len(draft)
@@ -87,6 +89,11 @@ class Ahead:
             quoting, self._quoting = self._quoting, None  # once is enough
             quoted = "".join([piece async for piece in quoting.write(self._request)])
             await asyncio.to_thread(checked, quoted, hits, run)
+
+
+def _ended(draft: str) -> str:
+    """The draft without the sentence that is being written."""
+    return draft[: max((end.end() for end in _END.finditer(draft)), default=0)]
 
 
 @asynccontextmanager

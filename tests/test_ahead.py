@@ -90,6 +90,18 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
     assert looked[-1] == "Taken back. "
 
 
+async def test_a_number_is_not_looked_at_before_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(ahead, "checked", lambda draft, *_: looked.append(draft) or [])
+    one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
+    pieces: list[str] = []
+    for piece in ("It is ", "4", ".", "5", " V", " [1]", ".", " So"):
+        pieces.append(piece)
+        one.hear(pieces)
+        await one.done()
+    assert looked == ["It is 4.5 V [1]. "]
+
+
 @pytest.mark.parametrize("question", [EXPLICIT, JARGON])
 async def test_only_what_is_wanted_is_embedded_ahead_and_once(
     tiny_kb: Any, monkeypatch: pytest.MonkeyPatch, question: str

@@ -61,10 +61,17 @@ def events(ascii_only: bool = True, end: str = "\n\n", indent: int | None = None
         pytest.param(events().replace(b"data: ", b"id: 7\nretry: 1\nevent: message\ndata: "), id="other-fields"),
         pytest.param(events().replace(b"data: [DONE]\n\n", b""), id="no-done"),
         pytest.param(events() + events(), id="more-behind-done"),
+        pytest.param(
+            events().replace(b'"It is 4.5"', b'[{"type": "thinking"}, {"type": "text", "text": "It is 4.5"}]'),
+            id="parts",
+        ),
     ],
 )
-async def test_a_stream_is_read_however_it_is_written(scripted_model: Any, stream: bytes) -> None:
-    scripted_model.fault("raw", head=HEAD + stream, prompt="cited_answer", path="/v1/chat/completions")
+@pytest.mark.parametrize("version", [b"1.1", b"1.0"])
+async def test_a_stream_is_read_however_it_is_written(scripted_model: Any, stream: bytes, version: bytes) -> None:
+    scripted_model.fault(
+        "raw", head=HEAD.replace(b"1.1", version) + stream, prompt="cited_answer", path="/v1/chat/completions"
+    )
     assert await said(model_of(scripted_model)) == ANSWER
 
 

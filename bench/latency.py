@@ -223,8 +223,8 @@ class Bench:
                     result = event["data"]
         wall = time.perf_counter() - began
         calls = result["model_calls"]
-        rounds = [call["prompt"] for call in calls if call["prompt"] != SIDE_BY_SIDE[1]]
-        return Timed(first, wall, in_model(calls), ahead(first, calls), len(rounds), [one["prompt"] for one in calls])
+        names = [call["prompt"] for call in calls]
+        return Timed(first, wall, in_model(calls), ahead(first, calls), in_sequence(names), names)
 
     async def plain(self, kb: KnowledgeBase, question: Question) -> Timed:
         """Plain RAG: one retrieval, the same passages, one call."""
@@ -277,6 +277,11 @@ def in_model(calls: Sequence[dict[str, Any]]) -> float:
     """The seconds of the calls; of the two that run side by side, the longer one's."""
     beside = [sum(call["seconds"] for call in calls if call["prompt"] == name) for name in SIDE_BY_SIDE]
     return float(sum(call["seconds"] for call in calls if call["prompt"] not in SIDE_BY_SIDE) + max(beside))
+
+
+def in_sequence(names: Sequence[str]) -> int:
+    """How many of the calls waited for one another; of the two kinds that run side by side, the more frequent one's."""
+    return sum(name not in SIDE_BY_SIDE for name in names) + max(names.count(name) for name in SIDE_BY_SIDE)
 
 
 def ahead(first: float | None, calls: Sequence[dict[str, Any]]) -> float | None:

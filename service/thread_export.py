@@ -33,6 +33,8 @@ def file_name(title: str) -> str:
 def _lines(thread: dict[str, Any]) -> Iterator[str]:
     yield f"# {_plain(thread['title'])}\n"
     yield f"Begun {thread['created_at'][:16]}, last used {thread['updated_at'][:16]}.\n"
+    if gone := thread["turns"][0]["turn"] if thread["turns"] else 0:
+        yield f"*Before these came {gone} questions that are kept no more.*\n"
     for turn in thread["turns"]:
         result = AskResult.model_validate(turn)
         yield f"## {_plain(result.question)}\n"

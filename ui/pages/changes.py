@@ -20,7 +20,9 @@ def change_pages(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
     _history(router, pages)
-    _overview(router, pages)
+    _conflicts(router, pages)
+    _drafts(router, pages)
+    _use(router, pages)
     return router
 
 
@@ -58,7 +60,7 @@ async def _change_page(
     return page("change.html", request, who, 200 if rows else 404, **shown, error=error, blocking=blocking)
 
 
-def _overview(router: APIRouter, pages: Pages) -> None:
+def _conflicts(router: APIRouter, pages: Pages) -> None:
     @router.get("/conflicts")
     @needs("manager")
     async def conflicts(request: Request, who: Who, status: str = "") -> Response:
@@ -84,6 +86,8 @@ def _overview(router: APIRouter, pages: Pages) -> None:
             return await _conflicts_page(pages, request, who, accepted=True, error=error)
         return sent_to("/conflicts", done="taken-up")
 
+
+def _drafts(router: APIRouter, pages: Pages) -> None:
     @router.get("/drafts")
     @needs("manager")
     async def drafts(request: Request, who: Who) -> Response:
@@ -108,6 +112,8 @@ def _overview(router: APIRouter, pages: Pages) -> None:
             return sent_to("/drafts", done="all-approved")
         return await _drafts_page(pages, request, who, left=done["left"], made=len(done["senses"]))
 
+
+def _use(router: APIRouter, pages: Pages) -> None:
     @router.get("/use")
     @needs("manager")
     async def use(request: Request, who: Who) -> Response:

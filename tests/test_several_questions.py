@@ -23,6 +23,10 @@ async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
     [
         ("What is PLP and how tall may a pole be?", ["What is PLP?", "How tall may a pole be?"]),
         ("What is tCCS? And what is tADL?", ["What is tCCS?", "What is tADL?"]),
+        (
+            "Who cooks and how old must a pan be before I get a new one?",
+            ["Who cooks?", "How old must a pan be before I get a new one?"],
+        ),
         ("When is lunch, and who cooks?", ["When is lunch?", "Who cooks?"]),
         ("What is A1, and what is B2, and what is C3?", ["What is A1?", "What is B2?", "What is C3?"]),
     ],
@@ -37,6 +41,7 @@ def test_several_questions_are_told_apart(message: str, parts: list[str]) -> Non
         "Which side gets hottest, and by how much?",
         "What is PLP and how does it work?",
         "What is PLP, and why?",
+        "Which pan is old and how long does it last?",
         "How do I trim and format a drive?",
         "What and where is PLP?",
         "Who decides what is stored and how long files are kept?",

@@ -24,6 +24,7 @@ _LEANS = re.compile(
     r"|then|both|each|such|former|latter)\b",
     re.IGNORECASE,
 )
+_NAMED = re.compile(r"\b(?:the|a|an|my|our|your|each|every)\s+\w", re.IGNORECASE)
 _EMBEDS = re.compile(
     r"\b(?:decid|determin|defin|specif|explain|describ|depend|regulat|record|know|tell|sa(?:y|id)|stat|show|whether|if)\w*",
     re.IGNORECASE,
@@ -41,13 +42,20 @@ def parts_of(question: str) -> list[str]:
             parts.append(_as_one(question[start : found.start()]))
             start = found.end()
     parts.append(_as_one(question[start:]))
-    whole = 1 < len(parts) <= MOST_PARTS and all(map(_stands, parts)) and not any(map(_LEANS.search, parts[1:]))
+    whole = 1 < len(parts) <= MOST_PARTS and all(map(_stands, parts)) and not any(map(_leans, parts[1:]))
     return parts if whole else [question]
 
 
 def _as_one(text: str) -> str:
     said = text.strip(" ,;.?!")
     return f"{said[:1].upper()}{said[1:]}?"
+
+
+def _leans(part: str) -> bool:
+    """Whether it speaks of something by a word that nothing before it in the same question can stand for."""
+    found = _LEANS.search(part)
+    before = part[: found.start()] if found else ""
+    return found is not None and not (_NAMED.search(before) or len(content_stems(before)) > 1)
 
 
 def _stands(part: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.protocols import AnswerRequest
+from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.instructions import is_instruction, support_only
 from argot.tools.marks import MarkFilter, without_marks
 from argot.tools.model.echo import EchoStop
@@ -272,6 +272,23 @@ async def test_an_answer_ends_where_the_prompt_begins_again(
     echo = EchoStop(("passages", "question"))
     out = [echo.feed(reply[at : at + cut]) for at in range(0, len(reply), cut)]
     assert "".join([*out, "" if echo.found else echo.rest()]).strip() == sent
+
+
+async def test_a_thought_about_the_prompt_is_no_echo_of_it(scripted_model: Any) -> None:
+    thought = 'I see <passage n="1" source="Guide">, and then\nReply: at most.\n</think>'
+    scripted_model.reply("cited_answer", f"{thought}\nAt most 1.5 ms [1].")
+    pieces = await pieces_of(writer_of(scripted_model), request())
+    assert "".join(pieces[pieces.index(TAKEN_BACK) :]) == "At most 1.5 ms [1]."
+
+
+async def test_a_server_whose_answers_go_over_into_the_prompt_is_heard_out_but_once(scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", "At most 1.5 ms [1].\nReply: " + "more " * 30)
+    for _ in range(2):
+        assert "".join(await pieces_of(writer_of(scripted_model), request())).strip() == "At most 1.5 ms [1]."
+        scripted_model.fault("pause", tokens=12)  # the second never ends
+    first, second = scripted_model.asked("cited_answer")
+    assert len(first.sent) > 30 > len(second.sent)
+    assert scripted_model.wait_until(lambda: second.gone)
 
 
 async def test_a_prompt_sent_back_is_no_answer(scripted_model: Any) -> None:

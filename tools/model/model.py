@@ -16,7 +16,7 @@ from argot.tools.model.calling import Call, Run
 from argot.tools.model.tokens import fitting
 
 if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+    from argot.tools.model.server import Habits, ModelServer
 
 SCHEMA_TOKENS = 400
 LOOPED = "repeated itself and was stopped"
@@ -39,6 +39,11 @@ class Model:
     @property
     def failed(self) -> str | None:
         return self._run.failed
+
+    @property
+    def habits(self) -> Habits:
+        """What was learnt of the server."""
+        return self._server.habits
 
     @property
     def name(self) -> str:

@@ -70,7 +70,8 @@ class Habits:
     """What this server turned out not to take; learnt from its refusals, so that each is met once.
 
     `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
-    last answer began with a thought that no mark announced.
+    last answer began with a thought that no mark announced. `echoes`: an answer went over into its own prompt, and no
+    thought was over behind it.
     """
 
     no_schema: set[str] = field(default_factory=set)
@@ -79,6 +80,7 @@ class Habits:
     usage: bool = True
     thinking_off: bool = True
     thinks: bool = False
+    echoes: bool = False
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:

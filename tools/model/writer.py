@@ -81,8 +81,9 @@ class ModelWriter:
                     yield piece
                 elif out := reply.feed(piece):
                     yield out
-                if reply.is_over:
+                if reply.refused or (reply.echoes and self._model.habits.echoes):
                     break
+        self._model.habits.echoes |= reply.echoes
         reply.refuse_if_useless()
         if out := reply.rest():
             yield out
@@ -99,9 +100,13 @@ class _Reply:
         self._said = False
 
     @property
-    def is_over(self) -> bool:
-        """Nothing more can come of it: a refusal, or an echo."""
-        return self._refusal.refused or self._echo.found
+    def refused(self) -> bool:
+        return self._refusal.refused
+
+    @property
+    def echoes(self) -> bool:
+        """It goes over into its own prompt; or it is a thought about it, which only its end tells."""
+        return self._echo.found
 
     def feed(self, piece: str) -> str:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
@@ -120,7 +125,7 @@ class _Reply:
         Raises:
             ModelUnavailable: the reply went round in circles, or was nothing but its own prompt, or had no word in it.
         """
-        fault = "repeated itself and was stopped" if not self.is_over and repeats(self._tail) else ""
+        fault = "repeated itself and was stopped" if not (self.refused or self.echoes) and repeats(self._tail) else ""
         if self._echo.found and not self._said:
             fault = "sent its own prompt instead of an answer"
         if not any(map(str.isalnum, self._tail)):

@@ -265,6 +265,7 @@ def serve_measured(home: Path) -> None:
                 print(json.dumps(measurement(home)), flush=True)
             except Exception as error:  # whoever asked waits for a line
                 print(json.dumps({"failed": repr(error)}), flush=True)
+        os.kill(os.getpid(), signal.SIGTERM)  # whoever asked is gone
 
     BackgroundEmbedder.embed_passages = drawn  # type: ignore[method-assign]
     memory.settle = settled

@@ -18,6 +18,7 @@ from pydantic import Field
 from argot.errors import Conflict, InvalidSettings, ModelUnavailable
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Text, case
+from argot.service.worker import to_its_end
 from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:
@@ -310,12 +311,5 @@ class _Run:
 
 
 async def _to_its_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, in a thread. It changes stores, so its end is waited for even when nobody wants it any more:
-    whoever holds the lock around this holds it until then.
-    """
-    task = asyncio.ensure_future(kb.blocking(work, *given, **named))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
+    """What `work` gives, in a thread. It changes stores: whoever holds the lock around this holds it until its end."""
+    return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -60,7 +60,18 @@ async def told(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
             yield item[0]
     finally:
         stopped.set()
-        await asyncio.shield(running)
+        await to_its_end(running)
+
+
+async def to_its_end(running: asyncio.Future[T]) -> T:
+    """What this gives. Its end is waited for even when nobody wants it any more, however often they say so."""
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        while not running.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({running})
+        raise
 
 
 def _read(items: Iterable[T], hand_over: HandOver[T]) -> None:

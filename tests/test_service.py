@@ -267,6 +267,29 @@ async def test_work_that_tells_its_progress_is_stopped_at_its_next_word() -> Non
     assert stopped.is_set()
 
 
+async def test_work_is_waited_for_however_often_its_reader_gives_up() -> None:
+    """A second cancellation let go of the lock around it once, while its thread still wrote."""
+    may_end = threading.Event()
+
+    async def read() -> None:
+        async with aclosing(told(lambda tell: (tell(0), may_end.wait()))) as items:
+            async for _ in items:
+                begun.set()
+
+    begun = asyncio.Event()
+    reading = asyncio.create_task(read())
+    await begun.wait()
+    try:
+        for _ in range(3):
+            reading.cancel()
+            await asyncio.wait([reading], timeout=0.01)
+        assert not reading.done()
+    finally:
+        may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
 # -- the wire -------------------------------------------------------------------------------------------------------
 
 

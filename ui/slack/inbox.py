@@ -101,7 +101,8 @@ class Inbox:
                 logger.exception("what Slack sent cannot be read; it is tried again")
                 pause = FAULT_SECONDS
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), pause)
+                async with asyncio.timeout(pause):  # `wait_for` of Python 3.11 may swallow that this is cancelled
+                    await self._wake.wait()
 
     async def _take_up(self) -> None:
         """As many as may be dealt with at once."""

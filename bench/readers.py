@@ -12,7 +12,7 @@ import io
 import time
 from collections.abc import Callable
 
-from argot.corpus.passages import cut_passages
+from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document, read_document_isolated
 
 SENTENCE = "The recovery team restores services in the order of their tiers and reports to the duty manager. "

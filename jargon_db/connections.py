@@ -14,7 +14,7 @@ from sqlite_utils import Database
 
 from argot.errors import DamagedStore
 from argot.jargon_db.schema import migrations
-from argot.mending import UPDATE, damaged_store, store_error
+from argot.remedies import UPDATE, damaged_store, store_error
 
 BUSY_SECONDS = 30
 

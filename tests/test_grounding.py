@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from argot.jargon_db.matching import Spelling, TermMatcher
 from argot.jargon_db.normalise import normalise
 from argot.jargon_db.words import is_ordinary_word, is_well_known
-from argot.tools.jargon import identify, unknown_terms
 from argot.tools.model.grounding import (
     CHOSEN,
     grounded_context,
@@ -20,6 +19,7 @@ from argot.tools.model.grounding import (
     strange_words,
 )
 from argot.tools.model.rewording import search_query, stand_alone_question
+from argot.tools.reading.unknown_terms import identify, unknown_terms
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 NO_GLOSSARY = TermMatcher([])

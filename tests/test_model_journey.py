@@ -11,10 +11,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from argot.graph.assemble import assemble
 from argot.graph.build import build_graph
-from argot.graph.context import run_context_for, with_model
+from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, thread_state
+from argot.graph.run_context import run_context_for, with_model
 from argot.profile import Profile, profile_named
 from argot.prompts.loader import prompt
 from argot.results import AskResult

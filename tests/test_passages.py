@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from argot.corpus.identity import content_hash, document_id, passage_id, revision_id
-from argot.corpus.passages import MAX_BOXES, cut_passages
+from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
+from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
 
 SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))

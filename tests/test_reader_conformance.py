@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from argot.protocols import QuestionReader
-from argot.tools.extractive_reader import ExtractiveReader
 from argot.tools.model.fallback import reader_with_model
 from argot.tools.model.replies import readable
 from argot.tools.model.server import ModelServer
+from argot.tools.reading.extractive_reader import ExtractiveReader
 from argot.types import Context, Principal, Triple, Turn
 
 ANN = Principal("ann")

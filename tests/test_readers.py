@@ -16,7 +16,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
-from argot.corpus.passages import cut_passages
+from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import SUFFIXES, ReadLimits, read_document, read_document_isolated
 from argot.errors import UnreadableDocument
 from argot.settings import Settings

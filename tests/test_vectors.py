@@ -10,8 +10,14 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
-from argot.corpus.generations import check_graphs, current_generation, make_current, next_generation, remove_generations
-from argot.corpus.vectors import IndexClosed, VectorIndex
+from argot.corpus.index.generations import (
+    check_graphs,
+    current_generation,
+    make_current,
+    next_generation,
+    remove_generations,
+)
+from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.errors import DamagedStore
 from argot.protocols import Vectors
 from argot.types import EVERYONE

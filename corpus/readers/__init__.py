@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.file_limits import ReadLimits
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -46,8 +46,8 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 """Suffix, in lower case, to media type: every format Argot reads."""
 
 _READERS: Mapping[str, tuple[str, str]] = {
-    "text/markdown": ("text", "read_markdown"),
-    "text/plain": ("text", "read_text"),
+    "text/markdown": ("plain_text", "read_markdown"),
+    "text/plain": ("plain_text", "read_text"),
     "text/html": ("html", "read_html"),
     "text/x-rst": ("rst", "read_rst"),
     "application/pdf": ("pdf", "read_pdf"),
@@ -91,7 +91,7 @@ def read_document_isolated(data: bytes, name: str, limits: ReadLimits) -> Parsed
     limits.check_size(data, name)
     if media_type_of(data, name) in _HARMLESS:
         return read_document(data, name, limits)
-    from argot.corpus.readers.isolated import read_in_child
+    from argot.corpus.readers.reader_process import read_in_child
 
     return read_in_child(data, name, limits)
 

@@ -10,7 +10,7 @@ from argot.prompts.loader import Prompt
 from argot.prompts.loader import prompt as prompt_named
 from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
-from argot.tools.marks import CUT_SHORT
+from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.model.bounds import Clock, LoopWatch
 from argot.tools.model.calling import Call, Run
 from argot.tools.model.tokens import fitting

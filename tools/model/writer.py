@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt
 from argot.protocols import TAKEN_BACK, AnswerRequest
-from argot.tools.marks import MarkFilter
+from argot.tools.answering.citation_marks import MarkFilter
 from argot.tools.model.bounds import TAIL_CHARS, repeats
 from argot.tools.model.echo import EchoStop
 from argot.tools.model.faults import ContextOverflow

@@ -1,0 +1,87 @@
+"""What kind of answer a question wants, and whether a sentence has the shape of one."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from argot.tools.answering.support import quantities
+
+Wanted = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
+
+_QUESTIONS: tuple[tuple[Wanted, str], ...] = (
+    ("steps", r"\bhow (?:do|can|should|would|could|must|to)\b(?! (?:you|we|i) (?:know|call|mean))"),
+    ("steps", r"\b(?:procedure|instructions?) (?:for|to)\b|\bway to\b"),
+    ("reason", r"\bwhy\b|\bwhat(?:'s| is| are| was)? the (?:reason|cause)|\bhow come\b|\bwhat for\b"),
+    ("person", r"\bwho(?:m|se)?\b|\bwhich (?:person|team|group|department|role|company)\b"),
+    (
+        "time",
+        r"\b(?:when|until when|by when|what (?:time|day|date|weekday|month|year)|which (?:day|date|weekday|month|year)"
+        r"|how often|how frequently)\b",
+    ),
+    (
+        "quantity",
+        r"\bhow (?:many|much|long|far|large|big|close|high|low|fast|slow|old|wide|thick|deep|hot|cold|heavy|soon|late"
+        r"|near|small|strong|loud|few|quick(?:ly)?)\b",
+    ),
+    (
+        "quantity",
+        r"\b(?:limit|size"
+        r"|temperature|voltage|current|time|period|range|rate|number|percent(?:age)?|share|speed|width|height|length"
+        r"|distance|depth|weight|power|frequency|delay|latency|capacity|count|age|price|cost|value|threshold|level"
+        r"|margin|amount|budget|duration|dose|pressure|resistance|tolerance|ratio|target|maximum|minimum|max|min|largest"
+        r"|smallest|highest|lowest|deadline|radius|step|window|quota|voltage|temps?)s?\b",
+    ),
+    (
+        "definition",
+        r"^\W*(?:what(?:'s| is| are| was| were)|who is|define|explain)\s+(?:a |an |the |our |meant by )?[\w/+#.'-]+"
+        r"(?:\s+[\w/+#.'-]+){0,4}\s*\W*$|\bstand for\b|\bmeaning of\b|\bmeans?\b\W*$",
+    ),
+)
+_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _QUESTIONS)
+
+_TIME = re.compile(
+    r"\b(?:\d{1,2}[:.]\d{2}|\d{1,2} ?(?:am|pm)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march"
+    r"|april|may|june|july|august|september|october|november|december|daily|weekly|monthly|yearly|annually|hourly|noon"
+    r"|midnight|every \w+|each \w+|once|twice|(?:19|20)\d\d|(?:within|after|before|until|by) (?:the )?\w+)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|otherwise|therefore|thus|as a result|in order to|due to|which (?:means|makes|would)"
+    r"|to (?:avoid|prevent|keep|protect|ensure)|leads? to|causes?|hence|reason)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(
+    r"\b(?:by|from|with|to) (?:the )?(?:\w+ )?(?:team|group|manager|officer|owner|lead|board|department|engineer"
+    r"|committee|counsel|administrator|operator|director|desk|body|bodies|staff|head|office)\w*\b|\bowns?\b"
+    r"|\b(?:manager|officer|owner|board|counsel|team|committee|director|administrator|desk|office|engineers?)\b",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"^\W*(?:\d+[.)]\s*)?(?:to \w+|click|select|press|choose|open|type|enter|run|go|tap|hold|set|turn|use|connect|start"
+    r"|remove|insert|check|call|ask|send|add|create|copy|write|install|first|then|next|finally|make sure|if )",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"^\W*(?:an? |the )?[\w/+#.()' -]{1,60}? (?:is|are|means?|stands? for|refers? to|denotes?) ", re.IGNORECASE
+)
+_SHAPES: dict[Wanted, re.Pattern[str]] = {
+    "quantity": re.compile(r"\b(?:one|once|twice|half|none|zero)\b", re.IGNORECASE),
+    "time": _TIME,
+    "reason": _REASON,
+    "person": _PERSON,
+    "steps": _STEP,
+    "definition": _DEFINES,
+}
+
+
+def wanted_by(question: str) -> Wanted:
+    """The first kind whose pattern the question fits."""
+    return next((kind for kind, pattern in _PATTERNS if pattern.search(question)), "anything")
+
+
+def has_shape(wanted: Wanted, sentence: str) -> bool:
+    """Whether the sentence (plain text) looks like an answer of this kind."""
+    if wanted in ("quantity", "definition") and quantities(sentence):
+        return True  # "What is the X?" asks for its value as often as for its meaning
+    return wanted in _SHAPES and _SHAPES[wanted].search(sentence) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -121,3 +122,23 @@ class AskResult(_Frozen):
     tags: list[str] = Field([], description="only documents with one of these tags were searched; empty: all")
     timings: dict[str, float] = Field({}, description="seconds, by stage")
     model_calls: list[ModelCall] = []
+
+
+@dataclass(frozen=True, slots=True)
+class AskEvent:
+    """One thing that happened on a question's way.
+
+    - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: what it found, one clause).
+      A stage that asks back begins again when it is answered.
+      `model_seconds` of its time were spent waiting for the language model.
+    - `token`: `data` is a piece of the answer, to be joined without separators. The `result` has the last word: an
+      answer that nothing supports is taken back there, and marks ("[2]") of a model's are provisional until then.
+    - `retract`: every piece sent so far is taken back; others may follow (a model's stream broke off).
+    - `result`: `data` is the `AskResult`. Always the last.
+    """
+
+    kind: Literal["stage", "token", "retract", "result"]
+    name: str = ""
+    seconds: float | None = None
+    data: str | AskResult = ""
+    model_seconds: float = 0.0

@@ -23,30 +23,16 @@ from argot.graph.presentation.turn_view import assemble
 from argot.graph.question_validation import checked_question
 from argot.graph.run_context import RunContext
 from argot.graph.state import Asked, State, finished_turn
-from argot.results import AskResult
+from argot.results import AskEvent, AskResult
 
 RECURSION_LIMIT = 60
 """Steps of one turn; the longest road (three questions back) takes about 25."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskEvent:
-    """One thing that happened on a question's way.
+class TurnEnded(AskEvent):
+    """The `result`, with what those who keep the glossary may learn of the turn."""
 
-    - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: what it found, one clause).
-      A stage that asks back begins again when it is answered.
-      `model_seconds` of its time were spent waiting for the language model.
-    - `token`: `data` is a piece of the answer, to be joined without separators. The `result` has the last word: an
-      answer that nothing supports is taken back there, and marks ("[2]") of a model's are provisional until then.
-    - `retract`: every piece sent so far is taken back; others may follow (a model's stream broke off).
-    - `result`: `data` is the `AskResult`. Always the last. `learned` is for those who keep the glossary.
-    """
-
-    kind: Literal["stage", "token", "retract", "result"]
-    name: str = ""
-    seconds: float | None = None
-    data: str | AskResult = ""
-    model_seconds: float = 0.0
     learned: Learned | None = None
 
 
@@ -181,7 +167,7 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
                 values = {**values, **chunk}
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
     learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
-    yield AskEvent("result", "result", sum(result.timings.values()), result, learned=learned)
+    yield TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
     await keep_latest(graph.checkpointer, thread)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from argot.errors import ArgotError, Later
+from argot.results import AskResult
 
 if TYPE_CHECKING:
     from argot.service.operations.metrics import Metrics
@@ -34,23 +35,21 @@ MOST_SAID = 20_000
 MOST_TEXTS = 20
 """Of a list; of a conversation the latest messages, for the question at hand comes last."""
 
-Tell = Callable[[Mapping[str, Any]], None]
-
 
 def new_request_id() -> str:
     return secrets.token_hex(6)
 
 
 @contextmanager
-def told_of(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Tell]:
-    """Watches one use case; it is told of each event, and sees how the case ends."""
+def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
+    """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
     said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
     secrets_now.set(tuple(filter(None, hidden)))
-    watched = _Watched(name, asks, surface.get())
+    watched = Watched(name, asks, surface.get())
     outcome = ""
     try:
-        yield watched.saw
+        yield watched
         outcome = watched.status
     except ArgotError as error:
         outcome = "refused" if isinstance(error, Later) else "error"
@@ -85,14 +84,14 @@ def _latest(texts: Sequence[str]) -> Iterator[str]:
         left -= min(left, len(text))
 
 
-class _Watched:
+class Watched:
     """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included."""
 
     def __init__(self, name: str, asks: bool, road: str) -> None:
         self.name, self.asks, self.surface = name, asks, road
         self.began = time.perf_counter()
         self.first: float | None = None
-        self.result: Mapping[str, Any] = {}
+        self.result: AskResult | None = None
         self.kinds: dict[str, int] = {}
         self.stages: list[tuple[str, float]] = []
         self.error = ""
@@ -103,19 +102,20 @@ class _Watched:
 
     @property
     def status(self) -> str:
-        return str(self.result.get("status", "answered")) if self.asks else "done"
+        if not self.asks:
+            return "done"
+        return self.result.status if self.result else "answered"
 
-    def saw(self, event: Mapping[str, Any]) -> None:
-        kind = str(event["kind"])
+    def saw(self, kind: str, *, name: str = "", seconds: float | None = None, data: object = None) -> None:
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         if not self.asks:
             return
         if kind == "token" and self.first is None:
             self.first = self.seconds
-        elif kind == "stage" and event.get("seconds") is not None:
-            self.stages.append((str(event["name"]), float(event["seconds"])))
-        elif kind == "result":
-            self.result = event["data"]
+        elif kind == "stage" and seconds is not None:
+            self.stages.append((name, seconds))
+        elif isinstance(data, AskResult):
+            self.result = data
 
     def fields(self, outcome: str) -> dict[str, Any]:
         """For the log."""

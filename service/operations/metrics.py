@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from argot.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-    from argot.results import ModelCall
+    from argot.results import AskResult, ModelCall
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SURFACES = frozenset({"chat", "pages", "api", "openai", "slack", "mcp", "command", "service"})
@@ -33,13 +33,13 @@ LAG_EVERY = 0.25
 
 
 class CaseRun(Protocol):
-    """What is known of a use case that has ended (`telling.py`)."""
+    """What is known of a use case that has ended (`instrumentation.py`)."""
 
     name: str
     asks: bool
     surface: str
     first: float | None
-    result: Mapping[str, Any]
+    result: AskResult | None
     kinds: dict[str, int]
     stages: list[tuple[str, float]]
     error: str
@@ -136,23 +136,24 @@ class Metrics:
 
     def _question_ended(self, run: CaseRun, outcome: str, surface: str) -> None:
         self.questions.labels(surface, outcome if outcome in STATUSES else "error").inc()
-        if not run.result:
+        if "result" not in run.kinds:
             return
+        calls, misses = (run.result.model_calls, run.result.misses) if run.result else ([], [])
         self.answers.labels(surface).observe(run.seconds)
         if run.first is not None:
             self.first_token.labels(surface).observe(run.first)
-        self.own.labels(surface).observe(outside_model(run.seconds, run.result.get("model_calls", ())))
-        self.misses.inc(len(run.result.get("misses", ())))
+        self.own.labels(surface).observe(outside_model(run.seconds, calls))
+        self.misses.inc(len(misses))
         for name, seconds in run.stages:
             self.stages.labels(name).observe(seconds)
 
 
-def outside_model(seconds: float, calls: Iterable[Mapping[str, Any]]) -> float:
+def outside_model(seconds: float, calls: Iterable[ModelCall]) -> float:
     """What of a question's time no call to the model took; of the two that run side by side the longer one counts."""
     beside, others = dict.fromkeys(SIDE_BY_SIDE, 0.0), 0.0
     for call in calls:
-        if call["prompt"] in beside:
-            beside[call["prompt"]] += call["seconds"]
+        if call.prompt in beside:
+            beside[call.prompt] += call.seconds
         else:
-            others += call["seconds"]
+            others += call.seconds
     return max(0.0, seconds - others - max(beside.values()))

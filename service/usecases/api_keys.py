@@ -11,14 +11,14 @@ from argot.service.identity.keys import MOST_DAYS, Key
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Text, case
+from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
 
 KeyName = Annotated[Text, Field(max_length=1000)]
 Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
 
 
-@case("asker")
+@usecase("asker")
 async def key_add(
     kb: KnowledgeBase, principal: Principal, *, name: KeyName, user: Text | None = None, days: Days | None = None
 ) -> dict[str, Any]:
@@ -38,7 +38,7 @@ async def key_add(
     return {**jsonable(made), "key": token}
 
 
-@case("asker")
+@usecase("asker")
 async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[dict[str, Any]]:
     """One's own keys, those of a `user`, or (`*`, for admins) of everybody, that are not revoked: never the secrets."""
     if user == "*" and principal.sees_all:
@@ -47,7 +47,7 @@ async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None
     return [_shown(one) for one in await kb.blocking(kb.people.keys.of, owner)]
 
 
-@case("asker")
+@usecase("asker")
 async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> dict[str, Any]:
     """Revoke a key by its id: one's own, or as an admin anybody's. What is open with it is cut off."""
     of = None if principal.sees_all else principal.name

@@ -23,7 +23,7 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import ThreadFile
 from argot.service.usecases.questions import in_thread
-from argot.service.usecases.registry import Text, case
+from argot.service.usecases.registry import Text, usecase
 from argot.types import THREAD, Document, Principal
 
 MOST_FILES = 10
@@ -34,7 +34,7 @@ Base64 = Annotated[Text, Field(max_length=(MOST_BYTES // 3 + 1) * 4)]
 Name = Annotated[Text, Field(min_length=1, max_length=1000)]
 
 
-@case("asker")
+@usecase("asker")
 async def thread_attach(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Name, content: Base64
 ) -> dict[str, Any]:
@@ -56,13 +56,13 @@ async def thread_attach(
     return {"document": jsonable(document), "file": jsonable(file)}
 
 
-@case("asker")
+@usecase("asker")
 async def thread_files(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[dict[str, Any]]:
     """What was put into a thread of one's own: document, name, bytes, at."""
     return [jsonable(one) for one in await (await kb.threads()).files(principal.name, thread)]
 
 
-@case("asker")
+@usecase("asker")
 async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Text) -> dict[str, Any]:
     """Take a file out of a thread again, with everything derived from it."""
     threads = await kb.threads()

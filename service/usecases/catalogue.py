@@ -1,11 +1,17 @@
-"""Every use case, in one table (`CASES`), and the one way to run them (`run`).
+"""Every use case by its name, for those who have only that: a request over the local socket or HTTP.
 
-Whoever holds a `KnowledgeBase` runs `async for event in run(kb, principal, "ask", {"question": ...})`; or calls the
-functions themselves, which takes care of parameters but not of roles. Commands go through
-`argot.service.transport.client`.
+Importing this imports the modules of all use cases, which puts them into `CASES`. Within one process call the functions
+themselves.
 """
 
-from argot.service.identity.people import role_of
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import InvalidInput
+from argot.service.json_values import jsonable
 from argot.service.usecases import (
     api_keys,
     attachments,
@@ -29,17 +35,20 @@ from argot.service.usecases import (
     uploads,
     users,
 )
-from argot.service.usecases.registry import CASES, Case, Event, run
+from argot.service.usecases.registry import CASES, Event, StreamingUseCase
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
 
 __all__ = [
     "CASES",
-    "Case",
-    "Event",
     "api_keys",
     "attachments",
     "contexts",
     "conversations",
     "derivations",
+    "dispatch",
     "documents",
     "glossary_files",
     "glossary_history",
@@ -51,8 +60,6 @@ __all__ = [
     "proposals",
     "questions",
     "result",
-    "role_of",
-    "run",
     "senses",
     "slack_channels",
     "term_corrections",
@@ -61,16 +68,31 @@ __all__ = [
     "users",
 ]
 
-from typing import Any
 
-from argot.service.knowledge_base import KnowledgeBase
-from argot.types import Principal
+async def dispatch(
+    kb: KnowledgeBase, principal: Principal, name: str, parameters: Mapping[str, Any]
+) -> AsyncGenerator[Event]:
+    """Run the use case of this name; its events as JSON, the last of which is the result. Closing this stops the work.
+
+    Raises:
+        InvalidInput: there is no such case.
+    """
+    found = CASES.get(name)
+    if found is None:
+        raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
+    if not isinstance(found, StreamingUseCase):
+        yield {"kind": "result", "data": jsonable(await found(kb, principal, **parameters))}
+        return
+    async with aclosing(found(kb, principal, **parameters)) as events:
+        async for event in events:
+            yield jsonable(event)
 
 
-async def result(kb: KnowledgeBase, principal: Principal, case: str, /, **parameters: Any) -> Any:
-    """Run a use case to its end, for who is not interested in its events."""
+async def result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
+    """What the use case of this name comes to, as JSON, for who is not interested in its events."""
     data = None
-    async for event in run(kb, principal, case, parameters):
-        if event["kind"] == "result":
-            data = event["data"]
+    async with aclosing(dispatch(kb, principal, name, parameters)) as events:
+        async for event in events:
+            if event["kind"] == "result":
+                data = event["data"]
     return data

@@ -9,7 +9,7 @@ from pydantic import Field
 from argot.service.json_values import audience_of, jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import between
-from argot.service.usecases.registry import Number, Text, case
+from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import Readers, Word, Words
 from argot.types import Principal
 
@@ -17,13 +17,13 @@ About = Annotated[Text, Field(max_length=10_000)]
 ContextId = Number
 
 
-@case("asker")
+@usecase("asker")
 async def context_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """The contexts one may know of."""
     return [jsonable(context) for context in await kb.blocking(kb.glossary.contexts, principal)]
 
 
-@case("manager")
+@usecase("manager")
 async def context_add(
     kb: KnowledgeBase,
     principal: Principal,
@@ -42,7 +42,7 @@ async def context_add(
     return plain
 
 
-@case("manager")
+@usecase("manager")
 async def context_save(
     kb: KnowledgeBase,
     principal: Principal,
@@ -61,7 +61,7 @@ async def context_save(
     return plain
 
 
-@case("manager")
+@usecase("manager")
 async def context_since(
     kb: KnowledgeBase, principal: Principal, *, context_id: ContextId, version: Number
 ) -> dict[str, Any]:

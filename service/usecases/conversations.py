@@ -17,18 +17,16 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, ConfigDict, Field
 
 from argot.errors import Conflict, InvalidInput
-from argot.results import AskResult, Choice
-from argot.service.glossary_review.miss_loop import after_answer
+from argot.results import AskEvent, AskResult, Choice
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner
-from argot.service.usecases.questions import Tags, plain_event, run_context
-from argot.service.usecases.registry import Event, Text, case
+from argot.service.usecases.questions import Tags, note_learned, run_context
+from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
-    from argot.graph.run import AskEvent
     from argot.graph.run_context import RunContext
 
 MOST_MESSAGES = 2000
@@ -61,7 +59,7 @@ class Exchange:
     answer: str
 
 
-@case("asker", asks=True)
+@usecase("asker", asks=True)
 async def converse(
     kb: KnowledgeBase,
     principal: Principal,
@@ -70,7 +68,7 @@ async def converse(
     context: Text | None = None,
     profile: Text | None = None,
     tags: Tags | None = None,
-) -> AsyncIterator[Event]:
+) -> AsyncIterator[AskEvent]:
     """Answer the last message of a conversation, of which nothing is kept. Events as for `ask`; `thread` is empty.
 
     Raises:
@@ -96,7 +94,7 @@ async def converse(
             await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
 
 
-@case("asker", asks=True)
+@usecase("asker", asks=True)
 async def search(
     kb: KnowledgeBase,
     principal: Principal,
@@ -170,7 +168,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
 
 async def _answered(
     kb: KnowledgeBase, graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
-) -> AsyncGenerator[Event]:
+) -> AsyncGenerator[AskEvent]:
     """Ask the first question, and answer with the others what is asked back; the events of the last."""
     from argot.graph.run import answer_choice, ask
 
@@ -187,18 +185,16 @@ async def _answered(
                     last = last or (not waiting and all(_is_choice(other) for other in asked[number + 1 :]))
                 if last:
                     yield _forgotten(event)
-                    if event.learned is not None:
-                        kb.afterwards(after_answer, kb, run.principal, thread, event.learned)
+                    note_learned(kb, run.principal, thread, event)
         if last:
             return
 
 
-def _forgotten(event: AskEvent) -> Event:
+def _forgotten(event: AskEvent) -> AskEvent:
     """The event, with no name of a thread that is gone when the answer is there."""
-    plain = plain_event(event)
     if isinstance(event.data, AskResult):
-        plain["data"]["thread"] = ""
-    return plain
+        return replace(event, data=event.data.model_copy(update={"thread": ""}))
+    return event
 
 
 def _is_choice(text: str) -> bool:

@@ -18,7 +18,7 @@ from pydantic import Field
 from argot.errors import Conflict, InvalidSettings, ModelUnavailable
 from argot.service.blocking_work import to_its_end
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Text, case
+from argot.service.usecases.registry import Event, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ SHOWN_PROBLEMS = 20
 _deriving: WeakSet[KnowledgeBase] = WeakSet()
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def derive(
     kb: KnowledgeBase,
     principal: Principal,
@@ -83,7 +83,7 @@ async def derive(
         _deriving.discard(kb)
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def derived_list(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     """What was derived of the documents one may read: by kind, prompt and model.
 
@@ -115,7 +115,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> dict[str, Any
     return {"rows": listed, "passages": sum(document.passages for document in readable.values())}
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def derived_remove(
     kb: KnowledgeBase, principal: Principal, *, kinds: Kinds, documents: list[Text] | None = None
 ) -> dict[str, Any]:

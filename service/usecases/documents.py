@@ -17,7 +17,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, stream, told
 from argot.service.json_values import audience_of, jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Reader, Text, case
+from argot.service.usecases.registry import Event, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _drawing: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionar
 COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
 
 
-@case("manager", local=True, everywhere=True)
+@usecase("manager", local=True, everywhere=True)
 async def add(
     kb: KnowledgeBase,
     principal: Principal,
@@ -75,7 +75,7 @@ async def add(
     yield {"kind": "result", "data": {**counts, "problems": problems}}
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
     """Take a document (by id, name or URI) out, with everything derived from it."""
     corpus = await kb.load()
@@ -84,14 +84,14 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
     return plain
 
 
-@case("asker", local=False)
+@usecase("asker", local=False)
 async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """The documents one may read, each in its newest revision."""
     store = kb.document_store
     return [jsonable(document) for document in await kb.blocking(store.documents, principal)]
 
 
-@case("asker")
+@usecase("asker")
 async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
     """A document (by id, name or URI) with its passages."""
     store = kb.document_store
@@ -100,13 +100,13 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> di
     return {"document": jsonable(found), "passages": [passage(one, found) for one in passages]}
 
 
-@case("asker")
+@usecase("asker")
 async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> dict[str, Any]:
     """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
     return passage(*await _passage(kb, principal, passage_id))
 
 
-@case("asker")
+@usecase("asker")
 async def page_picture(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
 ) -> dict[str, Any]:
@@ -131,7 +131,7 @@ async def page_picture(
     return {"page": drawn.page, "media_type": "image/png", "base64": base64.b64encode(drawn.png).decode("ascii")}
 
 
-@case("asker")
+@usecase("asker")
 async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
     """The whole Markdown of a document's newest revision."""
     store = kb.document_store
@@ -140,7 +140,7 @@ async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text
     return {"document": jsonable(found), "markdown": text}
 
 
-@case("asker")
+@usecase("asker")
 async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
     """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
     store, reader = kb.document_store, await _reader(kb, principal)
@@ -149,7 +149,7 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
     return {"document": jsonable(found), "media_type": media_type, "base64": base64.b64encode(data).decode("ascii")}
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
     corpus = await kb.load(mending=True)

@@ -15,14 +15,14 @@ from argot.jargon_db.glossary_file import DEFAULT_LANGUAGE, ReadOptions
 from argot.service.blocking_work import HandOver, told
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Text, case
+from argot.service.usecases.registry import Event, Text, usecase
 from argot.service.usecases.senses import Limit, Words
 from argot.types import Principal
 
 __all__ = ["FORMATS", "format_named", "format_to_write"]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_import(
     kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
 ) -> dict[str, Any]:
@@ -31,13 +31,13 @@ async def glossary_import(
     return plain
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_export(kb: KnowledgeBase, principal: Principal) -> str:
     """The senses one may read, as CSV that can be imported again."""
     return await kb.blocking(kb.glossary.export_csv, principal)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_preview(
     kb: KnowledgeBase,
     principal: Principal,
@@ -56,7 +56,7 @@ async def glossary_preview(
     return _shown(await kb.blocking(kb.glossary.preview_file, principal, _bytes(data), name, format, options), limit)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_import_file(
     kb: KnowledgeBase,
     principal: Principal,
@@ -90,7 +90,7 @@ async def glossary_import_file(
             yield event
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
     """The senses one may read, also drafts and retired ones, as a file of this format that can be imported again."""
     return await kb.blocking(kb.glossary.export_file, principal, format)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Number, Text, case
+from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import Limit, SenseId, Words
 from argot.types import Context, Principal, Sense
 
@@ -22,7 +22,7 @@ WEEKS = 12
 ChangeId = Number
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_history(
     kb: KnowledgeBase,
     principal: Principal,
@@ -39,13 +39,13 @@ async def glossary_history(
     return [jsonable(entry) for entry in entries]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_changes(kb: KnowledgeBase, principal: Principal, *, limit: Limit = 50) -> list[dict[str, Any]]:
     """The changes, each with all that was done in one go, newest first."""
     return [jsonable(one) for one in await kb.blocking(kb.glossary.changes, principal, limit)]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_roll_back(
     kb: KnowledgeBase,
     principal: Principal,
@@ -62,7 +62,7 @@ async def glossary_roll_back(
     return plain
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
 ) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def between(current: Sense | Context, entries: Sequence[HistoryEntry], version: 
     }
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_use(
     kb: KnowledgeBase,
     principal: Principal,

@@ -13,7 +13,7 @@ from argot.service.glossary_review import miss_loop
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.proposals import ProposalId, glossary_proposal
-from argot.service.usecases.registry import Number, Text, case
+from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import SenseFields, SenseId, Words
 from argot.types import Principal
 
@@ -22,7 +22,7 @@ MOST_TOLD = 2000
 Questions = Annotated[list[Text], Field(max_length=1000)]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Words) -> list[dict[str, Any]]:
     """Look in the documents for what a term means, and propose it; with a language model also what that reads there.
 
@@ -37,7 +37,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     return [await glossary_proposal(kb, principal, proposal_id=one.id) for one in found]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_effects(
     kb: KnowledgeBase,
     principal: Principal,
@@ -67,7 +67,7 @@ async def glossary_effects(
     return await tried.effects(kb, principal, wanted, questions or ())
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_effects_together(
     kb: KnowledgeBase,
     principal: Principal,
@@ -99,7 +99,7 @@ async def glossary_effects_together(
     return {**found, "tried": min(given, most), "not_tried": max(given - most, 0)}
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_edit_effects(
     kb: KnowledgeBase,
     principal: Principal,
@@ -118,7 +118,7 @@ async def glossary_edit_effects(
     return await tried.effects(kb, principal, wanted, questions or ())
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, texts: Questions) -> str:
     """The context that questions or passages around a term most likely belong to, of those one manages; else empty.
 
@@ -142,7 +142,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 # -- for askers -------------------------------------------------------------------------------------------------------
 
 
-@case("asker")
+@usecase("asker")
 async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[dict[str, Any]]:
     """What there is to tell the asker in this thread since it was last read: terms that have a meaning now.
 
@@ -153,7 +153,7 @@ async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     return [jsonable(one) for one in await kb.blocking(miss_loop.take_news, kb, principal, thread)]
 
 
-@case("asker")
+@usecase("asker")
 async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text, share: bool = True) -> dict[str, Any]:
     """Let the glossary's managers read the questions of this thread that met unknown terms, or no more.
 

@@ -18,13 +18,13 @@ from argot.jargon_db.normalise import normalise
 from argot.service.blocking_work import stream
 from argot.service.glossary_review.document_mining import Mining, shown, unread
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Event, Text, case
+from argot.service.usecases.registry import Count, Event, Text, usecase
 from argot.types import Principal
 
 logger = logging.getLogger(__name__)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_mine(
     kb: KnowledgeBase,
     principal: Principal,
@@ -102,7 +102,7 @@ def _of(kb: KnowledgeBase) -> _Jobs:
     return _jobs.setdefault(kb, _Jobs())
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> dict[str, Any]:
     """Begin mining in the background; if one's own run is under way, that goes on. How far it is: `glossary_mined`."""
     jobs = _of(kb).by_person
@@ -112,7 +112,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
     return await glossary_mined(kb, principal)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     """Stop one's own run. What it found so far stays."""
     job = _of(kb).by_person.get(principal.name)
@@ -123,7 +123,7 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> dict[st
     return await glossary_mined(kb, principal)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     """How far one's own last run is: `state` (idle, running, done, stopped, failed), `name` of the document, `done` of
     `total`, `offered` meanings, `error`. And of the `documents` one may read, how many were not mined yet (`unread`).

@@ -7,11 +7,11 @@ from typing import Any
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import case
+from argot.service.usecases.registry import usecase
 from argot.types import Principal
 
 
-@case("admin")
+@usecase("admin")
 async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
     """What the running service counted, in Prometheus' text format.
 
@@ -23,7 +23,7 @@ async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
     return kb.metrics.text().decode()
 
 
-@case("admin")
+@usecase("admin")
 async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """What `argot doctor` finds of packages, settings, embedding model and language model, as this process sees them.
 

@@ -10,7 +10,7 @@ from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.retention import scrubbed
 from argot.service.usecases.attachments import thread_files
-from argot.service.usecases.registry import Text, case
+from argot.service.usecases.registry import Text, usecase
 from argot.service.usecases.threads import thread_delete, thread_read
 from argot.types import Principal
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from argot.service.threads.thread_store import Thread
 
 
-@case("asker")
+@usecase("asker")
 async def my_data(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     """Everything that is kept of oneself, as `user_export` has it."""
     return await exported(kb, principal)
 
 
-@case("admin")
+@usecase("admin")
 async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
     """Everything that is kept of a person: account, groups, sessions, keys, notices, Slack links, conversations with
     feedback and names of files, questions that met unknown terms, and what they did in the glossary.
@@ -41,7 +41,7 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
     return found
 
 
-@case("admin")
+@usecase("admin")
 async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
     """Erase a person: shut out at once, then conversations with their files and feedback, questions that met unknown
     terms, notices, Slack links, keys, sessions and the account. It cannot be undone.

@@ -13,7 +13,7 @@ from argot.jargon_db.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
 from argot.service.json_values import jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Number, Text, case
+from argot.service.usecases.registry import Count, Number, Text, usecase
 from argot.service.usecases.senses import Limit, SenseFields, SenseId, Words, shown
 from argot.types import Principal, SenseStatus
 
@@ -31,7 +31,7 @@ class EditedProposal(SenseFields):
     notes: Words = ""
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_misses(
     kb: KnowledgeBase,
     principal: Principal,
@@ -47,7 +47,7 @@ async def glossary_misses(
     return [jsonable(miss) for miss in found if term is None or normalise(miss.term) == normalise(term)]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_queue(
     kb: KnowledgeBase,
     principal: Principal,
@@ -75,7 +75,7 @@ async def glossary_queue(
     return await kb.blocking(queued)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_dismiss_miss(
     kb: KnowledgeBase, principal: Principal, *, term: Words, why: Words = ""
 ) -> dict[str, Any]:
@@ -84,7 +84,7 @@ async def glossary_dismiss_miss(
     return {"term": term}
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_proposals(
     kb: KnowledgeBase,
     principal: Principal,
@@ -97,7 +97,7 @@ async def glossary_proposals(
     return [jsonable(one) for one in found]
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_offers(
     kb: KnowledgeBase,
     principal: Principal,
@@ -130,7 +130,7 @@ async def glossary_offers(
     return await kb.blocking(offers)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
     """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
     found = await kb.blocking(kb.glossary.proposal, principal, proposal_id)
@@ -139,7 +139,7 @@ async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal
     return row
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_accept(
     kb: KnowledgeBase,
     principal: Principal,
@@ -154,7 +154,7 @@ async def glossary_accept(
     return shown(principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why))
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_accept_many(
     kb: KnowledgeBase,
     principal: Principal,
@@ -197,7 +197,7 @@ async def glossary_accept_many(
     return await kb.blocking(accepted)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_approve_many(
     kb: KnowledgeBase,
     principal: Principal,
@@ -222,7 +222,7 @@ async def glossary_approve_many(
     return await kb.blocking(approved)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_merge(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
 ) -> dict[str, Any]:
@@ -230,7 +230,7 @@ async def glossary_merge(
     return shown(principal, await kb.blocking(kb.glossary.merge, principal, proposal_id, sense_id, why))
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_alias(
     kb: KnowledgeBase, principal: Principal, *, term: Words, sense_id: SenseId, version: Number, why: Words = ""
 ) -> dict[str, Any]:
@@ -241,7 +241,7 @@ async def glossary_alias(
     return shown(principal, saved)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_dismiss(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, why: Words = ""
 ) -> dict[str, Any]:
@@ -250,14 +250,14 @@ async def glossary_dismiss(
     return {"id": proposal_id}
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
     """Take the dismissal of a proposal back."""
     await kb.blocking(kb.glossary.reopen, principal, proposal_id)
     return {"id": proposal_id}
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
     """How much waits for a manager: open misses and proposals, drafts, and whether there is any sense or document."""
 

@@ -12,10 +12,9 @@ from pydantic import Field
 from argot.errors import Conflict, NotFound
 from argot.profile import profile_named
 from argot.service.glossary_review.miss_loop import after_answer
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner, Thread, Threads
-from argot.service.usecases.registry import Count, Event, Number, Text, case
+from argot.service.usecases.registry import Count, Number, Text, usecase
 from argot.types import THREAD, Principal
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ Turn = Count
 SenseId = Number
 
 
-@case("asker", asks=True)
+@usecase("asker", asks=True)
 async def ask(
     kb: KnowledgeBase,
     principal: Principal,
@@ -40,15 +39,13 @@ async def ask(
     profile: Text | None = None,
     tags: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
-) -> AsyncIterator[Event]:
+) -> AsyncIterator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
     With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it.
 
-    Events: `{"kind": "stage", "name", "seconds", "model_seconds", "data"}`, `{"kind": "token", "data": piece}`,
-    `{"kind": "retract"}` (the pieces so far are taken back) and at last `{"kind": "result", "data": AskResult}`.
-    With status `needs_choice`, send one of the choices to `answer`.
+    The events are `AskEvent`s; the last is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
     from argot.graph.question_validation import checked_question
     from argot.graph.run import ask as ask_graph
@@ -68,8 +65,8 @@ async def ask(
             yield event
 
 
-@case("asker", asks=True)
-def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> AsyncGenerator[Event]:
+@usecase("asker", asks=True)
+def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> AsyncGenerator[AskEvent]:
     """Answer the last question of a thread anew, in the place of the answer it has. Events as for `ask`.
 
     What was said of the old answer goes with it.
@@ -91,10 +88,10 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
     return _turn(kb, principal, thread, asking)
 
 
-@case("asker", asks=True)
+@usecase("asker", asks=True)
 def ask_in_sense(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, sense: SenseId
-) -> AsyncGenerator[Event]:
+) -> AsyncGenerator[AskEvent]:
     """Ask a turn's question once more, a term of it in another sense, which is remembered for the thread.
 
     `term` as the turn's `jargon` spells it (`surface`), `sense` one of `other_senses`. Events as for `ask`.
@@ -116,7 +113,7 @@ def ask_in_sense(
     return _turn(kb, principal, thread, asking)
 
 
-@case("asker", asks=True)
+@usecase("asker", asks=True)
 def answer(
     kb: KnowledgeBase,
     principal: Principal,
@@ -126,7 +123,7 @@ def answer(
     context: Text | None = None,
     profile: Text | None = None,
     tags: Tags | None = None,
-) -> AsyncGenerator[Event]:
+) -> AsyncGenerator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
 
     async def answering(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
@@ -163,15 +160,16 @@ async def run_context(
     return replace(run, tags=manner.tags or kept.tags)
 
 
+def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: AskEvent) -> None:
+    """What the end of a turn tells the glossary's managers is noted, once nobody waits for it."""
+    learned = getattr(event, "learned", None)
+    if learned is not None:
+        kb.afterwards(after_answer, kb, principal, thread, learned)
+
+
 def in_thread(principal: Principal, thread: str) -> Principal:
     """The same person, who also reads what was put into this thread alone."""
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}"})
-
-
-def plain_event(event: AskEvent) -> Event:
-    """As JSON has it."""
-    seconds = {"seconds": event.seconds, "model_seconds": event.model_seconds}
-    return {"kind": event.kind, "name": event.name, **seconds, "data": jsonable(event.data)}
 
 
 async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int, term: str) -> tuple[AskResult, Jargon]:
@@ -200,13 +198,13 @@ async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | Non
     return known.get(wanted.casefold())
 
 
-Road = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEvent]"]]
+SetOut = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEvent]"]]
 """Sets out for an answer, with the graph and what a run is given; the events on the way."""
 
 
 async def _turn(
-    kb: KnowledgeBase, principal: Principal, thread: str, road: Road, manner: Manner | None = None
-) -> AsyncGenerator[Event]:
+    kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: Manner | None = None
+) -> AsyncGenerator[AskEvent]:
     """The events of one turn in a thread of this principal's, while no other runs in it.
 
     Raises:
@@ -216,15 +214,15 @@ async def _turn(
     threads, graph = await kb.threads(), await kb.graph()
     async with kb.turn_of(thread):
         run = await run_context(kb, principal, manner, await threads.own(principal.name, thread))
-        async with aclosing(_plain(await road(graph, run), kb, principal, threads, thread)) as events:
+        async with aclosing(_handed_out(await set_out(graph, run), kb, principal, threads, thread)) as events:
             async for event in events:
                 yield event
 
 
-async def _plain(
+async def _handed_out(
     events: AsyncGenerator[AskEvent], kb: KnowledgeBase, principal: Principal, threads: Threads, thread: str
-) -> AsyncGenerator[Event, None]:
-    """The events as JSON. When the result is handed out, it is on the disk. Closing this stops the work behind it.
+) -> AsyncGenerator[AskEvent]:
+    """The events. When the result is handed out, it is on the disk. Closing this stops the work behind it.
 
     What the glossary's managers may learn of the turn is noted when the result is out, and delays nobody.
     """
@@ -232,9 +230,7 @@ async def _plain(
         async for event in events:
             if event.kind == "result":
                 await threads.touch(thread)
-            plain = plain_event(event)
             try:
-                yield plain
+                yield event
             finally:
-                if event.learned is not None:
-                    kb.afterwards(after_answer, kb, principal, thread, event.learned)
+                note_learned(kb, principal, thread, event)

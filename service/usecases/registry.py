@@ -1,30 +1,49 @@
-"""The table of use cases: what every surface (command line, socket, chat, API) may ask for, by name.
+"""Use cases: what a surface may ask for. Each is a typed function, declared with the role that it takes.
 
-A use case is a function `(kb, principal, *, ...)` that is async and returns something JSON can carry, or gives an async
-generator of events (dicts with a `kind`) of which the last is `{"kind": "result", "data": ...}`.
-Its keyword parameters, with their types, are its interface: they are checked before it runs.
+A use case is an async function `(kb, principal, *, ...)` that returns its result, or an async generator that yields
+events, the last of which carries the result. In one process it is called as what it is:
+
+    threads = await thread_list(kb, principal)
+
+The decorator checks the role and the parameters, finds the question a place (`admission_control.py`) and counts what
+ran. Where only a name comes over a wire (HTTP, the local socket), `catalogue.dispatch` finds the function by it.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from argot.errors import InvalidInput, NotAllowed
+from argot.results import AskEvent
 from argot.service.identity.people import Role, require_name, role_of
-from argot.service.instrumentation import told_of
+from argot.service.instrumentation import Watched, watch
 from argot.types import Principal
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 Event: TypeAlias = dict[str, Any]
-F = TypeVar("F", bound=Callable[..., Any])
+"""Something on the way, as JSON: a `kind` and what belongs to it. The last is `{"kind": "result", "data": ...}`."""
+P = ParamSpec("P")
+R = TypeVar("R")
+E = TypeVar("E", Event, AskEvent)
+E_co = TypeVar("E_co", covariant=True)
 
 
 def _unicode(text: str) -> str:
@@ -61,28 +80,45 @@ class Together(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One use case.
+class _Declared:
+    """What is declared of a use case, whatever it gives.
 
     `local`: it reads or writes files of this machine, so no network surface may offer it.
     `everywhere`: it takes a manager of all contexts; a manager of some may do the others, which look at the context.
-    `asks`: it answers a question, of which so many are taken on (`limits.py`).
+    `asks`: it answers a question, of which so many are taken on (`admission_control.py`).
     `together`: the parameters of its function that stand for several of its `parameters`.
     """
 
-    name: str
-    role: Role
-    local: bool
-    function: Callable[..., Any]
-    parameters: type[BaseModel]
-    everywhere: bool = False
-    asks: bool = False
-    together: Mapping[str, type[Together]] = field(default_factory=dict)
+    def __init__(self, function: Callable[..., Any], role: Role, *, local: bool, everywhere: bool, asks: bool) -> None:
+        self.name = function.__name__
+        self.function = function
+        self.role = role
+        self.local = local
+        self.everywhere = everywhere
+        self.asks = asks
+        self.parameters = _parameters(self.name, function)
+        self.together: Mapping[str, type[Together]] = _together(function)
+        self.__doc__ = function.__doc__
 
     @property
     def help(self) -> str:
         return inspect.getdoc(self.function) or ""
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters, each of its type.
+
+        Raises:
+            InvalidInput: one is missing, unknown or of the wrong kind.
+        """
+        try:
+            checked = self.parameters(**_apart(given))
+        except ValidationError as error:
+            wrong = error.errors()
+            problems = "; ".join(map(_problem, wrong))
+            unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
+            valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
+            raise InvalidInput(f"'{self.name}' cannot be done so: {problems}.{valid}") from None
+        return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
         """What the function is called with: the parameters, those that belong together in one."""
@@ -93,69 +129,111 @@ class Case:
         }
         return {**given, **made}
 
+    @contextmanager
+    def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
+        self._require_role(principal)
+        checked = self.checked(given)
+        with watch(kb.metrics, self.name, checked, asks=self.asks) as watched:
+            place = kb.gate.place(principal) if self.asks else nullcontext()
+            yield _Run(self.arguments(checked), watched, place)
 
-CASES: dict[str, Case] = {}
+    def _require_role(self, principal: Principal) -> None:
+        if _RANKS[role_of(principal)] < _RANKS[self.role]:
+            need = "the role 'manager'" if self.role == "manager" else "the role 'admin', or the person at this machine"
+            raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes {need}.")
+        if self.everywhere and not principal.manages_all:
+            raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes a manager of all contexts.")
 
 
-def case(role: Role, *, local: bool = False, everywhere: bool = False, asks: bool = False) -> Callable[[F], F]:
-    """Put a function into the table under its own name."""
+class _Run:
+    """One run of a use case: what its function is called with, what watches it, and its place among the questions."""
 
-    def register(function: F) -> F:
-        name = function.__name__
-        parameters = _parameters(name, function)
-        CASES[name] = Case(name, role, local, function, parameters, everywhere, asks, _together(function))
-        return function
-
-    return register
+    def __init__(self, arguments: dict[str, Any], watched: Watched, place: AbstractAsyncContextManager[None]) -> None:
+        self.arguments, self.watched, self.place = arguments, watched, place
 
 
-async def run(
-    kb: KnowledgeBase, principal: Principal, name: str, parameters: Mapping[str, Any]
-) -> AsyncGenerator[Event, None]:
-    """Check and run a use case; its events, the last of which is the result. Closing this stops the work.
+class UseCase(_Declared, Generic[P, R]):
+    """A use case that comes to its result at once: `await case(kb, principal, ...)`.
 
     Raises:
-        InvalidInput: no such case, or a parameter is missing, unknown or of the wrong kind.
+        InvalidInput: a parameter is missing, unknown or of the wrong kind.
         NotAllowed: the principal's role is too small.
         TooManyQuestions, ServiceStopping: no question is taken on now.
     """
-    found = CASES.get(name)
-    if found is None:
-        raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
-    _require_role(found, principal)
-    checked = _checked(found, parameters)
-    with told_of(kb.metrics, found.name, checked, asks=found.asks) as tell:
-        async with _place(kb, principal, found), aclosing(_events(found, kb, principal, checked)) as events:
-            async for event in events:
-                tell(event)
-                yield event
+
+    async def __call__(self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs) -> R:
+        with self._run(kb, principal, given) as run:
+            async with run.place:
+                result: R = await self.function(kb, principal, *args, **run.arguments)
+            run.watched.saw("result", data=result)
+            return result
 
 
-def _place(kb: KnowledgeBase, principal: Principal, found: Case) -> AbstractAsyncContextManager[None]:
-    return kb.gate.place(principal) if found.asks else nullcontext()
+class StreamingUseCase(_Declared, Generic[P, E]):
+    """A use case that tells what happens on the way: `async for event in case(kb, principal, ...)`.
+
+    Closing it stops the work. Raises as `UseCase` does, when its first event is asked for.
+    """
+
+    async def __call__(
+        self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs
+    ) -> AsyncGenerator[E]:
+        with self._run(kb, principal, given) as run:
+            async with run.place, aclosing(self.function(kb, principal, *args, **run.arguments)) as events:
+                async for event in events:
+                    _saw(run.watched, event)
+                    yield event
 
 
-async def _events(
-    found: Case, kb: KnowledgeBase, principal: Principal, checked: Mapping[str, Any]
-) -> AsyncGenerator[Event, None]:
-    outcome: Any = found.function(kb, principal, **found.arguments(checked))
-    if not isinstance(outcome, AsyncGenerator):
-        yield {"kind": "result", "data": await outcome}
-        return
-    async with aclosing(outcome) as events:
-        async for event in events:
-            yield event
+def _saw(watched: Watched, event: Event | AskEvent) -> None:
+    if isinstance(event, AskEvent):
+        watched.saw(event.kind, name=event.name, seconds=event.seconds, data=event.data)
+    else:
+        watched.saw(str(event["kind"]), data=event.get("data"))
+
+
+CASES: dict[str, UseCase[Any, Any] | StreamingUseCase[Any, Any]] = {}
+"""By name, for those who have only that."""
+
+
+class _Declare(Protocol):
+    """What `usecase` gives: a function becomes a use case that takes and gives the same."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[KnowledgeBase, Principal, P], Coroutine[Any, Any, R]], /
+    ) -> UseCase[P, R]: ...
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncIterator[E]], /
+    ) -> StreamingUseCase[P, E]: ...
+
+
+def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: bool = False) -> _Declare:
+    """Declare a function as a use case for this role and those above it, under its own name."""
+
+    def declare(function: Callable[..., Any], /) -> UseCase[Any, Any] | StreamingUseCase[Any, Any]:
+        at_once = inspect.iscoroutinefunction(function)
+        kind: type[UseCase[Any, Any] | StreamingUseCase[Any, Any]] = UseCase if at_once else StreamingUseCase
+        declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
+        return declared
+
+    return declare  # type: ignore[return-value]
 
 
 _RANKS: dict[Role, int] = {"asker": 0, "manager": 1, "admin": 2}
 
 
-def _require_role(found: Case, principal: Principal) -> None:
-    if _RANKS[role_of(principal)] < _RANKS[found.role]:
-        need = "the role 'manager'" if found.role == "manager" else "the role 'admin', or the person at this machine"
-        raise NotAllowed(f"{principal.name} may not do '{found.name}': it takes {need}.")
-    if found.everywhere and not principal.manages_all:
-        raise NotAllowed(f"{principal.name} may not do '{found.name}': it takes a manager of all contexts.")
+def _apart(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters one by one, also those that a caller gave together."""
+    apart: dict[str, Any] = {}
+    for name, value in given.items():
+        if isinstance(value, Together):
+            apart |= {part: getattr(value, part) for part in type(value).model_fields}
+        else:
+            apart[name] = value
+    return apart
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
@@ -180,18 +258,6 @@ def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-
-
-def _checked(found: Case, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        checked = found.parameters(**parameters)
-    except ValidationError as error:
-        wrong = error.errors()
-        problems = "; ".join(map(_problem, wrong))
-        unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
-        valid = f" Its parameters: {', '.join(found.parameters.model_fields) or 'none'}." if unknown else ""
-        raise InvalidInput(f"'{found.name}' cannot be done so: {problems}.{valid}") from None
-    return {name: getattr(checked, name) for name in found.parameters.model_fields}
 
 
 _UNTOLD = ("password", "data")

@@ -14,7 +14,7 @@ from argot.errors import NotFound
 from argot.service.glossary_review import occurrences as documents
 from argot.service.json_values import audience_of, jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Number, Reader, Text, Together, case
+from argot.service.usecases.registry import Count, Number, Reader, Text, Together, usecase
 from argot.types import Principal, Sense, SenseStatus
 
 Word = Annotated[Text, Field(min_length=1, max_length=200)]
@@ -60,7 +60,7 @@ class NewSense(SenseFields):
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_list(
     kb: KnowledgeBase,
     principal: Principal,
@@ -77,7 +77,7 @@ async def glossary_list(
     return [jsonable(sense) for sense in senses]
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_search(
     kb: KnowledgeBase,
     principal: Principal,
@@ -92,13 +92,13 @@ async def glossary_search(
     return [shown(principal, sense) for sense in senses]
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> dict[str, Any]:
     """One sense."""
     return shown(principal, await kb.blocking(kb.glossary.sense, principal, sense_id))
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words) -> dict[str, Any]:
     """All senses of a term, whatever their status, and the senses that have it as an alias.
 
@@ -118,7 +118,7 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
     }
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_occurrences(
     kb: KnowledgeBase, principal: Principal, *, phrase: Words, limit: Limit = 5
 ) -> dict[str, Any]:
@@ -126,7 +126,7 @@ async def glossary_occurrences(
     return await kb.blocking(documents.occurrences, kb.document_store, principal, phrase, limit)
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_passage(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, phrase: Words = ""
 ) -> dict[str, Any]:
@@ -138,7 +138,7 @@ async def glossary_passage(
     return {**passage(of, document), "parts": documents.parts_of(of.text, phrase)}
 
 
-@case("asker")
+@usecase("asker")
 async def glossary_similar(
     kb: KnowledgeBase, principal: Principal, *, term: Words, limit: Limit = 5
 ) -> list[dict[str, Any]]:
@@ -151,7 +151,7 @@ async def glossary_similar(
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_add(
     kb: KnowledgeBase,
     principal: Principal,
@@ -184,7 +184,7 @@ async def glossary_add(
     return plain
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_draft(
     kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = ""
 ) -> dict[str, Any]:
@@ -192,7 +192,7 @@ async def glossary_draft(
     return shown(principal, await kb.blocking(kb.glossary.draft, principal, **sense.said, why=why))
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_save(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, sense: SenseFields, why: Words = ""
 ) -> dict[str, Any]:
@@ -201,7 +201,7 @@ async def glossary_save(
     return shown(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_approve(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> dict[str, Any]:
@@ -209,7 +209,7 @@ async def glossary_approve(
     return shown(principal, await kb.blocking(kb.glossary.approve, principal, sense_id, version, why))
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_retire(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> dict[str, Any]:
@@ -217,7 +217,7 @@ async def glossary_retire(
     return shown(principal, await kb.blocking(kb.glossary.retire, principal, sense_id, version, why))
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_warnings(
     kb: KnowledgeBase,
     principal: Principal,
@@ -239,7 +239,7 @@ async def glossary_warnings(
     return [*found, {"kind": "no_document", "message": unused, "senses": []}] if unused else found
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_conflicts(
     kb: KnowledgeBase,
     principal: Principal,
@@ -272,7 +272,7 @@ async def glossary_conflicts(
     return await kb.blocking(found)
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_let_stand(
     kb: KnowledgeBase,
     principal: Principal,
@@ -288,7 +288,7 @@ async def glossary_let_stand(
     return {"change": await kb.blocking(kb.glossary.let_stand, principal, kind, senses, why)}
 
 
-@case("manager")
+@usecase("manager")
 async def glossary_take_up(
     kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
 ) -> dict[str, Any]:

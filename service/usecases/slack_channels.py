@@ -13,7 +13,7 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
 from argot.service.slack.slack_store import PUBLIC, Channel, Mode, Replies, SlackThread
-from argot.service.usecases.registry import Text, case
+from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
 
 ChannelId = Annotated[Text, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
@@ -21,7 +21,7 @@ SlackUser = Annotated[Text, Field(pattern=r"^[UW][A-Z0-9]{2,20}$")]
 Team = Annotated[Text, Field(pattern=r"^[TE][A-Z0-9]{2,20}$")]
 
 
-@case("admin")
+@usecase("admin")
 async def slack_channel_set(
     kb: KnowledgeBase,
     principal: Principal,
@@ -58,13 +58,13 @@ async def slack_channel_set(
     return plain
 
 
-@case("admin")
+@usecase("admin")
 async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """The channels that are answered otherwise than when mentioned, from public documents."""
     return [jsonable(one) for one in await kb.blocking(kb.people.slack.channels)]
 
 
-@case("admin")
+@usecase("admin")
 async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, channel: ChannelId) -> dict[str, Any]:
     """Answer a channel as any other again."""
     if not await kb.blocking(kb.people.slack.forget_channel, channel):
@@ -72,7 +72,7 @@ async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, chann
     return {"channel": channel}
 
 
-@case("admin")
+@usecase("admin")
 async def slack_people_link(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser, user: Text
 ) -> dict[str, Any]:
@@ -82,7 +82,7 @@ async def slack_people_link(
     return {"team": team, "slack_user": slack_user, "user": user}
 
 
-@case("admin")
+@usecase("admin")
 async def slack_people_unlink(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser
 ) -> dict[str, Any]:
@@ -92,14 +92,14 @@ async def slack_people_unlink(
     return {"team": team, "slack_user": slack_user}
 
 
-@case("admin")
+@usecase("admin")
 async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """Who in Slack is which user, where an administrator said so."""
     rows = await kb.blocking(kb.people.slack.links)
     return [{"team": team, "slack_user": one, "user": user} for team, one, user in rows]
 
 
-@case("asker")
+@usecase("asker")
 async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
     """A conversation begun in Slack as one of one's own, to go on with: `thread` is its id.
 

@@ -7,11 +7,11 @@ from typing import Any
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import Turn, run_context, understood
-from argot.service.usecases.registry import Text, case
+from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal, Sense
 
 
-@case("asker")
+@usecase("asker")
 async def other_senses(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text
 ) -> dict[str, Any]:
@@ -32,7 +32,7 @@ async def other_senses(
     return {"term": read.surface, "question": asked.question, "read": jsonable(read), "senses": senses}
 
 
-@case("asker")
+@usecase("asker")
 async def report_term(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, share: bool = True
 ) -> dict[str, Any]:

@@ -12,21 +12,21 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
-from argot.service.usecases.registry import Count, Text, case
+from argot.service.usecases.registry import Count, Text, usecase
 from argot.types import Principal
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
 
 
-@case("asker")
+@usecase("asker")
 async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """One's own threads, the latest first: id, title, created_at, updated_at."""
     threads = await kb.threads()
     return [jsonable(thread) for thread in await threads.of(principal.name)]
 
 
-@case("asker")
+@usecase("asker")
 async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> dict[str, Any]:
     """Give a thread another title."""
     if not title.strip():
@@ -36,7 +36,7 @@ async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text
     return plain
 
 
-@case("asker")
+@usecase("asker")
 async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
     """Delete a thread with all its checkpoints and feedback, and the files that were put into it."""
     threads = await kb.threads()
@@ -48,7 +48,7 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
     return plain
 
 
-@case("asker")
+@usecase("asker")
 async def feedback(
     kb: KnowledgeBase,
     principal: Principal,
@@ -81,7 +81,7 @@ async def feedback(
     return plain
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def feedback_list(
     kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Text = ""
 ) -> list[dict[str, Any]]:
@@ -96,7 +96,7 @@ async def feedback_list(
     return await kb.blocking(judged_answers, await run_context(kb, principal), said)
 
 
-@case("asker")
+@usecase("asker")
 async def thread_settings(
     kb: KnowledgeBase,
     principal: Principal,
@@ -118,7 +118,7 @@ async def thread_settings(
     return plain
 
 
-@case("asker")
+@usecase("asker")
 async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
     """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
     from argot.graph.run import last_turn
@@ -130,7 +130,7 @@ async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: 
     return await kb.blocking(follow_ups, run, last.result, last.asked) if last and not last.waiting else []
 
 
-@case("asker")
+@usecase("asker")
 async def thread_export(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, form: Literal["markdown", "json"] = "markdown"
 ) -> dict[str, str]:
@@ -143,7 +143,7 @@ async def thread_export(
     return exported(await thread_read(kb, principal, thread=thread), form)
 
 
-@case("asker")
+@usecase("asker")
 async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
     """A thread of one's own: its turns (each an `AskResult`), its feedback and files, whether a choice is open, and
     whether those who look after the glossary may read its questions that met unknown terms.

@@ -15,7 +15,7 @@ from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import ingest_event
-from argot.service.usecases.registry import Reader, Text, case
+from argot.service.usecases.registry import Reader, Text, usecase
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Data = Annotated[bytes, BeforeValidator(_bytes)]
 NOT_YOURS = "it is in, for readers of whom you are none: you will not see it yourself"
 
 
-@case("manager", everywhere=True)
+@usecase("manager", everywhere=True)
 async def upload(
     kb: KnowledgeBase,
     principal: Principal,

@@ -13,13 +13,13 @@ from argot.service.identity.people import EVERY_CONTEXT, Role, User
 from argot.service.identity.sessions import Session
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Text, case
+from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
 
 Contexts = Annotated[list[Text] | None, Field(max_length=1000)]
 
 
-@case("admin")
+@usecase("admin")
 async def user_add(
     kb: KnowledgeBase,
     principal: Principal,
@@ -62,13 +62,13 @@ async def user_add(
     return {**_shown(kb.people.user(name)), **told}
 
 
-@case("admin")
+@usecase("admin")
 async def user_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """Every user with groups and role."""
     return [_shown(user) for user in await kb.blocking(kb.people.users)]
 
 
-@case("admin")
+@usecase("admin")
 async def user_roles(
     kb: KnowledgeBase,
     principal: Principal,
@@ -88,7 +88,7 @@ async def user_roles(
     return _shown(await kb.blocking(kb.people.user, name))
 
 
-@case("admin")
+@usecase("admin")
 async def user_set(
     kb: KnowledgeBase,
     principal: Principal,
@@ -112,7 +112,7 @@ async def user_set(
     return _shown(await kb.blocking(kb.people.user, name))
 
 
-@case("admin")
+@usecase("admin")
 async def user_password(
     kb: KnowledgeBase,
     principal: Principal,
@@ -129,27 +129,27 @@ async def user_password(
     return {**_shown(await kb.blocking(kb.people.set_password, name, given)), **told}
 
 
-@case("admin")
+@usecase("admin")
 async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
     """Shut a user out at once and everywhere. Nothing of theirs is deleted."""
     _require_other(principal, name, "suspend yourself")
     return _shown(await kb.blocking(kb.people.suspend, name))
 
 
-@case("admin")
+@usecase("admin")
 async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
     """Let a suspended user in again. They have to sign in anew."""
     return _shown(await kb.blocking(kb.people.restore, name))
 
 
-@case("admin")
+@usecase("admin")
 async def user_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> list[dict[str, Any]]:
     """Where a user is signed in."""
     await kb.blocking(kb.people.user, name)
     return [session_shown(one) for one in await kb.blocking(kb.people.sessions.of, name)]
 
 
-@case("admin")
+@usecase("admin")
 async def user_end_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
     """Sign a user out everywhere."""
     await kb.blocking(kb.people.user, name)

@@ -209,13 +209,13 @@ def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal:
 
 async def _side(graph: ArgotGraph, run: RunContext, question: str) -> dict[str, Any]:
     """How a question is read, and what it finds, in a thread of its own."""
-    from argot.graph.run import ask
+    from argot.graph.run import TurnEnded, ask
 
     result: AskResult | None = None
     learned: Learned | None = None
     async for event in ask(graph, run, question, secrets.token_hex(8)):
-        if event.kind == "result":
-            result, learned = event.data, event.learned  # type: ignore[assignment]
+        if isinstance(event, TurnEnded) and isinstance(event.data, AskResult):
+            result, learned = event.data, event.learned
     assert result is not None
     return _shown(result, learned)
 

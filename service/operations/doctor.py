@@ -23,6 +23,7 @@ from argot.service.operations.findings import Finding, attempt, bad, good
 from argot.service.operations.model_checks import model_findings, without_password
 from argot.service.slack.slack_check import slack_findings
 from argot.service.storage.sqlite import check_database
+from argot.service.usecases.maintenance import check
 from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings
 
 FREE_GB = 1.0
@@ -159,7 +160,7 @@ def _inside(home: Path, settings: Settings) -> list[Finding]:
 
     try:
         with connect(home, settings) as client:
-            problems: list[dict[str, Any]] = client.call("check")
+            problems: list[dict[str, Any]] = client.call(check)
     except KnowledgeBaseBusy as busy:
         return [good("index", f"not looked at: {busy}")]
     except ArgotError as error:

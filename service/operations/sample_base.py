@@ -10,6 +10,9 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.remedies import REINSTALL
+from argot.service.usecases.contexts import context_add
+from argot.service.usecases.documents import add
+from argot.service.usecases.glossary_files import glossary_import
 from argot.settings import Settings
 
 Progress = Callable[[int, int, str], None]
@@ -50,8 +53,8 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
         if not documents.is_dir():
             raise InvalidInput(f"{PACKAGE} holds no documents: {REINSTALL}.")
         _contexts(client, folder / "contexts.csv")
-        glossary = client.call("glossary_import", text=_text(folder / "glossary.csv"), name="glossary.csv")
-        added = client.call("add", paths=[str(documents)], base_uri=BASE_URI, on_event=on_event)
+        glossary = client.call(glossary_import, text=_text(folder / "glossary.csv"), name="glossary.csv")
+        added = client.watched(on_event).call(add, paths=[str(documents)], base_uri=BASE_URI)
     if added["failed"]:
         names = ", ".join(one["name"] for one in added["problems"] if one["kind"] == "failed")
         raise InvalidInput(f"Samples could not be read: {names}. See what is wrong with: argot doctor")
@@ -64,7 +67,7 @@ def _contexts(client: Any, path: Path) -> None:
     import csv
 
     for row in csv.DictReader(_text(path).splitlines()):
-        client.call("context_add", **{key: row.get(key) or "" for key in ("name", "description", "contact")})
+        client.call(context_add, **{key: row.get(key) or "" for key in ("name", "description", "contact")})
 
 
 def _text(path: Path) -> str:

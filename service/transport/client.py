@@ -7,40 +7,77 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import aclosing
+from copy import copy
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, overload
 
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
+from argot.results import AskEvent, AskResult
 from argot.service.home_lock import read_owner
 from argot.service.instrumentation import surface
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event
+from argot.service.usecases.registry import Event, StreamingUseCase, UseCase, apart
 from argot.settings import Settings
 
-OnEvent = Callable[[Event], None]
+OnEvent = Callable[[Event | AskEvent], None]
+P = ParamSpec("P")
+R = TypeVar("R")
+Called: TypeAlias = UseCase[..., Any] | StreamingUseCase[..., Any]
 
 
-class Client(Protocol):
-    """Runs use cases. To be used as a context manager; closing it closes what was opened."""
+class Client:
+    """Runs use cases. To be used as a context manager; closing it closes what was opened.
 
-    def call(
-        self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
-    ) -> Any:
-        """Run a use case; its result. Every event before goes to `on_event` as it comes.
+    `client.as_user("ann").watched(bar.move).call(reindex)` runs one on somebody's behalf and hands every event before the
+    result to a function, as it comes.
+    """
 
-        Ctrl-C in between stops the work, wherever it is done.
+    def __init__(self, *, user: str | None = None, on_event: OnEvent | None = None) -> None:
+        self.surface = "command"
+        self._user = user
+        self._on_event = on_event
+
+    def as_user(self, name: str | None) -> Self:
+        """The same client on behalf of the user named; None: of the person at this machine."""
+        other = copy(self)
+        other._user = name
+        return other
+
+    def watched(self, on_event: OnEvent | None) -> Self:
+        """The same client, whose events before the result go to this function."""
+        other = copy(self)
+        other._on_event = on_event
+        return other
+
+    @overload
+    def call(self, case: UseCase[P, R], /, *args: P.args, **given: P.kwargs) -> R: ...
+
+    @overload
+    def call(self, case: StreamingUseCase[P, AskEvent], /, *args: P.args, **given: P.kwargs) -> AskResult: ...
+
+    @overload
+    def call(self, case: StreamingUseCase[P, Event], /, *args: P.args, **given: P.kwargs) -> Any: ...
+
+    def call(self, case: Called, /, *args: Any, **given: Any) -> Any:
+        """Run a use case; its result. Ctrl-C in between stops the work, wherever it is done.
 
         Raises:
             ArgotError: whatever the use case raises.
         """
-        ...
+        return self._call(case, given)
 
-    def __enter__(self) -> Self: ...
+    def _call(self, case: Called, given: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        """Nothing is held between two calls."""
 
 
 def connect(home: Path, settings: Settings, *, create: bool = False) -> LocalClient | SocketClient:
@@ -62,44 +99,42 @@ def connect(home: Path, settings: Settings, *, create: bool = False) -> LocalCli
             raise busy from None
 
 
-class LocalClient:
+class LocalClient(Client):
     """Owns the knowledge base itself, for as long as the command runs.
 
     It is used either by `call`, or by `acall` and `aclose` in one event loop.
     """
 
     def __init__(self, kb: KnowledgeBase) -> None:
+        super().__init__()
         self.kb = kb
-        self.surface = "command"
         self._runner = asyncio.Runner()
 
-    def call(
-        self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
-    ) -> Any:
-        return self._runner.run(self._run(case, as_user, on_event, parameters))
+    def _call(self, case: Called, given: dict[str, Any]) -> Any:
+        return self._runner.run(self._run(case, given))
+
+    async def _run(self, case: Called, given: dict[str, Any]) -> Any:
+        surface.set(self.surface)
+        principal = self.kb.principal(self._user)
+        if isinstance(case, UseCase):
+            return await case(self.kb, principal, **given)
+        result: Any = None
+        async with aclosing(case(self.kb, principal, **given)) as events:
+            async for event in events:
+                result = _result_in(event)
+                if result is None and self._on_event:
+                    self._on_event(event)
+        return result
 
     async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
-        """The same in the event loop at hand. Cancelling it stops the work."""
-        return await self._run(case, as_user, None, parameters)
-
-    async def aclose(self) -> None:
-        await self.kb.close()
-
-    async def _run(self, name: str, as_user: str | None, on_event: OnEvent | None, parameters: dict[str, Any]) -> Any:
+        """The result of the use case of this name, as JSON, in the event loop at hand. Cancelling it stops the work."""
         from argot.service.usecases import catalogue
 
         surface.set(self.surface)
-        data = None
-        async with aclosing(catalogue.run(self.kb, self.kb.principal(as_user), name, parameters)) as events:
-            async for event in events:
-                if event["kind"] == "result":
-                    data = event["data"]
-                elif on_event:
-                    on_event(event)
-        return data
+        return await catalogue.result(self.kb, self.kb.principal(as_user), case, **parameters)
 
-    def __enter__(self) -> Self:
-        return self
+    async def aclose(self) -> None:
+        await self.kb.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -110,28 +145,34 @@ class LocalClient:
             self._runner.close()
 
 
-class SocketClient:
+def _result_in(event: Event | AskEvent) -> Any:
+    """What the last event carries; None for one on the way."""
+    if isinstance(event, AskEvent):
+        return event.data if event.kind == "result" else None
+    return event["data"] if event["kind"] == "result" else None
+
+
+class SocketClient(Client):
     """Goes through the running owner. Each call is one connection; hanging up stops the work."""
 
     def __init__(self, path: Path) -> None:
-        self.surface = "command"
+        super().__init__()
         self._path = path
         self._connect().close()
 
-    def call(
-        self, case: str, /, *, as_user: str | None = None, on_event: OnEvent | None = None, **parameters: Any
-    ) -> Any:
+    def _call(self, case: Called, given: dict[str, Any]) -> Any:
         with self._connect() as connection, connection.makefile("rb") as lines:
-            connection.sendall(self._request(case, as_user, parameters))
+            connection.sendall(self._request(case.name, self._user, _plain(given)))
             for line in lines:
-                if (event := _event(line))["kind"] == "result":
-                    return event["data"]
-                if on_event:
-                    on_event(event)
+                event = _event(line)
+                if event["kind"] == "result":
+                    return case.result_of(event["data"])
+                if self._on_event:
+                    self._on_event(case.event_of(event))
         raise self._stopped()
 
     async def acall(self, case: str, /, *, as_user: str | None = None, **parameters: Any) -> Any:
-        """The same in an event loop. Cancelling it hangs up."""
+        """The same as JSON, in an event loop. Cancelling it hangs up."""
         from argot.service.transport.wire_format import MAX_LINE
 
         connection = self._connect()
@@ -174,13 +215,10 @@ class SocketClient:
             )
         return connection
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Nothing is held between two calls."""
+def _plain(given: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as they travel: each by itself."""
+    return {name: jsonable(value) for name, value in apart(given).items()}
 
 
 def _event(line: bytes) -> Event:

@@ -131,7 +131,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
             ) from error
         surface.set(str(request.get("surface", "command")))
         principal = kb.principal(user)
-        async with aclosing(catalogue.run(kb, principal, name, parameters)) as events:
+        async with aclosing(catalogue.dispatch(kb, principal, name, parameters)) as events:
             async for event in events:
                 writer.write(encode(event))
                 await writer.drain()

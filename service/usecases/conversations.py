@@ -21,7 +21,7 @@ from argot.results import AskEvent, AskResult, Choice
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner
-from argot.service.usecases.questions import Tags, note_learned, run_context
+from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
 from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
 
@@ -193,8 +193,8 @@ async def _answered(
 def _forgotten(event: AskEvent) -> AskEvent:
     """The event, with no name of a thread that is gone when the answer is there."""
     if isinstance(event.data, AskResult):
-        return replace(event, data=event.data.model_copy(update={"thread": ""}))
-    return event
+        event = replace(event, data=event.data.model_copy(update={"thread": ""}))
+    return for_surfaces(event)
 
 
 def _is_choice(text: str) -> bool:

@@ -19,9 +19,8 @@ from argot.types import THREAD, Principal
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
-    from argot.graph.run import AskEvent
     from argot.graph.run_context import RunContext
-    from argot.results import AskResult, Jargon
+    from argot.results import AskEvent, AskResult, Jargon
 
 Tags = Annotated[list[Text], Field(max_length=100)]
 Turn = Count
@@ -45,7 +44,7 @@ async def ask(
     With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
     `heard` is what others said just before, where several people talk: the question may lean on it.
 
-    The events are `AskEvent`s; the last is the `result`. With status `needs_choice`, send one of the choices to `answer`.
+    The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
     from argot.graph.question_validation import checked_question
     from argot.graph.run import ask as ask_graph
@@ -160,6 +159,11 @@ async def run_context(
     return replace(run, tags=manner.tags or kept.tags)
 
 
+def for_surfaces(event: AskEvent) -> AskEvent:
+    """The event without what it tells the glossary's managers."""
+    return AskEvent(event.kind, event.name, event.seconds, event.data, event.model_seconds)
+
+
 def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: AskEvent) -> None:
     """What the end of a turn tells the glossary's managers is noted, once nobody waits for it."""
     learned = getattr(event, "learned", None)
@@ -231,6 +235,6 @@ async def _handed_out(
             if event.kind == "result":
                 await threads.touch(thread)
             try:
-                yield event
+                yield for_surfaces(event)
             finally:
                 note_learned(kb, principal, thread, event)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
+from functools import cache
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -27,10 +28,10 @@ from typing import (
     overload,
 )
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from argot.errors import InvalidInput, NotAllowed
-from argot.results import AskEvent
+from argot.results import AskEvent, AskResult
 from argot.service.identity.people import Role, require_name, role_of
 from argot.service.instrumentation import Watched, watch
 from argot.types import Principal
@@ -111,7 +112,7 @@ class _Declared:
             InvalidInput: one is missing, unknown or of the wrong kind.
         """
         try:
-            checked = self.parameters(**_apart(given))
+            checked = self.parameters(**apart(given))
         except ValidationError as error:
             wrong = error.errors()
             problems = "; ".join(map(_problem, wrong))
@@ -128,6 +129,14 @@ class _Declared:
             for name, kind in self.together.items()
         }
         return {**given, **made}
+
+    def result_of(self, data: Any) -> Any:
+        """The result that came over a wire as JSON, as its own type again."""
+        return _adapter(self.function).validate_python(data)
+
+    def event_of(self, event: Event) -> Event | AskEvent:
+        """The same of an event on the way."""
+        return event
 
     @contextmanager
     def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
@@ -174,6 +183,12 @@ class StreamingUseCase(_Declared, Generic[P, E]):
 
     Closing it stops the work. Raises as `UseCase` does, when its first event is asked for.
     """
+
+    def result_of(self, data: Any) -> Any:
+        return AskResult.model_validate(data) if self.asks else data
+
+    def event_of(self, event: Event) -> Event | AskEvent:
+        return AskEvent(**event) if self.asks else event
 
     async def __call__(
         self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs
@@ -225,7 +240,7 @@ def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: 
 _RANKS: dict[Role, int] = {"asker": 0, "manager": 1, "admin": 2}
 
 
-def _apart(given: Mapping[str, Any]) -> dict[str, Any]:
+def apart(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters one by one, also those that a caller gave together."""
     apart: dict[str, Any] = {}
     for name, value in given.items():
@@ -258,6 +273,12 @@ def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+
+
+@cache
+def _adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
+    returned = get_type_hints(function, include_extras=True)["return"]
+    return TypeAdapter(returned)
 
 
 _UNTOLD = ("password", "data")

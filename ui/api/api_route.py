@@ -143,7 +143,7 @@ async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict
     """
     if catalogue.CASES[name].local:
         raise ValueError(f"'{name}' is for this machine alone")
-    async with aclosing(catalogue.run(kb, who.principal, name, parameters)) as events:
+    async with aclosing(catalogue.dispatch(kb, who.principal, name, parameters)) as events:
         try:
             async for event in events:
                 yield event

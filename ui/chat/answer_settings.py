@@ -9,7 +9,9 @@ from chainlit.input_widget import InputWidget, MultiSelect, Select
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.contexts import context_list
+from argot.service.usecases.documents import list_documents
+from argot.service.usecases.threads import thread_list, thread_settings
 from argot.ui.chat.chat_identity import current_principal
 
 MANNER = "manner"
@@ -29,7 +31,7 @@ class Manners:
 
     async def offer_new(self) -> None:
         """For a conversation that has not begun: in the context in which the last one was held."""
-        held = await self._call("thread_list")
+        held = await thread_list(self.kb, await current_principal(self.kb))
         context = held[0]["settings"]["context"] if held else None
         await self._offer({"profile": None, "context": context, "tags": []})
 
@@ -46,7 +48,7 @@ class Manners:
         }
         cl.user_session.set(MANNER, manner)
         try:
-            await self._call("thread_settings", thread=thread, **manner)
+            await thread_settings(self.kb, await current_principal(self.kb), thread=thread, **manner)
         except NotFound:  # not begun yet
             return
 
@@ -54,7 +56,7 @@ class Manners:
         """The conversation has begun: keep with it what was chosen before."""
         manner = cl.user_session.get(MANNER)
         if manner and any(manner.values()):
-            await self._call("thread_settings", thread=thread, **manner)
+            await thread_settings(self.kb, await current_principal(self.kb), thread=thread, **manner)
 
     async def _offer(self, kept: dict[str, Any]) -> None:
         cl.user_session.set(MANNER, kept)
@@ -67,7 +69,7 @@ class Manners:
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
-        contexts = [context["name"] for context in await self._call("context_list")]
+        contexts = [context["name"] for context in await context_list(self.kb, await current_principal(self.kb))]
         if contexts:
             inputs.append(
                 Select(
@@ -91,11 +93,8 @@ class Manners:
         await cl.ChatSettings(inputs).send()
 
     async def _tags(self) -> list[str]:
-        documents = await self._call("list_documents")
+        documents = await list_documents(self.kb, await current_principal(self.kb))
         return sorted({tag for document in documents for tag in document["tags"]})[:MOST_TAGS]
-
-    async def _call(self, name: str, **parameters: Any) -> Any:
-        return await catalogue.result(self.kb, await current_principal(self.kb), name, **parameters)
 
 
 def _some(value: object) -> str | None:

@@ -7,7 +7,7 @@ cases of the service.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
@@ -17,10 +17,15 @@ from chainlit.context import context
 from chainlit.utils import wrap_user_function
 
 from argot.errors import ArgotError
-from argot.results import AskResult
+from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import BASE_URI
-from argot.service.usecases import catalogue
+from argot.service.usecases.documents import list_documents
+from argot.service.usecases.glossary_impact import thread_share
+from argot.service.usecases.questions import answer, ask, ask_again, ask_in_sense
+from argot.service.usecases.term_corrections import other_senses, report_term
+from argot.service.usecases.threads import thread_follow_ups, thread_read
+from argot.types import Principal
 from argot.ui.chat.answer_settings import Manners
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import asker, current_principal, sign_in_required
@@ -104,7 +109,7 @@ class ChatWindow:
 
     async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
         """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
-        documents = await self._call("list_documents")
+        documents = await list_documents(self.kb, await current_principal(self.kb))
         if not any(document["uri"].startswith(BASE_URI) for document in documents):
             return []
         return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
@@ -133,38 +138,51 @@ class ChatWindow:
             if await self.files.put_in(message, thread) and not message.content.strip():
                 await give_buttons_back()
                 return
-            parameters = {"question": message.content, "thread": thread}
-            await self._turn(run, Asked(message.id, message.content), "ask", parameters)
+            answering = ask(self.kb, await current_principal(self.kb), question=message.content, thread=thread)
+            await self._turn(run, thread, Asked(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
         """A button of what was asked back."""
         choice, label = str(action.payload.get("choice", "")), str(action.payload.get("label", ""))
-        await self._pressed(label, "answer", {"choice": choice})
+        await self._pressed(label, lambda who, thread: answer(self.kb, who, thread=thread, choice=choice))
 
     async def on_other_wording(self, action: cl.Action) -> None:
         """A suggestion: under a query miss, or to go on with."""
         question = str(action.payload.get("question", ""))
-        await self._pressed(question, "ask", {"question": question})
+        await self._pressed(question, lambda who, thread: ask(self.kb, who, thread=thread, question=question))
 
     async def on_sense(self, action: cl.Action) -> None:
         """Another sense of a term that was not read as meant: the question once more, in that sense."""
         given = action.payload
-        parameters = {name: given.get(name) for name in ("turn", "term", "sense")}
+        read = {name: given.get(name) for name in ("turn", "term", "sense")}
         said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
-        await self._pressed(said, "ask_in_sense", parameters)
+        await self._pressed(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
         """The last question once more. Its answer takes the place of the one shown."""
         last = cl.user_session.get(ANSWER) or {}
         question, old = last.get("question", ""), last.get("steps", ())
-        await self._run(lambda run: self._turn(run, Asked(question), "ask_again", {}, old), question)
 
-    async def _pressed(self, said: str, case: str, parameters: dict[str, Any]) -> None:
+        async def turn(run: cl.Step) -> None:
+            thread = context.session.thread_id
+            answering = ask_again(self.kb, await current_principal(self.kb), thread=thread)
+            await self._turn(run, thread, Asked(question), answering, old)
+
+        await self._run(turn, question)
+
+    async def _pressed(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
+        """A button was pressed that says something; `answered` gives the answer on its way, by asker and thread."""
         await take_buttons_away()
         message = await cl.Message(content=literal(said), type="user_message", author=asker.get() or "").send()
-        await self._run(lambda run: self._turn(run, Asked(message.id, said), case, parameters), message.id)
 
-    async def _run(self, turn: Any, parent: str | None) -> None:
+        async def turn(run: cl.Step) -> None:
+            thread = context.session.thread_id
+            answering = answered(await current_principal(self.kb), thread)
+            await self._turn(run, thread, Asked(message.id, said), answering)
+
+        await self._run(turn, message.id)
+
+    async def _run(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
         """The frame of an answer that a button asks for. It can be stopped like any other."""
 
         async def work() -> None:
@@ -179,21 +197,20 @@ class ChatWindow:
             await context.emitter.task_end()
 
     async def _turn(
-        self, run: cl.Step, asked: Asked, case: str, parameters: dict[str, Any], old: Iterable[str] = ()
+        self, run: cl.Step, thread: str, asked: Asked, answering: AsyncGenerator[AskEvent], old: Iterable[str] = ()
     ) -> None:
-        """Run a use case that answers, and show its events: stages as steps, pieces as they come, the result last.
+        """Show an answer on its way: stages as steps, pieces as they come, the result last.
 
         Args:
             asked: the question's message.
+            answering: a use case that answers; closing it stops the work.
             old: the steps of an answer whose place is taken.
         """
-        parameters = {"thread": context.session.thread_id, **parameters}
-        turn = Turn(str(parameters["thread"]), asked, run.id, cl.Message(content="", author=NAME))
+        turn = Turn(thread, asked, run.id, cl.Message(content="", author=NAME))
         stages = Stages(run.id)
         async with self.windows.giving(turn), stages.waiting(lambda: self._waits_for(turn)):
-            events = catalogue.run(self.kb, await current_principal(self.kb), case, parameters)
-            async with aclosing(events):  # the stop button ends the work, also the model server's
-                async for event in events:
+            async with aclosing(answering):  # the stop button ends the work, also the model server's
+                async for event in answering:
                     if not turn.begun:
                         turn.begun = True
                         for step in old:
@@ -209,25 +226,24 @@ class ChatWindow:
             return "Waiting for its turn"
         return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
 
-    async def _shown(self, event: dict[str, Any], turn: Turn, stages: Stages) -> None:
+    async def _shown(self, event: AskEvent, turn: Turn, stages: Stages) -> None:
         """Show one event of an answer."""
-        match event["kind"]:
+        match event.kind:
             case "stage":
                 await stages.show(event)
             case "token":
-                turn.written += str(event["data"])
+                turn.written += str(event.data)
                 await turn.message.stream_token(quoted(turn.written), is_sequence=True)
             case "retract":
                 turn.written = ""
                 await turn.message.stream_token("", is_sequence=True)
-            case "result":
-                result = AskResult.model_validate(event["data"])
-                await stages.close()
-                self.layer.remember_run(turn.run, result.thread, result.turn)
-                await self._show(turn.message, self._shareable(view(result), result))
-                steps = [turn.message.id, *stages.steps, turn.run]
-                cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
-                await self._go_on(turn.message.id, result)
+        if isinstance(result := event.data, AskResult):
+            await stages.close()
+            self.layer.remember_run(turn.run, result.thread, result.turn)
+            await self._show(turn.message, self._shareable(view(result), result))
+            steps = [turn.message.id, *stages.steps, turn.run]
+            cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
+            await self._go_on(turn.message.id, result)
 
     async def _show(self, message: cl.Message, shown: View) -> None:
         message.content = shown.content
@@ -239,7 +255,7 @@ class ChatWindow:
         """What can be done with the last answer, and questions to go on with."""
         await offer(actions(answer_buttons(), "tool"), answer)
         if result.status in {"answered", "abstained"}:
-            following = await self._call("thread_follow_ups", thread=result.thread)
+            following = await thread_follow_ups(self.kb, await current_principal(self.kb), thread=result.thread)
             await offer(actions(next_buttons(following), "next"), answer)
 
     def _shareable(self, shown: View, result: AskResult, *, shared: bool = False) -> View:
@@ -252,7 +268,9 @@ class ChatWindow:
 
     async def _ask_what_was_meant(self, turn: int, term: str) -> None:
         async with told():
-            offered = await self._call("other_senses", thread=context.session.thread_id, turn=turn, term=term)
+            offered = await other_senses(
+                self.kb, await current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
+            )
             shown = other_meanings(offered, turn)
             message = await cl.Message(content=shown.content, author=NAME).send()
             await offer(actions(shown.buttons), message.id)
@@ -262,7 +280,9 @@ class ChatWindow:
         await take_buttons_away()
         async with told():
             turn, term = action.payload.get("turn"), action.payload.get("term")
-            await self._call("report_term", thread=context.session.thread_id, turn=turn, term=term)
+            await report_term(
+                self.kb, await current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
+            )
             text = (
                 "Those who look after the glossary can read your question now. You are told here when it has a meaning."
             )
@@ -273,7 +293,7 @@ class ChatWindow:
         """The asker lets managers read the questions of this conversation that met unknown terms."""
         await action.remove()
         async with told():
-            await self._call("thread_share", thread=context.session.thread_id)
+            await thread_share(self.kb, await current_principal(self.kb), thread=context.session.thread_id)
             text = "Those who look after the glossary can read your question now."
             await cl.Message(content=text, author=NAME).send()
 
@@ -307,7 +327,7 @@ class ChatWindow:
     async def _resume(self, thread: Any) -> None:
         await take_buttons_away()
         under_way = self.windows.turns(thread["id"])
-        read = await self._call("thread_read", thread=thread["id"])
+        read = await thread_read(self.kb, await current_principal(self.kb), thread=thread["id"])
         turns = settled(read["turns"], under_way)
         thread["steps"][:] = self.layer.steps({**read, "turns": turns})
         await self.manners.offer_of(read)
@@ -343,9 +363,6 @@ class ChatWindow:
         except ArgotError:
             if context.session.current_task:
                 context.session.current_task.cancel()
-
-    async def _call(self, name: str, **parameters: Any) -> Any:
-        return await catalogue.result(self.kb, await current_principal(self.kb), name, **parameters)
 
 
 async def _stoppable(work: Coroutine[Any, Any, None]) -> None:

@@ -19,7 +19,8 @@ from argot.errors import NotFound
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Thread
-from argot.service.usecases import catalogue
+from argot.service.usecases.threads import feedback as feedback_case
+from argot.service.usecases.threads import thread_delete, thread_list, thread_read, thread_rename
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import asker, current_principal
 from argot.ui.chat.chat_threads import ensure_thread
@@ -48,7 +49,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
         """One's own conversations, the latest first. The cursor is the place of the last one given."""
-        found = await self._call("thread_list")
+        found = await thread_list(self.kb, await current_principal(self.kb))
         if filters.search:
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread["title"].casefold()]
@@ -65,7 +66,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def get_thread(self, thread_id: str) -> ThreadDict | None:
         try:
-            thread = await self._call("thread_read", thread=thread_id)
+            thread = await thread_read(self.kb, await current_principal(self.kb), thread=thread_id)
         except NotFound:
             return None
         return {**self._head(thread), "steps": self.steps(thread)}
@@ -95,10 +96,10 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
             await ensure_thread(self.kb, context.session, name)
             return
         if not _announced(thread_id):
-            await self._call("thread_rename", thread=thread_id, title=name)
+            await thread_rename(self.kb, await current_principal(self.kb), thread=thread_id, title=name)
 
     async def delete_thread(self, thread_id: str) -> None:
-        await self._call("thread_delete", thread=thread_id)
+        await thread_delete(self.kb, await current_principal(self.kb), thread=thread_id)
 
     # -- thumbs ----------------------------------------------------------------------------------------------------
 
@@ -112,12 +113,20 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         thread, turn = self._runs.get(feedback.forId) or _turn_in(feedback.forId)
         value, comment = (1 if feedback.value else -1), feedback.comment or ""
         # The dialog says who reads what is sent there: sending it is agreeing.
-        await self._call("feedback", thread=thread, turn=turn, value=value, comment=comment, share=True)
+        await feedback_case(
+            self.kb,
+            await current_principal(self.kb),
+            thread=thread,
+            turn=turn,
+            value=value,
+            comment=comment,
+            share=True,
+        )
         return run_id(thread, turn)
 
     async def delete_feedback(self, feedback_id: str) -> bool:
         thread, turn = _turn_in(feedback_id)
-        await self._call("feedback", thread=thread, turn=turn, value=0)
+        await feedback_case(self.kb, await current_principal(self.kb), thread=thread, turn=turn, value=0)
         return True
 
     # -- what is not stored ----------------------------------------------------------------------------------------
@@ -149,9 +158,6 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         """What is known of a conversation of one's own without reading all of it."""
         principal = await current_principal(self.kb)
         return await (await self.kb.threads()).own(principal.name, thread_id)
-
-    async def _call(self, name: str, **parameters: Any) -> Any:
-        return await catalogue.result(self.kb, await current_principal(self.kb), name, **parameters)
 
     def _head(self, thread: dict[str, Any]) -> dict[str, Any]:
         """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""

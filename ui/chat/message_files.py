@@ -11,7 +11,7 @@ import chainlit as cl
 
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.attachments import thread_attach
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import current_principal
 from argot.ui.rendering.safe_markdown import plain
@@ -38,9 +38,7 @@ class Files:
         try:
             content = await asyncio.to_thread(_taken, Path(element.path or ""))
             principal = await current_principal(self.kb)
-            await catalogue.result(
-                self.kb, principal, "thread_attach", thread=thread, name=element.name, content=content
-            )
+            await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
         except ArgotError as error:
             return plain(error)
         can = "can be asked about now: in this conversation, by you alone. It is deleted with it."

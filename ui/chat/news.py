@@ -13,7 +13,7 @@ from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.glossary_impact import thread_news
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import current_principal
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
@@ -53,7 +53,7 @@ class News:
 
     async def _taken(self, thread: str) -> list[dict[str, Any]]:
         principal = await current_principal(self.kb)
-        news: list[dict[str, Any]] = await catalogue.result(self.kb, principal, "thread_news", thread=thread)
+        news: list[dict[str, Any]] = await thread_news(self.kb, principal, thread=thread)
         return news
 
     def watch(self, session: Any) -> None:

@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 from uuid import uuid4
 
 import chainlit as cl
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
+from argot.results import AskEvent
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.rendering.chat_markdown import STAGES, Button, duration, stage_line
 from argot.ui.rendering.safe_markdown import plain
@@ -50,16 +50,16 @@ class Stages:
         self.lines: dict[str, cl.Step] = {}
         self.seconds = 0.0
 
-    async def show(self, event: dict[str, Any]) -> None:
+    async def show(self, event: AskEvent) -> None:
         """Tells of a stage that began (`seconds` is None) or ended."""
-        name, seconds = str(event["name"]), event["seconds"]
+        name, seconds = event.name, event.seconds
         if self.frame is None or seconds is None:
             await self._name(STAGES.get(name, name))
         assert self.frame
         line = self.lines.get(name)
         if line is None:
             line = self.lines[name] = _step("", self.frame.id)
-        line.name = stage_line(name, str(event["data"] or ""), seconds, event["model_seconds"])
+        line.name = stage_line(name, str(event.data), seconds, event.model_seconds)
         if seconds is not None:
             self.seconds += seconds
             line.end = utc_now()

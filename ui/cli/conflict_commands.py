@@ -63,19 +63,21 @@ def conflicts(
 
     What is let stand leaves the list. It comes back when one of its senses says another thing, or with --take-up.
     """
+    from argot.service.usecases.senses import glossary_conflicts, glossary_take_up
+
     if let_stand + (take_up is not None) + accepted > 1 or (take_up is not None and senses):
         raise InvalidInput("Choose one: SENSE... --let-stand, --take-up CHANGE, or --accepted.")
     if let_stand and not senses:
         raise InvalidInput("Name the senses: argot glossary conflicts 17 23 --let-stand")
     with knowledge_base(home) as client:
         if take_up is not None:
-            done = client.call("glossary_take_up", as_user=as_user, change=take_up, why=why)
+            done = client.as_user(as_user).call(glossary_take_up, change=take_up, why=why)
             say(f"To look at again: {line(', '.join(done['about']))} [change {done['id']}]")
             return
         if let_stand:
             _let_stand(client, senses or [], why, as_user)
             return
-        found = client.call("glossary_conflicts", as_user=as_user, accepted=accepted, about=senses, limit=limit)
+        found = client.as_user(as_user).call(glossary_conflicts, accepted=accepted, about=senses, limit=limit)
     if json_:
         say_json(found)
     else:
@@ -84,13 +86,15 @@ def conflicts(
 
 def _let_stand(client: Client, numbers: list[int], why: str, as_user: str | None) -> None:
     """Each in the versions just read."""
-    found = client.call("glossary_conflicts", as_user=as_user, about=numbers, limit=1000)["conflicts"]
+    from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand
+
+    found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000)["conflicts"]
     between = [one for one in found if {sense["id"] for sense in one["senses"]} == set(numbers)]
     if not between:
         raise InvalidInput("No conflict is between just these senses. List those there are: argot glossary conflicts")
     for one in between:
         seen = [(sense["id"], sense["version"]) for sense in one["senses"]]
-        done = client.call("glossary_let_stand", as_user=as_user, kind=one["kind"], senses=seen, why=why)
+        done = client.as_user(as_user).call(glossary_let_stand, kind=one["kind"], senses=seen, why=why)
         say(f"Let stand: {line(one['message'])} [change {done['change']}]")
 
 

@@ -91,10 +91,12 @@ def derive(
 def _derive(client: Client, wanted: dict[str, Any], json_: bool) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
+    from argot.service.usecases.derivations import derive as derive_case
+
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = error_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        result = client.call("derive", **wanted, on_event=Bar(progress, "deriving").move)
+        result = client.watched(Bar(progress, "deriving").move).call(derive_case, **wanted)
     if json_:
         say_json(result)
     else:
@@ -117,7 +119,9 @@ def _summarise(result: dict[str, Any]) -> None:
 
 
 def _list(client: Client, json_: bool) -> None:
-    found = client.call("derived_list")
+    from argot.service.usecases.derivations import derived_list
+
+    found = client.call(derived_list)
     if json_:
         say_json(found)
         return
@@ -138,7 +142,9 @@ def _list(client: Client, json_: bool) -> None:
 
 
 def _remove(client: Client, kinds: Sequence[str], documents: list[str], json_: bool) -> None:
-    removed = client.call("derived_remove", kinds=kinds, documents=documents)["removed"]
+    from argot.service.usecases.derivations import derived_remove
+
+    removed = client.call(derived_remove, kinds=kinds, documents=documents)["removed"]
     if json_:
         say_json(removed)
     else:

@@ -68,6 +68,8 @@ def add(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
+    from argot.service.usecases.documents import add as add_case
+
     if "" in paths:
         raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -77,13 +79,12 @@ def add(
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
         bar = Bar(progress, "adding")
-        result = client.call(
-            "add",
+        result = client.watched(bar.move).call(
+            add_case,
             paths=[str(Path(path).expanduser().absolute()) for path in paths],
             audience=audience,
             tags=tag,
             base_uri=base_uri,
-            on_event=bar.move,
         )
     if json_:
         say_json(result)
@@ -95,15 +96,19 @@ def add(
 
 def remove(document: Document, home: Home = None) -> None:
     """Take a document out, with everything derived from it."""
+    from argot.service.usecases.documents import remove as remove_case
+
     with knowledge_base(home) as client:
-        removed = client.call("remove", document=reference(document))
+        removed = client.call(remove_case, document=reference(document))
     say(f"Removed {line(removed['name'])} ({removed['id']}), {removed['passages']} passages.")
 
 
 def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the documents."""
+    from argot.service.usecases.documents import list_documents as list_documents_case
+
     with knowledge_base(home) as client:
-        documents = client.call("list_documents", as_user=as_user)
+        documents = client.as_user(as_user).call(list_documents_case)
     if json_:
         say_json(documents)
         return
@@ -117,8 +122,10 @@ def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = Non
 
 def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show a document: what is known of it, and its passages under their headings."""
+    from argot.service.usecases.documents import show as show_case
+
     with knowledge_base(home) as client:
-        found = client.call("show", as_user=as_user, document=reference(document))
+        found = client.as_user(as_user).call(show_case, document=reference(document))
     if json_:
         say_json(found)
         return
@@ -135,13 +142,15 @@ def reindex(home: Home = None) -> None:
     """Rebuild vectors and keyword index from what is stored (after a change of embedding model, or for repair)."""
     from rich.progress import Progress
 
+    from argot.service.usecases.documents import reindex as reindex_case
+
     console = error_console()
     with (
         knowledge_base(home) as client,
         Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
     ):
         bar = Bar(progress, "indexing")
-        result = client.call("reindex", on_event=bar.move)
+        result = client.watched(bar.move).call(reindex_case)
     say(f"Indexed {result['passages']} passages.")
 
 

@@ -67,8 +67,10 @@ def list_senses(
     home: Home = None,
 ) -> None:
     """List terms with their meanings, and the numbers of these."""
+    from argot.service.usecases.senses import glossary_list
+
     with knowledge_base(home) as client:
-        senses = client.call("glossary_list", as_user=as_user, query=query, context=in_context, status=status)
+        senses = client.as_user(as_user).call(glossary_list, query=query, context=in_context, status=status)
     if json_:
         say_json(senses)
         return
@@ -99,11 +101,13 @@ def add_sense(
     home: Home = None,
 ) -> None:
     """Define what a term means in a context, or change it."""
+    from argot.service.usecases.senses import glossary_add, glossary_warnings
+
     with knowledge_base(home) as client:
         told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
-        warnings = client.call("glossary_warnings", **told)
+        warnings = client.call(glossary_warnings, **told)
         sense = client.call(
-            "glossary_add",
+            glossary_add,
             term=term,
             context=of_context,
             expansion=expansion,
@@ -121,8 +125,10 @@ def add_sense(
 @glossary.command("misses", epilog=examples("argot glossary misses", "argot glossary misses --json"))
 def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List terms that people asked for and nobody has defined."""
+    from argot.service.usecases.proposals import glossary_misses
+
     with knowledge_base(home) as client:
-        found = client.call("glossary_misses", as_user=as_user)
+        found = client.as_user(as_user).call(glossary_misses)
     if json_:
         say_json(found)
         return
@@ -154,13 +160,15 @@ def mine(
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
+    from argot.service.usecases.glossary_mining import glossary_mine
+
     with knowledge_base(home) as client:
         console = error_console()
         columns = (progress_text(), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             bar = Bar(progress, "mining")
             wanted = {"limit": limit, "context": in_context, "dry_run": dry_run, "again": again}
-            result = client.call("glossary_mine", as_user=as_user, **wanted, on_event=bar.move)
+            result = client.as_user(as_user).watched(bar.move).call(glossary_mine, **wanted)
     if json_:
         say_json(result)
         return
@@ -192,16 +200,20 @@ def add_context(
     home: Home = None,
 ) -> None:
     """Make a context, or change what is known of one."""
+    from argot.service.usecases.contexts import context_add
+
     with knowledge_base(home, create=True) as client:
-        made = client.call("context_add", name=name, description=description, contact=contact, audience=audience)
+        made = client.call(context_add, name=name, description=description, contact=contact, audience=audience)
     say(f"Context {line(made['name'])}")
 
 
 @context.command("list", epilog=examples("argot context list"))
 def list_contexts(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List the contexts."""
+    from argot.service.usecases.contexts import context_list
+
     with knowledge_base(home) as client:
-        found = client.call("context_list", as_user=as_user)
+        found = client.as_user(as_user).call(context_list)
     if json_:
         say_json(found)
         return

@@ -73,10 +73,12 @@ def import_(
     CSV columns: term,context,expansion,description,notes,aliases,owner,status (aliases separated by |; status is draft,
     approved or retired). With one bad row nothing is changed, and every bad row is named.
     """
+    from argot.service.usecases.glossary_files import glossary_preview
+
     given: dict[str, Any] = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
     with knowledge_base(home, create=not dry_run) as client:
         if dry_run:
-            _show_preview(client.call("glossary_preview", **given, limit=_SHOWN), json_)
+            _show_preview(client.call(glossary_preview, **given, limit=_SHOWN), json_)
             return
         report = _taken_in(client, given, why)
     if json_:
@@ -90,11 +92,13 @@ def import_(
 def _taken_in(client: Client, given: dict[str, Any], why: str) -> dict[str, Any]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
+    from argot.service.usecases.glossary_files import glossary_import_file
+
     console = error_console()
     columns = (progress_text(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = Bar(progress, "importing")
-        report: dict[str, Any] = client.call("glossary_import_file", **given, why=why, on_event=bar.move)
+        report: dict[str, Any] = client.watched(bar.move).call(glossary_import_file, **given, why=why)
     return report
 
 
@@ -103,11 +107,11 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
 
     JSON holds everything. CSV leaves out audiences, review dates and what is known of contexts.
     """
-    from argot.service.usecases.glossary_files import format_to_write
+    from argot.service.usecases.glossary_files import format_to_write, glossary_export_file
 
     wanted = format_ or format_to_write(file)
     with knowledge_base(home) as client:
-        text = client.call("glossary_export_file", as_user=as_user, format=wanted)
+        text = client.as_user(as_user).call(glossary_export_file, format=wanted)
     if file == "-":
         # As typed, so that it can be imported again; but a terminal would obey what stands in it.
         typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)

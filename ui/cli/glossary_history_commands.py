@@ -28,11 +28,13 @@ def history(
     home: Home = None,
 ) -> None:
     """Show who changed what, when and why, newest first."""
+    from argot.service.usecases.glossary_history import glossary_changes, glossary_history
+
     with knowledge_base(home) as client:
         if term is None:
-            found = client.call("glossary_changes", as_user=as_user, limit=limit)
+            found = client.as_user(as_user).call(glossary_changes, limit=limit)
         else:
-            found = client.call("glossary_history", as_user=as_user, term=term, limit=limit)
+            found = client.as_user(as_user).call(glossary_history, term=term, limit=limit)
     if json_:
         say_json(found)
     elif term is None:
@@ -56,12 +58,14 @@ def roll_back(
     home: Home = None,
 ) -> None:
     """Take a change back, or set a term to how it was. This is a change too, and can be taken back."""
+    from argot.service.usecases.glossary_history import glossary_roll_back
+
     if (change is None) == (term is None) or (term is None) != (to is None):
         raise InvalidInput("Name either a change, or a term with --to: argot glossary roll-back --term PUC --to 12")
     moment: int | str | None = int(to) if to and to.isascii() and to.isdigit() else to
     given = {"change": change} if term is None else {"term": term, "moment": moment}
     with knowledge_base(home) as client:
-        done = client.call("glossary_roll_back", as_user=as_user, why=why, force=force, **given)
+        done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **given)
     say(f"Change {done['id']} took back {done['rows']} entries. Undo it with: argot glossary roll-back {done['id']}")
 
 

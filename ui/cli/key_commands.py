@@ -29,8 +29,10 @@ def add(
     home: Home = None,
 ) -> None:
     """Make a key and print it, this once. It may do whatever that user may."""
+    from argot.service.usecases.api_keys import key_add
+
     with knowledge_base(home) as client:
-        made = client.call("key_add", as_user=as_user, name=label, user=name, days=days)
+        made = client.as_user(as_user).call(key_add, name=label, user=name, days=days)
     say(made["key"])
     note(f"Key {made['id']} of {line(made['user'])}. It is not shown again. Revoke it: argot key revoke {made['id']}")
     if made["ends_at"]:
@@ -47,8 +49,10 @@ def list_keys(
     home: Home = None,
 ) -> None:
     """List the keys that are not revoked: whose, what for, when they were last used, and when they end or ended."""
+    from argot.service.usecases.api_keys import key_list
+
     with knowledge_base(home) as client:
-        found = client.call("key_list", as_user=as_user, user=name or (None if as_user else "*"))
+        found = client.as_user(as_user).call(key_list, user=name or (None if as_user else "*"))
     if json_:
         say_json(found)
         return
@@ -67,8 +71,10 @@ def revoke(
     home: Home = None,
 ) -> None:
     """Revoke a key: it opens nothing any more, and what is open with it is cut off."""
+    from argot.service.usecases.api_keys import key_revoke
+
     with knowledge_base(home) as client:
-        gone = client.call("key_revoke", as_user=as_user, key=id_)
+        gone = client.as_user(as_user).call(key_revoke, key=id_)
     say(f"Key {gone['id']} of {line(gone['user'])} ({line(gone['name'])}) is revoked.")
 
 

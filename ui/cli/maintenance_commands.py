@@ -53,8 +53,10 @@ def backup(
     file: Annotated[Path, typer.Argument(help="The tar file to write.", metavar="FILE.tar")], home: Home = None
 ) -> None:
     """Write everything but the vectors into one file, as of one moment; also while the service runs."""
+    from argot.service.usecases.maintenance import backup as backup_case
+
     with knowledge_base(home) as client:
-        written = client.call("backup", path=str(file.expanduser().absolute()))
+        written = client.call(backup_case, path=str(file.expanduser().absolute()))
     say(f"Wrote {written['path']}: {written['files']} files, {written['bytes'] / 1e6:.1f} MB")
 
 
@@ -65,10 +67,11 @@ def restore(
 ) -> None:
     """Put a backup in place and rebuild the vectors. Nothing is touched unless the whole file is sound."""
     from argot.service.operations.backup import restore_backup
+    from argot.service.usecases.documents import reindex
 
     settings = settings_for(home)
     restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
     with knowledge_base(home) as client:
-        result = client.call("reindex")
+        result = client.call(reindex)
     say(f"Indexed {result['passages']} passages.")

@@ -25,8 +25,10 @@ def export(
     home: Home = None,
 ) -> None:
     """Write down everything that is kept of a person, as JSON."""
+    from argot.service.usecases.personal_data import user_export
+
     with knowledge_base(home) as client:
-        found = client.call("user_export", name=name)
+        found = client.call(user_export, name=name)
     if file is None:
         say_json(found)
         return
@@ -44,10 +46,12 @@ def erase(
     home: Home = None,
 ) -> None:
     """Erase a person with everything that is kept of them. It cannot be undone; backups keep what they hold."""
+    from argot.service.usecases.personal_data import user_erase
+
     if not yes:
         typer.confirm(f"Erase {line(name)} with all conversations, for good?", abort=True, err=True)
     with knowledge_base(home) as client:
-        done = client.call("user_erase", name=name)
+        done = client.call(user_erase, name=name)
     say(
         f"Erased {line(name)}: {done['conversations']} conversations, {done['files']} files,"
         f" {done['questions']} questions in the queue, {done['rows']} rows of the account."

@@ -59,9 +59,11 @@ def queue(
     home: Home = None,
 ) -> None:
     """List what waits: terms people asked for in vain, with what the documents say they mean, and terms like them."""
+    from argot.service.usecases.proposals import glossary_proposals, glossary_queue
+
     with knowledge_base(home) as client:
-        found = client.call("glossary_queue", as_user=as_user, limit=limit)
-        proposals = client.call("glossary_proposals", as_user=as_user)
+        found = client.as_user(as_user).call(glossary_queue, limit=limit)
+        proposals = client.as_user(as_user).call(glossary_proposals)
     if json_:
         say_json({"misses": found, "proposals": proposals})
         return
@@ -93,8 +95,10 @@ def propose(
     home: Home = None,
 ) -> None:
     """Look in the documents for what a term means, and propose it with the words that say so."""
+    from argot.service.usecases.glossary_impact import glossary_propose
+
     with knowledge_base(home) as client:
-        found = client.call("glossary_propose", as_user=as_user, term=term)
+        found = client.as_user(as_user).call(glossary_propose, term=term)
     if json_:
         say_json(found)
         return
@@ -124,6 +128,8 @@ def accept(
     home: Home = None,
 ) -> None:
     """Make a draft of a proposal, or an approved meaning; several, as they stand, in one change."""
+    from argot.service.usecases.proposals import glossary_accept
+
     numbers = proposals or []
     status = "approved" if approved else "draft"
     edited = expansion or description or alias or audience
@@ -134,9 +140,8 @@ def accept(
         _accept_many({**given, "context": context or "", "status": status, "why": why}, as_user, home)
         return
     with knowledge_base(home) as client:
-        sense = client.call(
-            "glossary_accept",
-            as_user=as_user,
+        sense = client.as_user(as_user).call(
+            glossary_accept,
             proposal_id=numbers[0],
             context=context,
             expansion=expansion,
@@ -153,8 +158,10 @@ def accept(
 
 
 def _accept_many(given: Row, as_user: str | None, home: Path | None) -> None:
+    from argot.service.usecases.proposals import glossary_accept_many
+
     with knowledge_base(home) as client:
-        done = client.call("glossary_accept_many", as_user=as_user, **given)
+        done = client.as_user(as_user).call(glossary_accept_many, **given)
     for sense in done["senses"]:
         say(_told(sense))
     for one in done["left"]:
@@ -165,24 +172,30 @@ def _accept_many(given: Row, as_user: str | None, home: Path | None) -> None:
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Let a draft answer questions from now on. Whoever asked for the term is told."""
+    from argot.service.usecases.senses import glossary_approve, glossary_sense
+
     with knowledge_base(home) as client:
-        seen = client.call("glossary_sense", as_user=as_user, sense_id=sense)
-        done = client.call("glossary_approve", as_user=as_user, sense_id=sense, version=seen["version"], why=why)
+        seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
+        done = client.as_user(as_user).call(glossary_approve, sense_id=sense, version=seen["version"], why=why)
     say(_told(done))
 
 
 def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Let a sense answer nobody any more. It stays to be read, and can be approved again."""
+    from argot.service.usecases.senses import glossary_retire, glossary_sense
+
     with knowledge_base(home) as client:
-        seen = client.call("glossary_sense", as_user=as_user, sense_id=sense)
-        done = client.call("glossary_retire", as_user=as_user, sense_id=sense, version=seen["version"], why=why)
+        seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
+        done = client.as_user(as_user).call(glossary_retire, sense_id=sense, version=seen["version"], why=why)
     say(_told(done))
 
 
 def merge(proposal: ProposalId, sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
     """Make a proposed term another name of a sense there is."""
+    from argot.service.usecases.proposals import glossary_merge
+
     with knowledge_base(home) as client:
-        done = client.call("glossary_merge", as_user=as_user, proposal_id=proposal, sense_id=sense, why=why)
+        done = client.as_user(as_user).call(glossary_merge, proposal_id=proposal, sense_id=sense, why=why)
     say(f"{_told(done)}; also called {', '.join(map(line, done['aliases']))}")
 
 
@@ -194,17 +207,19 @@ def dismiss(
     home: Home = None,
 ) -> None:
     """Say no to a proposal, or that a missed term needs no meaning: for good."""
+    from argot.service.usecases.proposals import glossary_dismiss, glossary_dismiss_miss, glossary_reopen
+
     with knowledge_base(home) as client:
         if undo:
             if not (what.isascii() and what.isdigit()):
                 raise InvalidInput(f"{what} is no number of a proposal. Only their dismissal can be taken back.")
-            client.call("glossary_reopen", as_user=as_user, proposal_id=int(what))
+            client.as_user(as_user).call(glossary_reopen, proposal_id=int(what))
             say(f"Proposal {what} is open again")
         elif what.isascii() and what.isdigit():
-            client.call("glossary_dismiss", as_user=as_user, proposal_id=int(what), why=why)
+            client.as_user(as_user).call(glossary_dismiss, proposal_id=int(what), why=why)
             say(f"Dismissed proposal {what}")
         else:
-            client.call("glossary_dismiss_miss", as_user=as_user, term=what, why=why)
+            client.as_user(as_user).call(glossary_dismiss_miss, term=what, why=why)
             say(f"Dismissed {line(what)}: it needs no meaning")
 
 
@@ -222,11 +237,12 @@ def effects(
     home: Home = None,
 ) -> None:
     """Show what approving a draft would change: past questions with its term, before and after. Nothing is stored."""
+    from argot.service.usecases.glossary_impact import glossary_effects
+
     given = _questions(questions) if questions else []
     with knowledge_base(home) as client:
-        found = client.call(
-            "glossary_effects",
-            as_user=as_user,
+        found = client.as_user(as_user).call(
+            glossary_effects,
             sense_id=sense,
             proposal_id=proposal,
             context=context,

@@ -45,8 +45,10 @@ def serve(
 
 def metrics(home: Home = None) -> None:
     """Print what the running service counted, in Prometheus' text format. Also at /metrics, for administrators."""
+    from argot.service.usecases.monitoring import metrics as metrics_case
+
     with knowledge_base(home) as client:
-        say(client.call("metrics").rstrip())
+        say(client.call(metrics_case).rstrip())
 
 
 def put_samples_in(home: Home) -> None:

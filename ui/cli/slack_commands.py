@@ -97,12 +97,11 @@ def set_channel(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Say how a channel is answered; what is left out stays as it is."""
+    from argot.service.usecases.slack_channels import slack_channel_set
+
     groups = None if group is None else [one for one in group if one]
     with knowledge_base(home) as client:
-        made = client.call(
-            "slack_channel_set",
-            channel=channel, mode=mode, replies=replies, groups=groups, context=context, profile=profile,
-        )  # fmt: skip
+        made = client.call(slack_channel_set, channel=channel, mode=mode, replies=replies, groups=groups, context=context, profile=profile)  # fmt: skip
     say(_line(made))
     if made["groups"]:
         note(f"Everybody in {line(made['channel'])} is shown what may be read by: {line(', '.join(made['groups']))}")
@@ -111,16 +110,20 @@ def set_channel(  # noqa: PLR0917
 @channel.command("list", epilog=examples("argot slack channel list"))
 def list_channels(json_: Json = False, home: Home = None) -> None:
     """List the channels with settings of their own; others are answered when mentioned, from public documents."""
+    from argot.service.usecases.slack_channels import slack_channel_list
+
     with knowledge_base(home) as client:
-        found = client.call("slack_channel_list")
+        found = client.call(slack_channel_list)
     _show(found, ["channel", "mode", "replies", "groups", "context", "profile"], json_=json_)
 
 
 @channel.command("forget", epilog=examples("argot slack channel forget C0123ABC"))
 def forget_channel(channel: ChannelId, home: Home = None) -> None:
     """Answer a channel as any other again."""
+    from argot.service.usecases.slack_channels import slack_channel_forget
+
     with knowledge_base(home) as client:
-        client.call("slack_channel_forget", channel=channel)
+        client.call(slack_channel_forget, channel=channel)
     say(f"Channel {line(channel)} is answered when mentioned, from public documents.")
 
 
@@ -132,24 +135,30 @@ def link(
     home: Home = None,
 ) -> None:
     """Say which user a member is. Without that it is the user called as the member's e-mail address."""
+    from argot.service.usecases.slack_channels import slack_people_link
+
     with knowledge_base(home) as client:
-        client.call("slack_people_link", team=team or _team(home), slack_user=member, user=user)
+        client.call(slack_people_link, team=team or _team(home), slack_user=member, user=user)
     say(f"{line(member)} is {line(user)}: in direct messages they are shown what {line(user)} may read.")
 
 
 @people.command("unlink", epilog=examples("argot slack people unlink U0123ABC"))
 def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
     """Take that back."""
+    from argot.service.usecases.slack_channels import slack_people_unlink
+
     with knowledge_base(home) as client:
-        client.call("slack_people_unlink", team=team or _team(home), slack_user=member)
+        client.call(slack_people_unlink, team=team or _team(home), slack_user=member)
     say(f"{line(member)} is linked with nobody.")
 
 
 @people.command("list", epilog=examples("argot slack people list"))
 def list_people(json_: Json = False, home: Home = None) -> None:
     """List who was linked by hand."""
+    from argot.service.usecases.slack_channels import slack_people_list
+
     with knowledge_base(home) as client:
-        found = client.call("slack_people_list")
+        found = client.call(slack_people_list)
     _show(found, ["team", "slack_user", "user"], json_=json_)
 
 

@@ -22,8 +22,10 @@ def register(app: typer.Typer) -> None:
 @threads.command("list", epilog=examples("argot threads list"))
 def list_threads(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """List your threads, the latest first."""
+    from argot.service.usecases.threads import thread_list
+
     with knowledge_base(home) as client:
-        found = client.call("thread_list", as_user=as_user)
+        found = client.as_user(as_user).call(thread_list)
     if json_:
         say_json(found)
         return
@@ -34,9 +36,12 @@ def list_threads(json_: Json = False, as_user: AsUser = None, home: Home = None)
 @threads.command("show", epilog=examples("argot threads show t0123456789abcdef"))
 def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show the questions and answers of a thread, as far as you may still read what they rest on."""
+    from argot.service.usecases.glossary_impact import thread_news
+    from argot.service.usecases.threads import thread_read
+
     with knowledge_base(home) as client:
-        found = client.call("thread_read", as_user=as_user, thread=thread)
-        news = client.call("thread_news", as_user=as_user, thread=thread)
+        found = client.as_user(as_user).call(thread_read, thread=thread)
+        news = client.as_user(as_user).call(thread_news, thread=thread)
     if json_:
         say_json({**found, "news": news})
         return
@@ -60,8 +65,10 @@ def share(
     home: Home = None,
 ) -> None:
     """Let the glossary's managers read this thread's questions that met unknown terms; else they are only counted."""
+    from argot.service.usecases.glossary_impact import thread_share
+
     with knowledge_base(home) as client:
-        done = client.call("thread_share", as_user=as_user, thread=thread, share=not not_)
+        done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
     who = "Managers may read" if done["shared"] else "Managers no longer read"
     say(f"{who} {done['questions']} of its questions: those that met unknown terms.")
 
@@ -74,9 +81,11 @@ def share(
 )
 def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Write a thread out to keep: Markdown with its sources, or everything as JSON."""
+    from argot.service.usecases.threads import thread_export
+
     with knowledge_base(home) as client:
         form = "json" if json_ else "markdown"
-        say(client.call("thread_export", as_user=as_user, thread=thread, form=form)["text"].rstrip("\n"))
+        say(client.as_user(as_user).call(thread_export, thread=thread, form=form)["text"].rstrip("\n"))
 
 
 @threads.command(
@@ -93,9 +102,11 @@ def feedback(
     home: Home = None,
 ) -> None:
     """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
+    from argot.service.usecases.threads import feedback_list
+
     value = None if bad == good else 1 if good else -1
     with knowledge_base(home) as client:
-        found = client.call("feedback_list", as_user=as_user, value=value, since=since)
+        found = client.as_user(as_user).call(feedback_list, value=value, since=since)
     if jsonl:
         for one in found:
             say(json.dumps(one, ensure_ascii=False))
@@ -121,16 +132,20 @@ def rename(
     home: Home = None,
 ) -> None:
     """Give a thread another title."""
+    from argot.service.usecases.threads import thread_rename
+
     with knowledge_base(home) as client:
-        found = client.call("thread_rename", as_user=as_user, thread=thread, title=title)
+        found = client.as_user(as_user).call(thread_rename, thread=thread, title=title)
     say(f"{found['id']}: {line(found['title'])}")
 
 
 @threads.command("delete", epilog=examples("argot threads delete t0123456789abcdef"))
 def delete(thread: ThreadId, as_user: AsUser = None, home: Home = None) -> None:
     """Delete a thread with everything said in it."""
+    from argot.service.usecases.threads import thread_delete
+
     with knowledge_base(home) as client:
-        found = client.call("thread_delete", as_user=as_user, thread=thread)
+        found = client.as_user(as_user).call(thread_delete, thread=thread)
     say(f"Deleted {found['id']}: {line(found['title'])}")
 
 

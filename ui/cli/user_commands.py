@@ -37,10 +37,12 @@ def add(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Make a user, or change one: more groups, another role, another password."""
+    from argot.service.usecases.users import user_add
+
     given = _new_password(name) if password else None
     with knowledge_base(home) as client:
         made = client.call(
-            "user_add",
+            user_add,
             name=name,
             groups=group or [],
             display_name=display_name,
@@ -54,8 +56,10 @@ def add(  # noqa: PLR0917
 @user.command("list", epilog=examples("argot user list"))
 def list_users(json_: Json = False, home: Home = None) -> None:
     """List the users."""
+    from argot.service.usecases.users import user_list
+
     with knowledge_base(home) as client:
-        users = client.call("user_list")
+        users = client.call(user_list)
     if json_:
         say_json(users)
         return
@@ -78,32 +82,40 @@ def roles(
     home: Home = None,
 ) -> None:
     """Show what a user may do, or say what it shall be from now on."""
+    from argot.service.usecases.users import user_roles
+
     with knowledge_base(home) as client:
-        say(_line(client.call("user_roles", name=name, role=role, manages=manages, leave=leave)))
+        say(_line(client.call(user_roles, name=name, role=role, manages=manages, leave=leave)))
 
 
 @user.command("password", epilog=examples("argot user password ann"))
 def password(name: Name, home: Home = None) -> None:
     """Give a user another password; a pipe gives it in a line. Every session of theirs ends."""
+    from argot.service.usecases.users import user_password
+
     given = _new_password(name)
     with knowledge_base(home) as client:
-        client.call("user_password", name=name, password=given)
+        client.call(user_password, name=name, password=given)
     say(f"User {line(name)} has a new password and is signed out everywhere.")
 
 
 @user.command("suspend", epilog=examples("argot user suspend ann"))
 def suspend(name: Name, home: Home = None) -> None:
     """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
+    from argot.service.usecases.users import user_suspend
+
     with knowledge_base(home) as client:
-        client.call("user_suspend", name=name)
+        client.call(user_suspend, name=name)
     say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
 
 
 @user.command("restore", epilog=examples("argot user restore ann"))
 def restore(name: Name, home: Home = None) -> None:
     """Let a suspended user in again."""
+    from argot.service.usecases.users import user_restore
+
     with knowledge_base(home) as client:
-        client.call("user_restore", name=name)
+        client.call(user_restore, name=name)
     say(f"User {line(name)} may sign in again.")
 
 
@@ -115,11 +127,13 @@ def sessions(
     home: Home = None,
 ) -> None:
     """Show where a user is signed in."""
+    from argot.service.usecases.users import user_end_sessions, user_sessions
+
     with knowledge_base(home) as client:
         if end:
-            say(f"User {line(name)} is signed out of {client.call('user_end_sessions', name=name)['ended']} sessions.")
+            say(f"User {line(name)} is signed out of {client.call(user_end_sessions, name=name)['ended']} sessions.")
             return
-        found = client.call("user_sessions", name=name)
+        found = client.call(user_sessions, name=name)
     if json_:
         say_json(found)
         return

@@ -14,7 +14,8 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from argot.errors import InvalidInput
 from argot.service.identity.password_sign_in import SignIn, SignInRefused
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.api_keys import key_add
+from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown
 from argot.ui.web.authentication import Door
 from argot.ui.web.authorization import VISITOR, Visitor, needs, visitor
@@ -125,7 +126,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
     @needs("asker")
     async def data(who: Who) -> Response:
         """Everything that is kept of this person, as a file to take along."""
-        found = await catalogue.result(kb, who.principal, "my_data")
+        found = await my_data(kb, who.principal)
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
         return JSONResponse(found, headers=headers)
 
@@ -151,7 +152,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
     async def make_key(who: Who, name: Field = "", days: Field = "") -> Response:
         """The new key stands on this one page, and nowhere else."""
         try:
-            made = await catalogue.result(kb, who.principal, "key_add", name=name, days=days.strip() or None)
+            made = await key_add(kb, who.principal, name=name, days=days.strip() or None)
         except InvalidInput as error:
             return account(who, 400, error=str(error))
         return account(who, new_key=made["key"])

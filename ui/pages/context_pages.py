@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.contexts import context_add, context_save, context_since
 from argot.ui.pages.form_fields import OF_CONTEXT, between_commas, compared, merged, values_of
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
@@ -50,16 +51,16 @@ async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
     told["audience"] = between_commas(given["audience"])
     if given["id"]:
         seen = {"context_id": number(given["id"]), "version": number(given["version"])}
-        await pages.call(who, "context_save", **seen, **told, why=given["why"])
+        await context_save(pages.kb, who.principal, **seen, **told, why=given["why"])
     else:
-        await pages.call(who, "context_add", name=given["name"], **told, new=True)
+        await context_add(pages.kb, who.principal, name=given["name"], **told, new=True)
 
 
 async def _both_page(pages: Pages, request: Request, who: Visitor, given: dict[str, str], error: Conflict) -> Response:
     """What is stored beside what was typed. A button pressed twice is no conflict: both say the same."""
     assert error.current is not None
     seen = {"context_id": error.current.id, "version": max(number(given["version"]), 0)}
-    since = await pages.call(who, "context_since", **seen)
+    since = await context_since(pages.kb, who.principal, **seen)
     if not given["id"]:
         since["base"] = {"description": "", "contact": "", "audience": []}
     differ = compared(since, given, OF_CONTEXT)

@@ -15,7 +15,13 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_files import FORMATS, format_named
+from argot.service.usecases.glossary_files import (
+    FORMATS,
+    format_named,
+    glossary_export_file,
+    glossary_import_file,
+    glossary_preview,
+)
 from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, Who, form_of, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -91,7 +97,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             upload = uploads.take(form.get("token", ""), who.name)
             told = {**_told(upload), "seen": upload.seen, "why": form.get("why", "")}
-            done = await pages.call(who, "glossary_import_file", **told)
+            done = await glossary_import_file(pages.kb, who.principal, **told)
         except Conflict as error:
             return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=told["why"])
         except (InvalidInput, NotAllowed, NotFound) as error:
@@ -104,7 +110,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
     ) -> Response:
         """What the file would change by now; importing it does that and nothing else."""
-        found = await pages.call(who, "glossary_preview", **_told(upload), limit=SHOWN)
+        found = await glossary_preview(pages.kb, who.principal, **_told(upload), limit=SHOWN)
         token = uploads.keep(replace(upload, seen=found["stamp"]))
         given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
         return page("preview.html", request, who, error=error, **given, **found)
@@ -113,7 +119,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
     @needs("manager")
     async def export(who: Who, format: str = "csv") -> Response:
         found = format_named(format)
-        told = await pages.call(who, "glossary_export_file", format=found.name)
+        told = await glossary_export_file(pages.kb, who.principal, format=found.name)
         name = quote(f"glossary{found.suffixes[0]}", safe="")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
         # Who takes CSV here opens it in a spreadsheet, and some of these read UTF-8 by its mark alone.

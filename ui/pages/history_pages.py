@@ -8,12 +8,15 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_history import glossary_changes, glossary_history, glossary_roll_back, glossary_use
+from argot.service.usecases.glossary_impact import glossary_effects_together
+from argot.service.usecases.proposals import glossary_approve_many
+from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand, glossary_list, glossary_take_up
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, effects_together, form_of, number, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
 SHOWN = 200
 ROWS = 100
-TOGETHER = "glossary_effects_together"
 
 
 def change_pages(kb: KnowledgeBase) -> APIRouter:
@@ -30,7 +33,7 @@ def _history(router: APIRouter, pages: Pages) -> None:
     @router.get("/history")
     @needs("manager")
     async def history(request: Request, who: Who) -> Response:
-        return page("history.html", request, who, changes=await pages.call(who, "glossary_changes", limit=SHOWN))
+        return page("history.html", request, who, changes=await glossary_changes(pages.kb, who.principal, limit=SHOWN))
 
     @router.get("/history/{change}")
     @needs("manager")
@@ -43,7 +46,9 @@ def _history(router: APIRouter, pages: Pages) -> None:
         form = await form_of(request)
         force = form.get("force") == "yes"
         try:
-            done = await pages.call(who, "glossary_roll_back", change=change, why=form.get("why", ""), force=force)
+            done = await glossary_roll_back(
+                pages.kb, who.principal, change=change, why=form.get("why", ""), force=force
+            )
         except (Conflict, NotAllowed) as error:
             return await _change_page(pages, request, who, change, error)
         return sent_to(f"/history/{done['id']}", done="rolled-back")
@@ -52,8 +57,8 @@ def _history(router: APIRouter, pages: Pages) -> None:
 async def _change_page(
     pages: Pages, request: Request, who: Who, change: int, error: Conflict | NotAllowed | None = None
 ) -> Response:
-    rows = await pages.call(who, "glossary_history", change=change, limit=ROWS + 1)
-    changes = await pages.call(who, "glossary_changes", limit=1000)
+    rows = await glossary_history(pages.kb, who.principal, change=change, limit=ROWS + 1)
+    changes = await glossary_changes(pages.kb, who.principal, limit=1000)
     found = next((one for one in changes if one["id"] == change), None)
     blocking = error.changes if isinstance(error, Conflict) else ()
     shown = {"rows": rows[:ROWS], "more": len(rows) > ROWS, "number": change, "found": found}
@@ -72,7 +77,7 @@ def _conflicts(router: APIRouter, pages: Pages) -> None:
         form = await form_of(request)
         told = {"kind": form.get("kind", ""), "senses": await _ticked(request), "why": form.get("why", "")}
         try:
-            await pages.call(who, "glossary_let_stand", **told)
+            await glossary_let_stand(pages.kb, who.principal, **told)
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _conflicts_page(pages, request, who, error=error)
         return sent_to("/conflicts", done="stands")
@@ -81,7 +86,9 @@ def _conflicts(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def take_up(request: Request, who: Who) -> Response:
         try:
-            await pages.call(who, "glossary_take_up", change=max(number((await form_of(request)).get("change")), 0))
+            await glossary_take_up(
+                pages.kb, who.principal, change=max(number((await form_of(request)).get("change")), 0)
+            )
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _conflicts_page(pages, request, who, accepted=True, error=error)
         return sent_to("/conflicts", done="taken-up")
@@ -97,7 +104,7 @@ def _drafts(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
         """What approving the ticked would change in past questions."""
-        found = await pages.call(who, TOGETHER, senses=await _ticked(request))
+        found = await glossary_effects_together(pages.kb, who.principal, senses=await _ticked(request))
         return effects_together(request, who, found, back="/drafts")
 
     @router.post("/drafts/approve")
@@ -107,7 +114,7 @@ def _drafts(router: APIRouter, pages: Pages) -> None:
         senses = await _ticked(request)
         if not senses:
             return sent_to("/drafts", done="none-ticked")
-        done = await pages.call(who, "glossary_approve_many", senses=senses)
+        done = await glossary_approve_many(pages.kb, who.principal, senses=senses)
         if not done["left"]:
             return sent_to("/drafts", done="all-approved")
         return await _drafts_page(pages, request, who, left=done["left"], made=len(done["senses"]))
@@ -117,7 +124,7 @@ def _use(router: APIRouter, pages: Pages) -> None:
     @router.get("/use")
     @needs("manager")
     async def use(request: Request, who: Who) -> Response:
-        found = await pages.call(who, "glossary_use")
+        found = await glossary_use(pages.kb, who.principal)
         shown = {name: found[name][:ROWS] for name in ("used", "missed")}
         return page("use.html", request, who, weeks=found["weeks"], **shown)
 
@@ -125,7 +132,7 @@ def _use(router: APIRouter, pages: Pages) -> None:
 async def _conflicts_page(
     pages: Pages, request: Request, who: Visitor, *, accepted: bool = False, error: ArgotError | None = None
 ) -> Response:
-    found = await pages.call(who, "glossary_conflicts", limit=SHOWN, accepted=accepted)
+    found = await glossary_conflicts(pages.kb, who.principal, limit=SHOWN, accepted=accepted)
     return page("conflicts.html", request, who, error=error, **found, of_accepted=accepted)
 
 
@@ -139,7 +146,7 @@ async def _ticked(request: Request) -> list[tuple[int, int]]:
 async def _drafts_page(
     pages: Pages, request: Request, who: Who, *, left: list[dict[str, Any]] | None = None, made: int = 0
 ) -> Response:
-    found = await pages.call(who, "glossary_list", status="draft", limit=SHOWN)
+    found = await glossary_list(pages.kb, who.principal, status="draft", limit=SHOWN)
     mine = [{**one, "may_manage": who.principal.may_manage(one["context"])} for one in found]
     picked = request.query_params.get("pick") == "all"
     return page(

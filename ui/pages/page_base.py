@@ -16,7 +16,7 @@ from starlette.responses import Response
 from argot.errors import Conflict, NotAllowed
 from argot.service.glossary_review.occurrences import one_line
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.contexts import context_list
 from argot.ui.web.authorization import Visitor, visitor
 
 if TYPE_CHECKING:
@@ -181,12 +181,9 @@ class Pages:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    async def call(self, who: Visitor, name: str, /, **parameters: Any) -> Any:
-        return await catalogue.result(self.kb, who.principal, name, **parameters)
-
     async def contexts(self, who: Visitor) -> list[dict[str, Any]]:
         """The contexts one may know; `may_manage` of each."""
-        found = await self.call(who, "context_list")
+        found = await context_list(self.kb, who.principal)
         return [{**one, "may_manage": who.principal.may_manage(one["name"])} for one in found]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -9,6 +10,17 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import Conflict, InvalidInput
 from argot.service.identity.people import EVERY_CONTEXT
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.users import (
+    user_add,
+    user_end_sessions,
+    user_list,
+    user_password,
+    user_restore,
+    user_roles,
+    user_sessions,
+    user_set,
+    user_suspend,
+)
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, Who, form_of, page, person_link, sent_to_address
 from argot.ui.web.authorization import Visitor, needs
@@ -45,7 +57,7 @@ def _everybody(router: APIRouter, pages: Pages) -> None:
             _require_contexts(given)
             told = {"name": given["name"], "display_name": given["display_name"], "groups": _groups(given)}
             rights = {"role": given["role"], "manages": given["manages"] if given["role"] == "manager" else None}
-            made = await pages.call(who, "user_add", **told, **rights, **chosen, new=True, in_window=True)
+            made = await user_add(pages.kb, who.principal, **told, **rights, **chosen, new=True, in_window=True)
         except (InvalidInput, Conflict) as error:
             return await _list_page(pages, request, who, given=given, error=error)
         if "password" in made:
@@ -64,14 +76,15 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
     async def save(request: Request, who: Who, name: str) -> Response:
         given = await _given(request)
         told = {"display_name": given["display_name"], "groups": _groups(given), "role": given["role"]}
-        return await done(request, who, name, "person", "user_set", **told, manages=given["manages"])
+        setting = user_set(pages.kb, who.principal, name=name, **told, manages=given["manages"])
+        return await done(request, who, name, "person", setting)
 
     @router.post("/{name}/password")
     @needs("admin")
     async def password(request: Request, who: Who, name: str) -> Response:
         form = await form_of(request)
         try:
-            made = await pages.call(who, "user_password", name=name, **_typed_password(form), in_window=True)
+            made = await user_password(pages.kb, who.principal, name=name, **_typed_password(form), in_window=True)
         except InvalidInput as error:
             return await _person_page(pages, request, who, name, error)
         if "password" in made:
@@ -81,21 +94,21 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
     @router.post("/{name}/suspend")
     @needs("admin")
     async def suspend(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "suspended", "user_suspend")
+        return await done(request, who, name, "suspended", user_suspend(pages.kb, who.principal, name=name))
 
     @router.post("/{name}/restore")
     @needs("admin")
     async def restore(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "restored", "user_restore")
+        return await done(request, who, name, "restored", user_restore(pages.kb, who.principal, name=name))
 
     @router.post("/{name}/sign-out")
     @needs("admin")
     async def sign_out(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "signed-out", "user_end_sessions")
+        return await done(request, who, name, "signed-out", user_end_sessions(pages.kb, who.principal, name=name))
 
-    async def done(request: Request, who: Visitor, name: str, what: str, case: str, **more: Any) -> Response:
+    async def done(request: Request, who: Visitor, name: str, what: str, change: Awaitable[object]) -> Response:
         try:
-            await pages.call(who, case, name=name, **more)
+            await change
         except InvalidInput as error:
             return await _person_page(pages, request, who, name, error)
         return sent_to_address(person_link(name, done=what))
@@ -110,7 +123,7 @@ async def _list_page(
     given: dict[str, Any] | None = None,
     error: Exception | None = None,
 ) -> Response:
-    every = await pages.call(who, "user_list")
+    every = await user_list(pages.kb, who.principal)
     wanted = q.strip().casefold()
     found = [one for one in every if wanted in " ".join((one["name"], one["display_name"], *one["groups"])).casefold()]
     first = not any(one["has_password"] for one in every)
@@ -123,11 +136,11 @@ async def _list_page(
 async def _person_page(
     pages: Pages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
-    user = await pages.call(who, "user_roles", name=name)
+    user = await user_roles(pages.kb, who.principal, name=name)
     values = {**user, "groups": ", ".join(user["groups"])}
     contexts = [one["name"] for one in await pages.contexts(who)]
     shown = {"user": user, "given": values, "contexts": contexts}
-    sessions = await pages.call(who, "user_sessions", name=name)
+    sessions = await user_sessions(pages.kb, who.principal, name=name)
     return page("person.html", request, who, error=error, **shown, sessions=sessions)
 
 

@@ -9,6 +9,35 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_history import glossary_use
+from argot.service.usecases.glossary_impact import (
+    glossary_edit_effects,
+    glossary_effects_together,
+    glossary_likely_context,
+    glossary_propose,
+)
+from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mine_stop, glossary_mined
+from argot.service.usecases.proposals import (
+    glossary_accept,
+    glossary_accept_many,
+    glossary_alias,
+    glossary_dismiss,
+    glossary_dismiss_miss,
+    glossary_merge,
+    glossary_misses,
+    glossary_offers,
+    glossary_proposal,
+    glossary_proposals,
+    glossary_queue,
+    glossary_reopen,
+)
+from argot.service.usecases.senses import (
+    glossary_occurrences,
+    glossary_search,
+    glossary_sense,
+    glossary_similar,
+    glossary_term,
+)
 from argot.ui.pages.form_fields import EMPTY, parameters, typed
 from argot.ui.pages.page_base import (
     HOME,
@@ -48,8 +77,8 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
         wanted = status if status in ("open", "dismissed", "defined") else "open"
-        found = await pages.call(who, "glossary_queue", status=wanted, limit=SHOWN + 1, similar=False)
-        use = await pages.call(who, "glossary_use")
+        found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
+        use = await glossary_use(pages.kb, who.principal)
         growth = {row["term"]: row for row in use["missed"]}
         shown = {"misses": found[:SHOWN], "more": len(found) > SHOWN, "status": wanted, "by_term": growth}
         return page("queue.html", request, who, weeks=use["weeks"], **shown)
@@ -63,7 +92,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def choose(who: Who, q: str = "", t: str = "", proposal: int = -1) -> Response:
         """Senses of which a term may be another name, as one types."""
-        found = await pages.call(who, "glossary_search", text=q, limit=8) if q.strip() else []
+        found = await glossary_search(pages.kb, who.principal, text=q, limit=8) if q.strip() else []
         senses = [sense for sense in found if sense["may_manage"] and sense["status"] != "retired"]
         return part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
 
@@ -71,16 +100,18 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def confirm(request: Request, who: Who, t: str = "", sense_id: int = -1, proposal: int = -1) -> Response:
         """The term as another name of a sense: what that would change, before it is one."""
-        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+        sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         return page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
 
     @router.get("/queue/alias/effects")
     @needs("manager")
     async def effects(request: Request, who: Who, t: str = "", sense_id: int = -1, q: str = "") -> Response:
-        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+        sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         given = {"aliases": [*sense["aliases"], t], "questions": [q[:4000]] if q.strip() else []}
         try:
-            found = await pages.call(who, "glossary_edit_effects", sense_id=sense_id, version=sense["version"], **given)
+            found = await glossary_edit_effects(
+                pages.kb, who.principal, sense_id=sense_id, version=sense["version"], **given
+            )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return part("effects_error.html", error=str(error))
         address = {"path": link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
@@ -94,10 +125,12 @@ def _misses(router: APIRouter, pages: Pages) -> None:
         term, proposal, sense_id = form.get("term", ""), number(form.get("proposal")), number(form.get("sense_id"))
         why = form.get("why", "")
         if proposal >= 0:
-            sense = await pages.call(who, "glossary_merge", proposal_id=proposal, sense_id=sense_id, why=why)
+            sense = await glossary_merge(pages.kb, who.principal, proposal_id=proposal, sense_id=sense_id, why=why)
         else:
             version = number(form.get("version"))
-            sense = await pages.call(who, "glossary_alias", term=term, sense_id=sense_id, version=version, why=why)
+            sense = await glossary_alias(
+                pages.kb, who.principal, term=term, sense_id=sense_id, version=version, why=why
+            )
         return sent_to("/term", t=sense["term"], done="alias")
 
     @router.post("/queue/look")
@@ -105,14 +138,14 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     async def look(request: Request, who: Who) -> Response:
         """Look in the documents, now, for what a term means."""
         term = (await form_of(request)).get("term", "")
-        found = await pages.call(who, "glossary_propose", term=term)
+        found = await glossary_propose(pages.kb, who.principal, term=term)
         return sent_to("/queue/term", t=term, done="found" if found else "not-found")
 
     @router.post("/queue/dismiss")
     @needs("manager")
     async def dismiss(request: Request, who: Who) -> Response:
         form = await form_of(request)
-        await pages.call(who, "glossary_dismiss_miss", term=form.get("term", ""), why=form.get("why", ""))
+        await glossary_dismiss_miss(pages.kb, who.principal, term=form.get("term", ""), why=form.get("why", ""))
         return sent_to("/queue", done="dismissed")
 
 
@@ -135,7 +168,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
         )
         told = {"context": typed(form)["context"], "status": "approved" if form.get("approve") == "yes" else "draft"}
         try:
-            done = await pages.call(who, "glossary_accept_many", **chosen, **told, why=form.get("why", ""))
+            done = await glossary_accept_many(pages.kb, who.principal, **chosen, **told, why=form.get("why", ""))
         except InvalidInput as error:
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
@@ -147,33 +180,33 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
         """What accepting the ticked would change in past questions, once they are approved."""
         ids = [number(str(one)) for one in (await request.form()).getlist("id")]
         given = {"proposal_ids": [one for one in ids if one >= 0], "context": typed(await form_of(request))["context"]}
-        found = await pages.call(who, "glossary_effects_together", **given)
+        found = await glossary_effects_together(pages.kb, who.principal, **given)
         return effects_together(request, who, found, back="/proposals")
 
     @router.post("/proposals/mine")
     @needs("manager")
     async def mine(who: Who) -> Response:
         """Look through the documents, beside everything else; one may leave."""
-        await pages.call(who, "glossary_mine_start")
+        await glossary_mine_start(pages.kb, who.principal)
         return sent_to("/proposals")
 
     @router.post("/proposals/mine/stop")
     @needs("manager")
     async def stop(who: Who) -> Response:
-        await pages.call(who, "glossary_mine_stop")
+        await glossary_mine_stop(pages.kb, who.principal)
         return sent_to("/proposals")
 
     @router.get("/proposals/mining")
     @needs("manager")
     async def mining(who: Who) -> Response:
         """How far that is, asked for again and again; when it is done the page loads anew."""
-        job = await pages.call(who, "glossary_mined")
+        job = await glossary_mined(pages.kb, who.principal)
         return part("mining.html", {} if job["state"] == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
     @router.get("/proposals/{proposal_id}")
     @needs("manager")
     async def proposal(request: Request, who: Who, proposal_id: int) -> Response:
-        found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+        found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         return await miss_page(pages, request, who, found["term"], only=found)
 
 
@@ -181,7 +214,7 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/{proposal_id}/edit")
     @needs("manager")
     async def edit(request: Request, who: Who, proposal_id: int) -> Response:
-        found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+        found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         given = {**EMPTY, **{name: found[name] or "" for name in ("term", "context", "expansion", "description")}}
         given |= {"owner": who.name, "audience": ", ".join(found["audience"])}
         return await form_page(pages, request, who, given, action=f"/proposals/{proposal_id}/edit", proposal=found)
@@ -197,16 +230,16 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
     async def accept(request: Request, who: Who, proposal_id: int) -> Response:
         """As it was proposed, in the context chosen."""
         form = await form_of(request)
-        found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+        found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         given = {**EMPTY, **{name: found[name] or "" for name in ("term", "expansion", "description")}}
         given |= {"context": typed(form)["context"], "owner": who.name, "audience": ", ".join(found["audience"])}
         return await accepted(request, who, proposal_id, given)
 
     async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
         try:
-            sense = await pages.call(who, "glossary_accept", proposal_id=proposal_id, **parameters(given))
+            sense = await glossary_accept(pages.kb, who.principal, proposal_id=proposal_id, **parameters(given))
         except (InvalidInput, Conflict, NotAllowed) as error:
-            found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+            found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"
             return await form_page(pages, request, who, given, action=action, proposal=found, error=error)
         return sent_to(f"/sense/{sense['id']}", done="draft")
@@ -215,18 +248,18 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def dismiss(request: Request, who: Who, proposal_id: int) -> Response:
         form = await form_of(request)
-        await pages.call(who, "glossary_dismiss", proposal_id=proposal_id, why=form.get("why", ""))
+        await glossary_dismiss(pages.kb, who.principal, proposal_id=proposal_id, why=form.get("why", ""))
         if "hx-request" in request.headers:
-            found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+            found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             return part("dismissed.html", one=found)
         return sent_to(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
 
     @router.post("/proposals/{proposal_id}/reopen")
     @needs("manager")
     async def reopen(request: Request, who: Who, proposal_id: int) -> Response:
-        await pages.call(who, "glossary_reopen", proposal_id=proposal_id)
+        await glossary_reopen(pages.kb, who.principal, proposal_id=proposal_id)
         if "hx-request" in request.headers:
-            found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+            found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             return part("dismissed.html", one=found)
         return sent_to(f"/proposals/{proposal_id}")
 
@@ -242,11 +275,13 @@ async def offers_page(
 ) -> Response:
     """The open proposals, as many as fit on a page; after an error with the same ones ticked."""
     q, least, start = asked.get("q", ""), bounded(asked.get("least", "")), max(number(asked.get("start")), 0)
-    found = await pages.call(who, "glossary_offers", text=q[:MOST_SEARCHED], least=least, start=start, limit=OFFERED)
+    found = await glossary_offers(
+        pages.kb, who.principal, text=q[:MOST_SEARCHED], least=least, start=start, limit=OFFERED
+    )
     if asked.get("pick") == "all":
         ticked = [one["id"] for one in found["proposals"] if one["expansion"]]
     shown = {"q": q, "least": least, "start": start, "step": OFFERED, "ticked": set(ticked)}
-    shown |= {"job": await pages.call(who, "glossary_mined")}
+    shown |= {"job": await glossary_mined(pages.kb, who.principal)}
     contexts = [one for one in await pages.contexts(who) if one["may_manage"]]
     return page("proposals.html", request, who, error=error, **found, **shown, contexts=contexts)
 
@@ -255,19 +290,19 @@ async def miss_page(
     pages: Pages, request: Request, who: Visitor, term: str, *, only: dict[str, Any] | None = None
 ) -> Response:
     """All that is known of a term that has no meaning yet. With `only`, of one proposal."""
-    misses = await pages.call(who, "glossary_misses", term=term, status=None)
+    misses = await glossary_misses(pages.kb, who.principal, term=term, status=None)
     if only is None:
-        offered = await pages.call(who, "glossary_proposals", term=term)
-        told = [await pages.call(who, "glossary_proposal", proposal_id=one["id"]) for one in offered[:EVIDENCE]]
+        offered = await glossary_proposals(pages.kb, who.principal, term=term)
+        told = [await glossary_proposal(pages.kb, who.principal, proposal_id=one["id"]) for one in offered[:EVIDENCE]]
     else:
         told = [only]
-    known = await pages.call(who, "glossary_term", term=term)
-    similar = await pages.call(who, "glossary_similar", term=term)
-    places = await pages.call(who, "glossary_occurrences", phrase=term, limit=5)
+    known = await glossary_term(pages.kb, who.principal, term=term)
+    similar = await glossary_similar(pages.kb, who.principal, term=term)
+    places = await glossary_occurrences(pages.kb, who.principal, phrase=term, limit=5)
     asked = misses[0]["questions"][:5] if misses else []
     around = [one["quote"] for proposal in told for one in proposal["evidence"][:3]]
     around += [one["before"] + one["match"] + one["after"] for one in places["passages"][:3]]
-    likely = "" if known["senses"] else await pages.call(who, "glossary_likely_context", texts=[*asked, *around])
+    likely = "" if known["senses"] else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
     return page(
         "miss.html",
         request,

@@ -8,12 +8,23 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_history import glossary_since
+from argot.service.usecases.glossary_impact import glossary_edit_effects, glossary_effects
+from argot.service.usecases.registry import UseCase
+from argot.service.usecases.senses import (
+    glossary_approve,
+    glossary_draft,
+    glossary_occurrences,
+    glossary_retire,
+    glossary_save,
+    glossary_sense,
+    glossary_warnings,
+)
 from argot.ui.pages.form_fields import EMPTY, FIELDS, compared, merged, parameters, typed, values_of
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
-EFFECTS = "glossary_effects"
-EDIT_EFFECTS = "glossary_edit_effects"
+Decision = UseCase[..., Any]
 
 
 def sense_pages(kb: KnowledgeBase) -> APIRouter:
@@ -37,7 +48,7 @@ def _writing(router: APIRouter, pages: Pages) -> None:
     async def add(request: Request, who: Who) -> Response:
         given = typed(await form_of(request))
         try:
-            sense = await pages.call(who, "glossary_draft", **parameters(given))
+            sense = await glossary_draft(pages.kb, who.principal, **parameters(given))
         except (InvalidInput, Conflict, NotAllowed) as error:
             return await form_page(pages, request, who, given, action="/new", error=error)
         return sent_to(f"/sense/{sense['id']}", done="draft")
@@ -55,7 +66,7 @@ def _changing(router: APIRouter, pages: Pages) -> None:
     @router.get("/sense/{sense_id}/edit")
     @needs("manager")
     async def edit(request: Request, who: Who, sense_id: int) -> Response:
-        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+        sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         return await form_page(pages, request, who, values_of(sense), action=action_of(sense_id), sense=sense)
 
     @router.post("/sense/{sense_id}/edit")
@@ -65,7 +76,7 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         given, version = typed(form), number(form.get("version"))
         try:
             told = {**whole(given), "why": given["why"]}
-            saved = await pages.call(who, "glossary_save", sense_id=sense_id, version=version, **told)
+            saved = await glossary_save(pages.kb, who.principal, sense_id=sense_id, version=version, **told)
         except (Conflict, InvalidInput, NotAllowed) as error:
             return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
         if saved["status"] == "approved":
@@ -80,12 +91,12 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         given, version, q = typed(form), number(form.get("version")), form.get("q", "")[:4000]
         try:
             told = {**whole(given), "questions": [q] if q.strip() else []}
-            found = await pages.call(who, EDIT_EFFECTS, sense_id=sense_id, version=version, **told)
+            found = await glossary_edit_effects(pages.kb, who.principal, sense_id=sense_id, version=version, **told)
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
                 return part("effects_error.html", error=str(error))
             return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
-        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+        sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
         if "hx-request" in request.headers:
             return part("effects.html", sense={**sense, "term": given["term"]}, **shown)
@@ -105,8 +116,8 @@ def _deciding(router: APIRouter, pages: Pages) -> None:
         """What approving (or retiring) would change in past questions, and in one typed here. It takes a moment."""
         given = [q[:4000]] if q.strip() else []
         change = "retire" if change == "retire" else "approve"
-        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
-        found = await pages.call(who, EFFECTS, sense_id=sense_id, questions=given, change=change)
+        sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
+        found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=given, change=change)
         shown = {"effects": found, "sense": sense, "q": q, "after": f"Once {change}d", "change": change}
         if "hx-request" not in request.headers:
             return page("effects_page.html", request, who, **shown)
@@ -115,18 +126,18 @@ def _deciding(router: APIRouter, pages: Pages) -> None:
     @router.post("/sense/{sense_id}/approve")
     @needs("manager")
     async def approve(request: Request, who: Who, sense_id: int) -> Response:
-        return await decide(request, who, sense_id, "approve", "approved")
+        return await decide(request, who, sense_id, glossary_approve, "approved")
 
     @router.post("/sense/{sense_id}/retire")
     @needs("manager")
     async def retire(request: Request, who: Who, sense_id: int) -> Response:
-        return await decide(request, who, sense_id, "retire", "retired")
+        return await decide(request, who, sense_id, glossary_retire, "retired")
 
-    async def decide(request: Request, who: Visitor, sense_id: int, what: str, done: str) -> Response:
+    async def decide(request: Request, who: Visitor, sense_id: int, decision: Decision, done: str) -> Response:
         form = await form_of(request)
         version, why = number(form.get("version")), form.get("why", "")
         try:
-            sense = await pages.call(who, f"glossary_{what}", sense_id=sense_id, version=version, why=why)
+            sense = await decision(pages.kb, who.principal, sense_id=sense_id, version=version, why=why)
         except (Conflict, InvalidInput) as error:
             return await review_page(pages, request, who, sense_id, error=error, why=why)
         return sent_to("/term", t=sense["term"], done=done)
@@ -170,7 +181,7 @@ async def review_page(
     pages: Pages, request: Request, who: Visitor, sense_id: int, *, error: Exception | None = None, why: str = ""
 ) -> Response:
     """A sense before it is approved: what it says, what speaks against it, what it would change."""
-    sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+    sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
     return page(
         "review.html",
         request,
@@ -179,7 +190,7 @@ async def review_page(
         sense=sense,
         why=why,
         warnings=await _warnings(pages, who, values_of(sense), sense_id),
-        places=await pages.call(who, "glossary_occurrences", phrase=sense["expansion"], limit=4),
+        places=await glossary_occurrences(pages.kb, who.principal, phrase=sense["expansion"], limit=4),
     )
 
 
@@ -196,13 +207,13 @@ async def not_saved(
     """The form again; where somebody else saved in between, with what differs."""
     action = action_of(sense_id)
     if isinstance(error, Conflict):
-        since = await pages.call(who, "glossary_since", sense_id=sense_id, version=version)
+        since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
         current = since["current"]
         if current["version"] != version:
             both = {"since": since, "compared": compared(since, given)}
             kept = merged(since, given)
             return await form_page(pages, request, who, kept, action=action, sense=current, error=error, both=both)
-    sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+    sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
     shown = {**sense, "version": version}
     return await form_page(pages, request, who, given, action=action, sense=shown, error=error)
 
@@ -223,7 +234,7 @@ async def _warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id:
     named = {name: told[name] for name in ("term", "context", "expansion", "aliases")}
     if not named["term"].strip():
         return []
-    found: list[dict[str, Any]] = await pages.call(
-        who, "glossary_warnings", **named, sense_id=sense_id if sense_id >= 0 else None
+    found: list[dict[str, Any]] = await glossary_warnings(
+        pages.kb, who.principal, **named, sense_id=sense_id if sense_id >= 0 else None
     )
     return found

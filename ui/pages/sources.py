@@ -13,7 +13,8 @@ from fastapi.responses import PlainTextResponse, Response
 
 from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.documents import page_picture, read_original, read_passage
+from argot.service.usecases.threads import thread_export
 from argot.ui.chat.chat_identity import current_principal
 from argot.ui.rendering.chat_markdown import PASSAGES, TERMS, THREADS, is_pdf, panel_title, passage_panel
 from argot.ui.rendering.safe_markdown import plain
@@ -86,7 +87,8 @@ def sources(kb: KnowledgeBase) -> APIRouter:
         """One's own conversation as a file."""
         forms = {"md": "markdown", "json": "json"}
         try:
-            file = await _call(kb, "thread_export", thread=thread, form=forms.get(ending, ending))
+            principal = await current_principal(kb)
+            file = await thread_export(kb, principal, thread=thread, form=forms.get(ending, ending))
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
         headers = {**INERT, "Content-Disposition": f'attachment; filename="{file["name"]}"'}
@@ -94,11 +96,11 @@ def sources(kb: KnowledgeBase) -> APIRouter:
 
     @router.get(f"{PASSAGES}/{{passage_id}}/page.png")
     @needs("asker")
-    async def page_picture(request: Request, passage_id: str) -> Response:
+    async def page_image(request: Request, passage_id: str) -> Response:
         """The page of a PDF with the place marked."""
         spans = spans_of(request.query_params.getlist("span"))
         try:
-            drawn = await _call(kb, "page_picture", passage_id=passage_id, spans=spans)
+            drawn = await page_picture(kb, await current_principal(kb), passage_id=passage_id, spans=spans)
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
         return Response(base64.b64decode(drawn["base64"]), media_type="image/png", headers=INERT)
@@ -118,7 +120,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     async def original(passage_id: str) -> Response:
         try:
             found = await _passage(kb, passage_id)
-            source = await _call(kb, "read_original", document=found["document_id"])
+            source = await read_original(kb, await current_principal(kb), document=found["document_id"])
             if source["media_type"] != "application/pdf":
                 raise NotFound("Only the originals of PDF documents can be shown.")
         except ArgotError as error:
@@ -131,12 +133,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
 
 
 async def _passage(kb: KnowledgeBase, passage_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = await _call(kb, "read_passage", passage_id=passage_id)
-    return found
-
-
-async def _call(kb: KnowledgeBase, name: str, **parameters: Any) -> Any:
-    return await catalogue.result(kb, await current_principal(kb), name, **parameters)
+    return await read_passage(kb, await current_principal(kb), passage_id=passage_id)
 
 
 def spans_of(texts: list[str]) -> list[tuple[int, int]]:

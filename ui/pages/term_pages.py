@@ -8,6 +8,16 @@ from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.contexts import context_list
+from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
+from argot.service.usecases.proposals import glossary_misses, glossary_proposals, glossary_to_do
+from argot.service.usecases.senses import (
+    glossary_list,
+    glossary_occurrences,
+    glossary_passage,
+    glossary_search,
+    glossary_term,
+)
 from argot.types import SenseStatus
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, link, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
@@ -47,13 +57,13 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def home_page(request: Request, who: Visitor) -> Response:
         wanted = _wanted(request)
         found = await _found(pages, who, **wanted)
-        contexts = [one["name"] for one in await pages.call(who, "context_list")]
+        contexts = [one["name"] for one in await context_list(pages.kb, who.principal)]
         return page("home.html", request, who, contexts=contexts, **wanted, **found)
 
     @router.get("/to-do")
     @needs("manager")
     async def to_do(who: Who) -> Response:
-        return part("to_do.html", todo=await pages.call(who, "glossary_to_do"), who=who)
+        return part("to_do.html", todo=await glossary_to_do(pages.kb, who.principal), who=who)
 
     @router.get("/me")
     @needs("asker")
@@ -69,13 +79,13 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
         return await term_page(request, who, t)
 
     async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
-        found = await pages.call(who, "glossary_term", term=term)
+        found = await glossary_term(pages.kb, who.principal, term=term)
         return page("term.html", request, who, error=error, **found, **await _around(pages, who, found))
 
     @router.get("/occurrences")
     @needs("manager")
     async def occurrences(who: Who, phrase: str = "") -> Response:
-        found = await pages.call(who, "glossary_occurrences", phrase=phrase, limit=20)
+        found = await glossary_occurrences(pages.kb, who.principal, phrase=phrase, limit=20)
         return part("occurrences.html", found=found, all=True)
 
     @router.post("/term/roll-back")
@@ -84,7 +94,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
         form = await form_of(request)
         term, moment = form.get("term", ""), number(form.get("moment"))
         try:
-            await pages.call(who, "glossary_roll_back", term=term, moment=moment, why=form.get("why", ""))
+            await glossary_roll_back(pages.kb, who.principal, term=term, moment=moment, why=form.get("why", ""))
         except (Conflict, InvalidInput, NotAllowed) as error:
             return await term_page(request, who, term, error)
         return sent_to("/term", t=term, done="rolled-back")
@@ -92,7 +102,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/passage/{passage_id}")
     @needs("manager")
     async def passage(request: Request, who: Who, passage_id: str, mark: str = "") -> Response:
-        found = await pages.call(who, "glossary_passage", passage_id=passage_id, phrase=mark)
+        found = await glossary_passage(pages.kb, who.principal, passage_id=passage_id, phrase=mark)
         return page("passage.html", request, who, found=found)
 
     return router
@@ -115,9 +125,9 @@ async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: st
     narrowed = {"status": status or None, "context": context or None}
     if q.strip():
         most = MOST_SEARCHED if start else SEARCHED
-        senses = await pages.call(who, "glossary_search", text=q, **narrowed, limit=most + 1)
+        senses = await glossary_search(pages.kb, who.principal, text=q, **narrowed, limit=most + 1)
         return {"senses": senses[:most], "more": len(senses) > most, "step": SEARCHED}
-    senses = await pages.call(who, "glossary_list", **narrowed, start=start, limit=SHOWN + 1)
+    senses = await glossary_list(pages.kb, who.principal, **narrowed, start=start, limit=SHOWN + 1)
     return {"senses": senses[:SHOWN], "more": len(senses) > SHOWN, "step": SHOWN}
 
 
@@ -125,17 +135,17 @@ async def _around(pages: Pages, who: Who, found: dict[str, Any]) -> dict[str, An
     """What else a term's page shows: documents, questions, history, proposals."""
     name = found["term"]
     places = {
-        sense["id"]: await pages.call(who, "glossary_occurrences", phrase=sense["expansion"], limit=3)
+        sense["id"]: await glossary_occurrences(pages.kb, who.principal, phrase=sense["expansion"], limit=3)
         for sense in found["senses"][:SHOWN]
     }
-    use = await pages.call(who, "glossary_use", term=name)
+    use = await glossary_use(pages.kb, who.principal, term=name)
     return {
-        "occurrences": await pages.call(who, "glossary_occurrences", phrase=name, limit=4),
+        "occurrences": await glossary_occurrences(pages.kb, who.principal, phrase=name, limit=4),
         "places": places,
         "weeks": use["weeks"],
         "used": use["used"],
-        "history": await pages.call(who, "glossary_history", term=name, limit=HISTORY),
-        "proposals": await pages.call(who, "glossary_proposals", term=name),
-        "misses": await pages.call(who, "glossary_misses", term=name, status=None),
+        "history": await glossary_history(pages.kb, who.principal, term=name, limit=HISTORY),
+        "proposals": await glossary_proposals(pages.kb, who.principal, term=name),
+        "misses": await glossary_misses(pages.kb, who.principal, term=name, status=None),
         "may_manage": any(sense["may_manage"] for sense in found["senses"]) or who.principal.manages_all,
     }

@@ -19,7 +19,7 @@ from slack_bolt.context.assistant.thread_context import AssistantThreadContext
 from slack_bolt.context.assistant.thread_context_store.async_store import AsyncAssistantThreadContextStore
 
 from argot.service.instrumentation import surface
-from argot.service.usecases import catalogue
+from argot.service.usecases.senses import glossary_list
 from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
 from argot.ui.slack.buttons import Buttons
 from argot.ui.slack.event_filter import deleted, job_of, team_of, viewed
@@ -158,9 +158,7 @@ class Listeners:
         """Questions to begin with: of the terms this person may know. `ts`: the thread of an assistant's pane."""
         answering = self.answering
         scope = await answering.people.own_scope(team, user)
-        senses = await catalogue.result(
-            answering.kb, scope.principal, "glossary_list", status="approved", limit=MOST_PROMPTS * 5
-        )
+        senses = await glossary_list(answering.kb, scope.principal, status="approved", limit=MOST_PROMPTS * 5)
         terms = list(dict.fromkeys(str(one["term"]) for one in senses))[:MOST_PROMPTS]
         prompts = [{"title": f"What is {term}?"[:75], "message": f"What is {term}?"} for term in terms]
         client = answering.calls.client

@@ -11,7 +11,12 @@ from typing import Any
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
-from argot.service.usecases import catalogue
+from argot.service.usecases.contexts import context_list
+from argot.service.usecases.glossary_impact import thread_share
+from argot.service.usecases.senses import glossary_add, glossary_draft
+from argot.service.usecases.term_corrections import other_senses, report_term
+from argot.service.usecases.threads import feedback, thread_read
+from argot.types import Principal
 from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, Block, notice
 from argot.ui.slack.event_filter import Job
 from argot.ui.slack.inbox import Inbox
@@ -100,13 +105,17 @@ class Buttons:
 
     async def _judge(self, job: Job, value: int, comment: str, *, share: bool = False) -> None:
         where = {"thread": job.thread, "turn": job.turn}
-        await self._run(job, "feedback", **where, value=value, comment=comment, share=share)
+        principal = await self._principal(job)
+        await feedback(self.kb, principal, **where, value=value, comment=comment, share=share)
 
     async def share(self, body: Mapping[str, Any]) -> None:
         """The asker lets managers read the questions of this conversation that met unknown terms."""
         job = self._job(body)
-        shared = self._run(job, "thread_share", thread=job.thread)
-        await self._tell_done(job, shared, "Those who look after the glossary can read the question now.")
+
+        async def share() -> None:
+            await thread_share(self.kb, await self._principal(job), thread=job.thread)
+
+        await self._tell_done(job, share(), "Those who look after the glossary can read the question now.")
 
     # -- not what I meant ----------------------------------------------------------------------------------------------
 
@@ -115,16 +124,14 @@ class Buttons:
         job = self._job(body)
         try:
             scope = await self.answering.scope(job)
-            read = await catalogue.result(self.kb, scope.principal, "thread_read", thread=job.thread)
+            read = await thread_read(self.kb, scope.principal, thread=job.thread)
             turns = [turn for turn in read["turns"] if turn["turn"] == job.turn]
             known = [one for turn in turns for one in turn["jargon"] if one["sense_id"]]
             names = list(dict.fromkeys(one["surface"] for one in known))[:MOST_TERMS]
             if not names:
                 raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
             where = {"thread": job.thread, "turn": job.turn}
-            terms = [
-                await catalogue.result(self.kb, scope.principal, "other_senses", **where, term=one) for one in names
-            ]
+            terms = [await other_senses(self.kb, scope.principal, **where, term=one) for one in names]
             view = other_form(terms, kept_of(job))
         except ArgotError as error:
             view = told("What did you mean?", plain(error))
@@ -142,9 +149,12 @@ class Buttons:
         self.soon(self._report(job, term))
 
     async def _report(self, job: Job, term: str) -> None:
-        reported = self._run(job, "report_term", thread=job.thread, turn=job.turn, term=term, share=True)
+        async def report() -> None:
+            principal = await self._principal(job)
+            await report_term(self.kb, principal, thread=job.thread, turn=job.turn, term=term, share=True)
+
         text = f"Those who look after the glossary are told, with the question. When “{plain(term)}” has that meaning,"
-        await self._tell_done(job, reported, f"{text} you hear of it here.")
+        await self._tell_done(job, report(), f"{text} you hear of it here.")
 
     # -- a person ------------------------------------------------------------------------------------------------------
 
@@ -176,9 +186,7 @@ class Buttons:
 
     async def _contact(self, scope: Scope, context: str, job: Job) -> tuple[str, str]:
         """The contact of the answer's context, else of the channel's, else of the only one that has any."""
-        known = {
-            one["name"]: one["contact"] for one in await catalogue.result(self.kb, scope.principal, "context_list")
-        }
+        known = {one["name"]: one["contact"] for one in await context_list(self.kb, scope.principal)}
         channel = await self.kb.blocking(self.kb.people.slack.channel, job.channel)
         home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
         for name in (context, home or ""):
@@ -195,7 +203,7 @@ class Buttons:
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
             scope = await self._manager(team, user)
-            names = [one["name"] for one in await catalogue.result(self.kb, scope.principal, "context_list")]
+            names = [one["name"] for one in await context_list(self.kb, scope.principal)]
             contexts = [name for name in names if scope.principal.may_manage(name)]
             if not contexts:
                 raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
@@ -214,8 +222,8 @@ class Buttons:
             scope = await self._manager(team, user)
             if state == "draft" and not await self.inbox.first(key_of(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
-            case = "glossary_draft" if state == "draft" else "glossary_add"
-            await catalogue.result(self.kb, scope.principal, case, **fields)
+            put_in = glossary_draft if state == "draft" else glossary_add
+            await put_in(self.kb, scope.principal, **fields)
         except ArgotError as error:
             return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
@@ -233,14 +241,13 @@ class Buttons:
     def _job(self, body: Mapping[str, Any]) -> Job:
         return job_of_press(body, self.people.team)
 
-    async def _run(self, job: Job, case: str, **parameters: Any) -> Any:
-        """Run a use case on whose behalf the conversation is.
+    async def _principal(self, job: Job) -> Principal:
+        """On whose behalf the conversation is.
 
         Raises:
-            ArgotError: it cannot be done, or not by who pressed.
+            ArgotError: who pressed may not act in it.
         """
-        scope = await self.answering.scope(job)
-        return await catalogue.result(self.kb, scope.principal, case, **parameters)
+        return (await self.answering.scope(job)).principal
 
     async def _open(self, body: Mapping[str, Any], view: Block, job: Job) -> None:
         """Open a form; Slack lets that happen within three seconds."""

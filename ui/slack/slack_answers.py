@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
-from argot.results import AskResult
+from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
 from argot.service.slack.slack_store import PUBLIC, Noted
-from argot.service.usecases import catalogue
+from argot.service.usecases.questions import answer, ask, ask_in_sense
+from argot.service.usecases.threads import thread_read
 from argot.ui.rendering.chat_markdown import STAGES
 from argot.ui.slack.blocks import Around, Message, messages, news, notice
 from argot.ui.slack.channel_history import said_in_thread
@@ -138,7 +138,7 @@ class Answering:
 
     async def _alone(self, job: Job, public: Scope, stream: Stream) -> list[Message]:
         """The question of a channel's conversation once more, for one person, from all that this person may read."""
-        found = await catalogue.result(self.kb, public.principal, "thread_read", thread=job.thread)
+        found = await thread_read(self.kb, public.principal, thread=job.thread)
         turn = next((one for one in found["turns"] if one["turn"] == job.turn), None)
         if turn is None:
             raise NotFound("This question is not there any more. Ask it again.")
@@ -165,35 +165,36 @@ class Answering:
             if new and job.status:
                 await show_title(self.calls, job, question)
             await slack_scopes.heard(self.kb, begun, job.ts)
-        case, parameters = await self._case(job, scope, question, heard)
-        result = await self._run(job, scope, stream, case, {**parameters, "thread": thread})
+        result = await self._result(job, await self._asked(job, scope, thread, question, heard), stream)
         around = Around(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
         return [self._shown_to(message, job) for message in messages(result, around)]
 
-    async def _case(self, job: Job, scope: Scope, question: str, heard: list[str]) -> tuple[str, dict[str, Any]]:
-        """The use case that answers, and what it is given."""
+    async def _asked(
+        self, job: Job, scope: Scope, thread: str, question: str, heard: list[str]
+    ) -> AsyncGenerator[AskEvent]:
+        """The answer on its way, by the use case that the job asks for."""
+        kb, principal = self.kb, scope.principal
         if job.kind == "sense":
-            return "ask_in_sense", {**json.loads(question), "turn": job.turn}
+            return ask_in_sense(kb, principal, thread=thread, turn=job.turn, **json.loads(question))
         manner = await self._manner(job, scope)
         if job.kind == "choice":
-            return "answer", {"choice": question, **manner}
-        return "ask", {"question": question, **({"heard": heard} if heard else {}), **manner}
+            return answer(kb, principal, thread=thread, choice=question, **manner)
+        return ask(kb, principal, thread=thread, question=question, heard=heard or None, **manner)
 
-    async def _run(self, job: Job, scope: Scope, stream: Stream, case: str, parameters: Mapping[str, Any]) -> AskResult:
+    async def _result(self, job: Job, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
         status = 0.0
-        async with aclosing(catalogue.run(self.kb, scope.principal, case, parameters)) as events:
+        async with aclosing(answering) as events:
             async for event in events:
-                match event["kind"]:
-                    case "stage" if job.status and event["seconds"] is None:
-                        if time.monotonic() - status > STATUS_SECONDS:
-                            status = time.monotonic()
-                            await show_status(self.calls, job, STAGES.get(str(event["name"]), "Working"))
-                    case "token":
-                        await stream.add(str(event["data"]))
-                    case "retract":
-                        await stream.retract()
-                    case "result":
-                        return AskResult.model_validate(event["data"])
+                if isinstance(event.data, AskResult):
+                    return event.data
+                if event.kind == "stage" and job.status and event.seconds is None:
+                    if time.monotonic() - status > STATUS_SECONDS:
+                        status = time.monotonic()
+                        await show_status(self.calls, job, STAGES.get(event.name, "Working"))
+                elif event.kind == "token":
+                    await stream.add(event.data)
+                elif event.kind == "retract":
+                    await stream.retract()
         raise ArgotError(FAILED)
 
     async def _manner(self, job: Job, scope: Scope) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
+from argot.service.usecases.documents import read_passage
+from argot.service.usecases.slack_channels import slack_continue
 from argot.ui.pages.account import page
 from argot.ui.pages.sources import spans_of
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
@@ -46,14 +47,14 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
     @needs("asker")
     async def go_on(thread: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
         """From a link in a channel: the same conversation, as one's own, in the window."""
-        mine = await catalogue.result(kb, who.principal, "slack_continue", thread=thread)
+        mine = await slack_continue(kb, who.principal, thread=thread)
         return RedirectResponse(f"/thread/{quote(mine['thread'], safe='')}", 303)
 
     @router.get("/sources/{passage_id}", include_in_schema=False)
     @needs("asker")
     async def source(request: Request, passage_id: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
         """What a number in an answer stands for, as a page: the passage, the cited sentences marked, and its place."""
-        found = await catalogue.result(kb, who.principal, "read_passage", passage_id=passage_id)
+        found = await read_passage(kb, who.principal, passage_id=passage_id)
         spans = spans_of(request.query_params.getlist("span"))
         address = f"{PASSAGES}/{quote(found['id'], safe='')}"
         marks = "&".join(f"span={first}-{last}" for first, last in spans)

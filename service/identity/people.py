@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.home_folder import now
@@ -26,6 +26,7 @@ EVERY_CONTEXT = "*"
 """In the place of a context: all of them."""
 
 Role: TypeAlias = Literal["asker", "manager", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 _NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
 

@@ -55,13 +55,14 @@ def _of_service(home: Path) -> list[Finding]:
     Its settings count then, not those this command would have: it may run with other variables, in another folder.
     """
     from argot.service.transport.client import SocketClient
+    from argot.service.usecases.monitoring import doctor_findings
 
     owner = read_owner(home)
     if owner is None or not owner.socket:
         return []
     running = good("service", f"runs as process {owner.pid}; the settings shown are its own")
     try:
-        return [running, *SocketClient(Path(owner.socket)).call("doctor_findings")]
+        return [running, *SocketClient(Path(owner.socket)).call(doctor_findings)]
     except (OSError, ArgotError):
         return []
 

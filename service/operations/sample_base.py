@@ -58,7 +58,7 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
     if added["failed"]:
         names = ", ".join(one["name"] for one in added["problems"] if one["kind"] == "failed")
         raise InvalidInput(f"Samples could not be read: {names}. See what is wrong with: argot doctor")
-    senses = glossary["added"] + glossary["updated"] + glossary["unchanged"]
+    senses = glossary.added + glossary.updated + glossary.unchanged
     return SampleReport(added["added"], added["updated"], added["unchanged"] + added["duplicate"], senses)
 
 

@@ -12,7 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from argot.service.storage.sqlite import Database
 
@@ -48,6 +48,8 @@ MOST_WAIT = 3600.0
 
 Mode: TypeAlias = Literal["mention", "questions", "all", "off"]
 Replies: TypeAlias = Literal["thread", "ephemeral"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+REPLIES: tuple[Replies, ...] = get_args(Replies)
 PUBLIC = "public"
 """The scope of a conversation that a whole channel sees. A person's own has their Slack id."""
 

@@ -45,7 +45,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     before = ((now or datetime.now(UTC)) - timedelta(days=days)).isoformat(timespec="milliseconds")
     threads = await kb.threads()
     for thread in await threads.unused_since(before):
-        await thread_delete(kb, Principal(thread.owner), thread=thread.id)
+        await thread_delete.function(kb, Principal(thread.owner), thread=thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)
     erased["questions"] = await kb.blocking(kb.glossary.erase_questions, before)

@@ -10,7 +10,9 @@ from contextlib import aclosing
 from copy import copy
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, overload
+from typing import Any, ParamSpec, Self, TypeVar, overload
+
+from pydantic import SecretStr
 
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
 from argot.results import AskEvent, AskResult
@@ -18,20 +20,28 @@ from argot.service.home_lock import read_owner
 from argot.service.instrumentation import surface
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, StreamingUseCase, UseCase, apart
+from argot.service.usecases.registry import (
+    AskingUseCase,
+    Declared,
+    Event,
+    Finished,
+    StreamingUseCase,
+    UseCase,
+    apart,
+)
 from argot.settings import Settings
 
-OnEvent = Callable[[Event | AskEvent], None]
+OnEvent = Callable[[Any], None]
+"""Takes the events of the use case that is called: an `AskEvent` of one that answers, else an `Event`."""
 P = ParamSpec("P")
 R = TypeVar("R")
-Called: TypeAlias = UseCase[..., Any] | StreamingUseCase[..., Any]
 
 
 class Client:
     """Runs use cases. To be used as a context manager; closing it closes what was opened.
 
-    `client.as_user("ann").watched(bar.move).call(reindex)` runs one on somebody's behalf and hands every event before the
-    result to a function, as it comes.
+    `client.as_user("ann").watched(bar.move).call(reindex)` runs one on somebody's behalf and hands every event before
+    the result to a function, as it comes.
     """
 
     def __init__(self, *, user: str | None = None, on_event: OnEvent | None = None) -> None:
@@ -55,12 +65,12 @@ class Client:
     def call(self, case: UseCase[P, R], /, *args: P.args, **given: P.kwargs) -> R: ...
 
     @overload
-    def call(self, case: StreamingUseCase[P, AskEvent], /, *args: P.args, **given: P.kwargs) -> AskResult: ...
+    def call(self, case: StreamingUseCase[P, R], /, *args: P.args, **given: P.kwargs) -> R: ...
 
     @overload
-    def call(self, case: StreamingUseCase[P, Event], /, *args: P.args, **given: P.kwargs) -> Any: ...
+    def call(self, case: AskingUseCase[P], /, *args: P.args, **given: P.kwargs) -> AskResult: ...
 
-    def call(self, case: Called, /, *args: Any, **given: Any) -> Any:
+    def call(self, case: Declared, /, *args: Any, **given: Any) -> Any:
         """Run a use case; its result. Ctrl-C in between stops the work, wherever it is done.
 
         Raises:
@@ -68,7 +78,7 @@ class Client:
         """
         return self._call(case, given)
 
-    def _call(self, case: Called, given: dict[str, Any]) -> Any:
+    def _call(self, case: Declared, given: dict[str, Any]) -> Any:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -110,10 +120,10 @@ class LocalClient(Client):
         self.kb = kb
         self._runner = asyncio.Runner()
 
-    def _call(self, case: Called, given: dict[str, Any]) -> Any:
+    def _call(self, case: Declared, given: dict[str, Any]) -> Any:
         return self._runner.run(self._run(case, given))
 
-    async def _run(self, case: Called, given: dict[str, Any]) -> Any:
+    async def _run(self, case: Declared, given: dict[str, Any]) -> Any:
         surface.set(self.surface)
         principal = self.kb.principal(self._user)
         if isinstance(case, UseCase):
@@ -145,11 +155,9 @@ class LocalClient(Client):
             self._runner.close()
 
 
-def _result_in(event: Event | AskEvent) -> Any:
+def _result_in(event: object) -> Any:
     """What the last event carries; None for one on the way."""
-    if isinstance(event, AskEvent):
-        return event.data if event.kind == "result" else None
-    return event["data"] if event["kind"] == "result" else None
+    return event.data if isinstance(event, Finished | AskEvent) and event.kind == "result" else None
 
 
 class SocketClient(Client):
@@ -160,7 +168,7 @@ class SocketClient(Client):
         self._path = path
         self._connect().close()
 
-    def _call(self, case: Called, given: dict[str, Any]) -> Any:
+    def _call(self, case: Declared, given: dict[str, Any]) -> Any:
         with self._connect() as connection, connection.makefile("rb") as lines:
             connection.sendall(self._request(case.name, self._user, _plain(given)))
             for line in lines:
@@ -217,8 +225,11 @@ class SocketClient(Client):
 
 
 def _plain(given: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as they travel: each by itself."""
-    return {name: jsonable(value) for name, value in apart(given).items()}
+    """Parameters as they travel: each by itself, and a password in the clear, to a process of the same user."""
+    return {
+        name: value.get_secret_value() if isinstance(value, SecretStr) else jsonable(value)
+        for name, value in apart(given).items()
+    }
 
 
 def _event(line: bytes) -> Event:

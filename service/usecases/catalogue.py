@@ -35,7 +35,7 @@ from argot.service.usecases import (
     uploads,
     users,
 )
-from argot.service.usecases.registry import CASES, Event, StreamingUseCase
+from argot.service.usecases.registry import CASES, Event, UseCase
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ async def dispatch(
     found = CASES.get(name)
     if found is None:
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
-    if not isinstance(found, StreamingUseCase):
+    if isinstance(found, UseCase):
         yield {"kind": "result", "data": jsonable(await found(kb, principal, **parameters))}
         return
     async with aclosing(found(kb, principal, **parameters)) as events:

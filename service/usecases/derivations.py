@@ -18,7 +18,7 @@ from pydantic import Field
 from argot.errors import Conflict, InvalidSettings, ModelUnavailable
 from argot.service.blocking_work import to_its_end
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Text, usecase
+from argot.service.usecases.registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def derive(
     kinds: Kinds,
     documents: list[Text] | None = None,
     renew: bool = False,
-) -> AsyncIterator[Event]:
+) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
     """Make texts of these kinds for the documents named (all, if none is), where there are none yet.
 
     Events: `{"kind": "progress", "name", "done", "total"}`, and as the result what was made. With `renew`, also what
@@ -78,7 +78,7 @@ async def derive(
         async with aclosing(run.events()) as events:
             async for event in events:
                 yield event
-        yield {"kind": "result", "data": run.result()}
+        yield Finished(run.result())
     finally:
         _deriving.discard(kb)
 

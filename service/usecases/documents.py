@@ -17,7 +17,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, stream, told
 from argot.service.json_values import audience_of, jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Reader, Text, usecase
+from argot.service.usecases.registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def add(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
     base_uri: Text | None = None,
-) -> AsyncIterator[Event]:
+) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
     """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
 
     What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
@@ -72,7 +72,7 @@ async def add(
                 if event.kind in ("failed", "skipped", "duplicate"):
                     problems.append({"kind": event.kind, "name": event.name, "detail": event.detail})
                 yield ingest_event(event)
-    yield {"kind": "result", "data": {**counts, "problems": problems}}
+    yield Finished({**counts, "problems": problems})
 
 
 @usecase("manager", everywhere=True)
@@ -150,7 +150,7 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
 
 
 @usecase("manager", everywhere=True)
-async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event]:
+async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
     corpus = await kb.load(mending=True)
     async with kb.writing:
@@ -161,7 +161,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
         async with aclosing(told(work)) as progress:
             async for done, total in progress:
                 yield {"kind": "progress", "done": done, "total": total}
-    yield {"kind": "result", "data": {"passages": corpus.store.passage_count(principal)}}
+    yield Finished({"passages": corpus.store.passage_count(principal)})
 
 
 async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:

@@ -12,23 +12,23 @@ from argot.errors import InvalidInput
 from argot.jargon_db.exchange import ImportPreview
 from argot.jargon_db.formats import FORMATS, format_named, format_to_write
 from argot.jargon_db.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.importing import ImportReport
 from argot.service.blocking_work import HandOver, told
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Text, usecase
+from argot.service.usecases.registry import Event, Finished, Text, usecase
 from argot.service.usecases.senses import Limit, Words
 from argot.types import Principal
 
-__all__ = ["FORMATS", "format_named", "format_to_write"]
+__all__ = ["FORMATS", "ImportReport", "format_named", "format_to_write"]
 
 
 @usecase("manager")
 async def glossary_import(
     kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
-) -> dict[str, Any]:
+) -> ImportReport:
     """Take in a glossary as CSV, all of it or nothing; `name` is for messages."""
-    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.import_csv, text, name, by=principal))
-    return plain
+    return await kb.blocking(kb.glossary.import_csv, text, name, by=principal)
 
 
 @usecase("asker")
@@ -68,7 +68,7 @@ async def glossary_import_file(
     language: Text = DEFAULT_LANGUAGE,
     why: Words = "",
     seen: Text = "",
-) -> AsyncGenerator[Event, None]:
+) -> AsyncGenerator[Event | Finished[ImportReport], None]:
     """Take in a file (`data` in base64), all of it or nothing, as one change that can be rolled back.
 
     `context` is that of terms for which the file names none; `language` is preferred where it speaks several. `seen` is
@@ -77,13 +77,13 @@ async def glossary_import_file(
     """
     options, given = _options(kb, context, language), _bytes(data)
 
-    def work(tell: HandOver[Event]) -> None:
+    def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
         def stored(done: int, total: int) -> None:
             tell({"kind": "storing", "name": name, "done": done, "total": total})
 
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
-        tell({"kind": "result", "data": jsonable(report)})
+        tell(Finished(report))
 
     async with aclosing(told(work)) as events:
         async for event in events:

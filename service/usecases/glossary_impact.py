@@ -34,7 +34,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     await kb.blocking(miss_loop.draft, kb.document_store, kb.glossary, principal, term, created_by=by)
     await miss_loop.define(kb, principal, term)
     found = await kb.blocking(kb.glossary.proposals, principal, "open", term)
-    return [await glossary_proposal(kb, principal, proposal_id=one.id) for one in found]
+    return [await glossary_proposal.function(kb, principal, proposal_id=one.id) for one in found]
 
 
 @usecase("manager")

@@ -18,7 +18,7 @@ from argot.jargon_db.normalise import normalise
 from argot.service.blocking_work import stream
 from argot.service.glossary_review.document_mining import Mining, shown, unread
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Event, Text, usecase
+from argot.service.usecases.registry import Count, Event, Finished, Text, usecase
 from argot.types import Principal
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ async def glossary_mine(
     context: Text | None = None,
     dry_run: bool = False,
     again: bool = False,
-) -> AsyncIterator[Event]:
+) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
     """Propose meanings from the definitions in the documents one may read that were not mined before.
 
     Events: `{"kind": "progress", "name", "done", "total", "offered"}`; the result holds the surest `proposals`, at most
@@ -54,10 +54,7 @@ async def glossary_mine(
     numbers = ("documents", "skipped", "passages", "found", "known", "decided")
     counts = {name: getattr(mining, name) for name in numbers}
     rows = [shown(one) for one in mining.best(limit)]
-    yield {
-        "kind": "result",
-        "data": {"proposals": rows, "offered": len(mining.offered), **counts, "stored": not dry_run},
-    }
+    yield Finished({"proposals": rows, "offered": len(mining.offered), **counts, "stored": not dry_run})
 
 
 def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
@@ -109,7 +106,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
     if principal.name not in jobs or jobs[principal.name].state != "running":
         job = jobs[principal.name] = Job()
         job.task = kb.beside(_mine(kb, principal, job, again))
-    return await glossary_mined(kb, principal)
+    return await glossary_mined.function(kb, principal)
 
 
 @usecase("manager")
@@ -120,7 +117,7 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> dict[st
         job.task.cancel()
         await asyncio.gather(job.task, return_exceptions=True)
         job.state = "stopped" if job.state == "running" else job.state
-    return await glossary_mined(kb, principal)
+    return await glossary_mined.function(kb, principal)
 
 
 @usecase("manager")
@@ -142,9 +139,9 @@ async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> dict[str, A
 
 async def _mine(kb: KnowledgeBase, principal: Principal, job: Job, again: bool) -> None:
     try:
-        async with aclosing(glossary_mine(kb, principal, limit=1, again=again)) as events:  # type: ignore[type-var]
+        async with aclosing(glossary_mine.function(kb, principal, limit=1, again=again)) as events:
             async for event in events:
-                if event["kind"] == "progress":
+                if not isinstance(event, Finished):
                     job.name, job.done, job.total = event["name"], event["done"], event["total"]
                     job.offered = event["offered"]
         job.state = "done"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.findings import Finding
 from argot.service.usecases.registry import usecase
 from argot.types import Principal
 
@@ -24,11 +24,11 @@ async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
 
 
 @usecase("admin")
-async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Finding]:
     """What `argot doctor` finds of packages, settings, embedding model and language model, as this process sees them.
 
     A command beside a service has settings of its own, and they say nothing of the service's.
     """
     from argot.service.operations.doctor import findings_of_process
 
-    return [dict(one) for one in await asyncio.to_thread(findings_of_process, kb.settings)]
+    return await asyncio.to_thread(findings_of_process, kb.settings)

@@ -60,7 +60,7 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     while found := [one for each in names for one in await threads.of(each)]:
         for thread in found:
             erased["files"] += len(await threads.files(thread.owner, thread.id))
-            await thread_delete(kb, Principal(thread.owner), thread=thread.id)
+            await thread_delete.function(kb, Principal(thread.owner), thread=thread.id)
             erased["conversations"] += 1
     await kb.chores_done()
     erased["questions"] = await kb.blocking(kb.glossary.erase_person, names)
@@ -92,8 +92,8 @@ async def exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
 
 async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> dict[str, Any]:
     owner = principal if thread.owner == principal.name else Principal(thread.owner, principal.groups)
-    read = await thread_read(kb, owner, thread=thread.id)
-    return {**read, "files": await thread_files(kb, owner, thread=thread.id)}
+    read = await thread_read.function(kb, owner, thread=thread.id)
+    return {**read, "files": await thread_files.function(kb, owner, thread=thread.id)}
 
 
 async def _names(kb: KnowledgeBase, name: str) -> list[str]:

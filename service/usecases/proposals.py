@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -25,6 +26,7 @@ Score = Annotated[float, Field(ge=0, le=1)]
 SCORES = {"sure": SURE, "likely": LIKELY}
 
 
+@dataclass(frozen=True, kw_only=True)
 class EditedProposal(SenseFields):
     """What may be said of a sense otherwise than it was proposed; a proposal has no notes."""
 

@@ -12,8 +12,9 @@ ran. Where only a name comes over a wire (HTTP, the local socket), `catalogue.di
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import (
     TYPE_CHECKING,
@@ -21,10 +22,14 @@ from typing import (
     Any,
     Concatenate,
     Generic,
+    Literal,
     ParamSpec,
     Protocol,
     TypeAlias,
     TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
     overload,
 )
 
@@ -40,11 +45,19 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 Event: TypeAlias = dict[str, Any]
-"""Something on the way, as JSON: a `kind` and what belongs to it. The last is `{"kind": "result", "data": ...}`."""
+"""Something on the way, as JSON: a `kind` and what belongs to it."""
 P = ParamSpec("P")
 R = TypeVar("R")
-E = TypeVar("E", Event, AskEvent)
-E_co = TypeVar("E_co", covariant=True)
+E = TypeVar("E")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[R]):
+    """The last event of a use case that says what happens on the way. `data` is its result."""
+
+    data: R
+    kind: Literal["result"] = "result"
 
 
 def _unicode(text: str) -> str:
@@ -72,13 +85,13 @@ Reader = Annotated[Text, AfterValidator(_reader)]
 """A group, or `@name` for one person. Checked, for a document for "hr,legal" would be invisible to both."""
 
 
-class Together(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Together:
     """Parameters that several use cases take, declared once.
 
-    A parameter of such a type stands for its fields: these are what a caller gives, one by one, beside the others.
+    A parameter of such a type stands for its fields. In one process a caller gives it as a whole; over a wire they
+    come one by one, beside the others. Either way they are checked with these, not when it is made.
     """
-
-    model_config = ConfigDict(frozen=True)
 
 
 class _Declared:
@@ -125,7 +138,7 @@ class _Declared:
         """What the function is called with: the parameters, those that belong together in one."""
         given = dict(checked)
         made = {
-            name: kind.model_construct(**{part: given.pop(part) for part in kind.model_fields})
+            name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
             for name, kind in self.together.items()
         }
         return {**given, **made}
@@ -134,7 +147,7 @@ class _Declared:
         """The result that came over a wire as JSON, as its own type again."""
         return _adapter(self.function).validate_python(data)
 
-    def event_of(self, event: Event) -> Event | AskEvent:
+    def event_of(self, event: Event) -> Any:
         """The same of an event on the way."""
         return event
 
@@ -164,31 +177,31 @@ class _Run:
 class UseCase(_Declared, Generic[P, R]):
     """A use case that comes to its result at once: `await case(kb, principal, ...)`.
 
+    One that is part of another calls its `function`: it was allowed, checked and counted as that other.
+
     Raises:
         InvalidInput: a parameter is missing, unknown or of the wrong kind.
         NotAllowed: the principal's role is too small.
         TooManyQuestions, ServiceStopping: no question is taken on now.
     """
 
+    function: Callable[Concatenate[KnowledgeBase, Principal, P], Coroutine[Any, Any, R]]
+
     async def __call__(self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs) -> R:
         with self._run(kb, principal, given) as run:
             async with run.place:
-                result: R = await self.function(kb, principal, *args, **run.arguments)
+                result = await self.function(kb, principal, *args, **run.arguments)
             run.watched.saw("result", data=result)
             return result
 
 
-class StreamingUseCase(_Declared, Generic[P, E]):
-    """A use case that tells what happens on the way: `async for event in case(kb, principal, ...)`.
+class _Streaming(_Declared, Generic[P, E]):
+    """A use case whose events are asked for one by one. Closing it stops the work.
 
-    Closing it stops the work. Raises as `UseCase` does, when its first event is asked for.
+    Raises as `UseCase` does, when its first event is asked for.
     """
 
-    def result_of(self, data: Any) -> Any:
-        return AskResult.model_validate(data) if self.asks else data
-
-    def event_of(self, event: Event) -> Event | AskEvent:
-        return AskEvent(**event) if self.asks else event
+    function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncGenerator[E]]
 
     async def __call__(
         self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs
@@ -200,14 +213,44 @@ class StreamingUseCase(_Declared, Generic[P, E]):
                     yield event
 
 
-def _saw(watched: Watched, event: Event | AskEvent) -> None:
+class StreamingUseCase(_Streaming[P, Event | Finished[R]]):
+    """One that says how far it is: `async for event in case(kb, principal, ...)`. The last event is `Finished`."""
+
+    function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncGenerator[Event | Finished[R]]]
+
+
+class AskingUseCase(_Streaming[P, AskEvent]):
+    """One that answers a question: stages, pieces of the answer, and last an event with the `AskResult`."""
+
+    def result_of(self, data: Any) -> AskResult:
+        return AskResult.model_validate(data)
+
+    def event_of(self, event: Event) -> AskEvent:
+        return AskEvent(**event)
+
+
+Declared: TypeAlias = UseCase[Any, Any] | StreamingUseCase[Any, Any] | AskingUseCase[Any]
+
+
+async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
+    """What a use case comes to, for who is not interested in what happens on the way."""
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Finished):
+                return event.data
+    raise RuntimeError("a use case ended without a result")
+
+
+def _saw(watched: Watched, event: object) -> None:
     if isinstance(event, AskEvent):
         watched.saw(event.kind, name=event.name, seconds=event.seconds, data=event.data)
-    else:
-        watched.saw(str(event["kind"]), data=event.get("data"))
+    elif isinstance(event, Finished):
+        watched.saw(event.kind, data=event.data)
+    elif isinstance(event, dict):
+        watched.saw(str(event["kind"]))
 
 
-CASES: dict[str, UseCase[Any, Any] | StreamingUseCase[Any, Any]] = {}
+CASES: dict[str, Declared] = {}
 """By name, for those who have only that."""
 
 
@@ -221,20 +264,38 @@ class _Declare(Protocol):
 
     @overload
     def __call__(
-        self, function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncIterator[E]], /
-    ) -> StreamingUseCase[P, E]: ...
+        self, function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncIterator[AskEvent]], /
+    ) -> AskingUseCase[P]: ...
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[KnowledgeBase, Principal, P], AsyncIterator[Event | Finished[R]]], /
+    ) -> StreamingUseCase[P, R]: ...
 
 
 def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: bool = False) -> _Declare:
     """Declare a function as a use case for this role and those above it, under its own name."""
 
-    def declare(function: Callable[..., Any], /) -> UseCase[Any, Any] | StreamingUseCase[Any, Any]:
+    def declare(function: Callable[..., Any], /) -> Declared:
         at_once = inspect.iscoroutinefunction(function)
-        kind: type[UseCase[Any, Any] | StreamingUseCase[Any, Any]] = UseCase if at_once else StreamingUseCase
+        kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
         declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
         return declared
 
     return declare  # type: ignore[return-value]
+
+
+def one_of(choices: Sequence[T], given: object, what: str) -> T:
+    """What a person typed or chose, as the one of these values that it is.
+
+    Raises:
+        InvalidInput: it is none of them.
+    """
+    for choice in choices:
+        if choice == given:
+            return choice
+    *others, last = map(repr, choices)
+    raise InvalidInput(f"{what} ({given!r:.80}): it should be {', '.join(others)} or {last}.")
 
 
 _RANKS: dict[Role, int] = {"asker": 0, "manager": 1, "admin": 2}
@@ -245,7 +306,7 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
     apart: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, Together):
-            apart |= {part: getattr(value, part) for part in type(value).model_fields}
+            apart |= {part.name: getattr(value, part.name) for part in fields(value)}
         else:
             apart[name] = value
     return apart
@@ -253,16 +314,17 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     """The model of what a use case is given."""
-    fields: dict[str, Any] = {}
+    declared: dict[str, Any] = {}
     together = _together(function)
     for parameter in _keywords(function):
-        if parameter.name in together:
-            parts = together[parameter.name].model_fields
-            fields |= {part: (info.annotation, info) for part, info in parts.items()}
+        if kind := together.get(parameter.name):
+            types = get_type_hints(kind, include_extras=True)
+            parts = {part.name: ... if part.default is MISSING else part.default for part in fields(kind)}
+            declared |= {part: (types[part], default) for part, default in parts.items()}
         else:
             given = ... if parameter.default is parameter.empty else parameter.default
-            fields[parameter.name] = (parameter.annotation, given)
-    return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+            declared[parameter.name] = (parameter.annotation, given)
+    return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
 def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
@@ -277,8 +339,12 @@ def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 @cache
 def _adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
+    """For the result: what is returned, or what the `Finished` of the events carries."""
     returned = get_type_hints(function, include_extras=True)["return"]
-    return TypeAdapter(returned)
+    if inspect.iscoroutinefunction(function):
+        return TypeAdapter(returned)
+    (event,) = {one for one in get_args(get_args(returned)[0]) if get_origin(one) is Finished}
+    return TypeAdapter(get_args(event)[0])
 
 
 _UNTOLD = ("password", "data")

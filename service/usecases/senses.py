@@ -6,6 +6,7 @@ what happened in `cases_glossary_history`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -27,6 +28,7 @@ MOST_NAMED = 8
 """Senses named with one conflict."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class SenseFields(Together):
     """What may be said of a sense; what is left out stays as it is."""
 
@@ -43,16 +45,18 @@ class SenseFields(Together):
     @property
     def said(self) -> dict[str, Any]:
         """All that is not left out, as the glossary takes it."""
-        fields = {**dict(self), "audience": audience_of(self.audience)}
-        return {name: value for name, value in fields.items() if value is not None}
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        given["audience"] = audience_of(self.audience)
+        return {name: value for name, value in given.items() if value is not None}
 
 
+@dataclass(frozen=True, kw_only=True)
 class NewSense(SenseFields):
     """What a meaning is written down with."""
 
-    term: Words
-    context: Words
-    expansion: Words
+    term: Words = field()  # without a default, unlike what it says otherwise of a sense
+    context: Words = field()
+    expansion: Words = field()
     description: Words = ""
     notes: Words = ""
 

@@ -12,9 +12,11 @@ from argot.service.identity.people import require_name
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
-from argot.service.slack.slack_store import PUBLIC, Channel, Mode, Replies, SlackThread
+from argot.service.slack.slack_store import MODES, PUBLIC, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
+
+__all__ = ["MODES", "REPLIES"]
 
 ChannelId = Annotated[Text, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
 SlackUser = Annotated[Text, Field(pattern=r"^[UW][A-Z0-9]{2,20}$")]

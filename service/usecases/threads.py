@@ -15,6 +15,8 @@ from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.registry import Count, Text, usecase
 from argot.types import Principal
 
+__all__ = ["Manner"]
+
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
 
@@ -140,7 +142,7 @@ async def thread_export(
     """
     from argot.service.threads.thread_export import exported
 
-    return exported(await thread_read(kb, principal, thread=thread), form)
+    return exported(await thread_read.function(kb, principal, thread=thread), form)
 
 
 @usecase("asker")

@@ -9,12 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field, SecretStr
 
 from argot.errors import Conflict, InvalidInput
-from argot.service.identity.people import EVERY_CONTEXT, Role, User
+from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
+
+__all__ = ["EVERY_CONTEXT", "ROLES", "Role"]
 
 Contexts = Annotated[list[Text] | None, Field(max_length=1000)]
 

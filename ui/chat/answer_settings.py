@@ -11,7 +11,7 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.documents import list_documents
-from argot.service.usecases.threads import thread_list, thread_settings
+from argot.service.usecases.threads import Manner, thread_list, thread_settings
 from argot.ui.chat.chat_identity import current_principal
 
 MANNER = "manner"
@@ -33,39 +33,48 @@ class Manners:
         """For a conversation that has not begun: in the context in which the last one was held."""
         held = await thread_list(self.kb, await current_principal(self.kb))
         context = held[0]["settings"]["context"] if held else None
-        await self._offer({"profile": None, "context": context, "tags": []})
+        await self._offer(Manner(context=context))
 
     async def offer_of(self, thread: dict[str, Any]) -> None:
         """For a conversation that goes on (as `thread_read` gives it)."""
-        await self._offer(thread["settings"])
+        kept = thread["settings"]
+        await self._offer(Manner(kept["profile"], kept["context"], tuple(kept["tags"])))
 
     async def chosen(self, given: dict[str, Any], thread: str) -> None:
         """Somebody changed the settings: kept with the conversation, or until it begins."""
-        manner = {
-            "profile": _some(given.get(PROFILE)),
-            "context": _some(given.get(CONTEXT)),
-            "tags": [str(tag) for tag in given.get(TAGS) or ()],
-        }
+        manner = Manner(
+            _some(given.get(PROFILE)), _some(given.get(CONTEXT)), tuple(str(tag) for tag in given.get(TAGS) or ())
+        )
         cl.user_session.set(MANNER, manner)
         try:
-            await thread_settings(self.kb, await current_principal(self.kb), thread=thread, **manner)
+            await self._keep(thread, manner)
         except NotFound:  # not begun yet
             return
 
     async def settle(self, thread: str) -> None:
         """The conversation has begun: keep with it what was chosen before."""
         manner = cl.user_session.get(MANNER)
-        if manner and any(manner.values()):
-            await thread_settings(self.kb, await current_principal(self.kb), thread=thread, **manner)
+        if manner and manner != Manner():
+            await self._keep(thread, manner)
 
-    async def _offer(self, kept: dict[str, Any]) -> None:
+    async def _keep(self, thread: str, manner: Manner) -> None:
+        await thread_settings(
+            self.kb,
+            await current_principal(self.kb),
+            thread=thread,
+            profile=manner.profile,
+            context=manner.context,
+            tags=list(manner.tags),
+        )
+
+    async def _offer(self, kept: Manner) -> None:
         cl.user_session.set(MANNER, kept)
         inputs: list[InputWidget] = [
             Select(
                 id=PROFILE,
                 label="How to answer",
                 items=PROFILES,
-                initial_value=kept["profile"] if kept["profile"] in PROFILES.values() else USUAL,
+                initial_value=kept.profile if kept.profile in PROFILES.values() else USUAL,
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
@@ -76,7 +85,7 @@ class Manners:
                     id=CONTEXT,
                     label="Your own context",
                     items={"None in particular": USUAL, **{name: name for name in contexts if name != USUAL}},
-                    initial_value=kept["context"] if kept["context"] in contexts else USUAL,
+                    initial_value=kept.context if kept.context in contexts else USUAL,
                     description="A term with several senses is read as this team uses it, if nothing else tells.",
                 )
             )
@@ -86,7 +95,7 @@ class Manners:
                     id=TAGS,
                     label="Only documents tagged",
                     values=tags,
-                    initial=[tag for tag in kept["tags"] if tag in tags],
+                    initial=[tag for tag in kept.tags if tag in tags],
                     description="None: all that you may read.",
                 )
             )

@@ -208,14 +208,17 @@ class ChatWindow:
         """
         turn = Turn(thread, asked, run.id, cl.Message(content="", author=NAME))
         stages = Stages(run.id)
-        async with self.windows.giving(turn), stages.waiting(lambda: self._waits_for(turn)):
-            async with aclosing(answering):  # the stop button ends the work, also the model server's
-                async for event in answering:
-                    if not turn.begun:
-                        turn.begun = True
-                        for step in old:
-                            await context.emitter.delete_step({"id": step})
-                    await self._shown(event, turn, stages)
+        async with (
+            self.windows.giving(turn),
+            stages.waiting(lambda: self._waits_for(turn)),
+            aclosing(answering),  # the stop button ends the work, also the model server's
+        ):
+            async for event in answering:
+                if not turn.begun:
+                    turn.begun = True
+                    for step in old:
+                        await context.emitter.delete_step({"id": step})
+                await self._shown(event, turn, stages)
         await self.news.tell(context.session)
 
     def _waits_for(self, turn: Turn) -> str:

@@ -111,15 +111,14 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def upsert_feedback(self, feedback: Feedback) -> str:
         thread, turn = self._runs.get(feedback.forId) or _turn_in(feedback.forId)
-        value, comment = (1 if feedback.value else -1), feedback.comment or ""
         # The dialog says who reads what is sent there: sending it is agreeing.
         await feedback_case(
             self.kb,
             await current_principal(self.kb),
             thread=thread,
             turn=turn,
-            value=value,
-            comment=comment,
+            value=1 if feedback.value else -1,
+            comment=feedback.comment or "",
             share=True,
         )
         return run_id(thread, turn)

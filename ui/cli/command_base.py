@@ -95,7 +95,9 @@ def note(text: object) -> None:
 
 def say_json(value: Any) -> None:
     """JSON that reads the same and that no terminal obeys: invisible characters are escaped."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2).translate(_ESCAPED))
+    from argot.service.json_values import jsonable
+
+    typer.echo(json.dumps(jsonable(value), ensure_ascii=False, indent=2).translate(_ESCAPED))
 
 
 class _Escapes(dict[int, str]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -27,13 +26,20 @@ from argot.ui.cli.document_commands import Bar, reference
 if TYPE_CHECKING:
     from argot.service.transport.client import Client
 
-KINDS = ", ".join(get_args(DerivableKind))
+KNOWN: tuple[DerivableKind, ...] = get_args(DerivableKind)
+KINDS = ", ".join(KNOWN)
 
 
 def _kind(given: str) -> str:
-    if given not in get_args(DerivableKind):
+    if given not in KNOWN:
         raise typer.BadParameter(f"'{given}' is no kind of text that can be made; there are {KINDS}")
     return given
+
+
+def _kinds(given: list[str]) -> list[DerivableKind]:
+    from argot.service.usecases.registry import one_of
+
+    return [one_of(KNOWN, kind, "the kind") for kind in given]
 
 
 def register(app: typer.Typer) -> None:
@@ -83,12 +89,12 @@ def derive(
         if list_:
             _list(client, json_)
         elif remove:
-            _remove(client, remove, named, json_)
+            _remove(client, _kinds(remove), named, json_)
         else:
-            _derive(client, {"kinds": kind, "documents": named, "renew": renew}, json_)
+            _derive(client, _kinds(kind or []), named, renew=renew, json_=json_)
 
 
-def _derive(client: Client, wanted: dict[str, Any], json_: bool) -> None:
+def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *, renew: bool, json_: bool) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
     from argot.service.usecases.derivations import derive as derive_case
@@ -96,7 +102,8 @@ def _derive(client: Client, wanted: dict[str, Any], json_: bool) -> None:
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = error_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        result = client.watched(Bar(progress, "deriving").move).call(derive_case, **wanted)
+        watched = client.watched(Bar(progress, "deriving").move)
+        result = watched.call(derive_case, kinds=kinds, documents=documents, renew=renew)
     if json_:
         say_json(result)
     else:
@@ -141,7 +148,7 @@ def _list(client: Client, json_: bool) -> None:
         note("Nothing was derived yet. Begin with: argot derive --kind expert_summary")
 
 
-def _remove(client: Client, kinds: Sequence[str], documents: list[str], json_: bool) -> None:
+def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:
     from argot.service.usecases.derivations import derived_remove
 
     removed = client.call(derived_remove, kinds=kinds, documents=documents)["removed"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
+from argot.types import SenseStatus
 from argot.ui.cli import conflict_commands, glossary_file_commands, glossary_history_commands, review_commands
 from argot.ui.cli.command_base import (
     AsUser,
@@ -30,7 +31,7 @@ context = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Teams or fields in which terms have a meaning."
 )
 
-STATUSES = ("draft", "approved", "retired")
+STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 glossary_file_commands.register(glossary)
 
@@ -43,10 +44,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(context, name="context")
 
 
-def _status(text: str) -> str:
-    if text not in STATUSES:
-        raise typer.BadParameter(f"'{text}' is no status of a sense; there are {', '.join(STATUSES)}")
-    return text
+def _status(text: str) -> SenseStatus:
+    for status in STATUSES:
+        if status == text:
+            return status
+    raise typer.BadParameter(f"'{text}' is no status of a sense; there are {', '.join(STATUSES)}")
 
 
 @glossary.command(
@@ -70,7 +72,9 @@ def list_senses(
     from argot.service.usecases.senses import glossary_list
 
     with knowledge_base(home) as client:
-        senses = client.as_user(as_user).call(glossary_list, query=query, context=in_context, status=status)
+        senses = client.as_user(as_user).call(
+            glossary_list, query=query, context=in_context, status=None if status is None else _status(status)
+        )
     if json_:
         say_json(senses)
         return
@@ -167,8 +171,8 @@ def mine(
         columns = (progress_text(), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
             bar = Bar(progress, "mining")
-            wanted = {"limit": limit, "context": in_context, "dry_run": dry_run, "again": again}
-            result = client.as_user(as_user).watched(bar.move).call(glossary_mine, **wanted)
+            watched = client.as_user(as_user).watched(bar.move)
+            result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
     if json_:
         say_json(result)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
@@ -29,7 +29,10 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from argot.service.transport.client import Client
+    from argot.service.usecases.glossary_files import ImportReport
 
 File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]
 Format = Annotated[
@@ -37,6 +40,21 @@ Format = Annotated[
     typer.Option("--format", help="csv, json, turtle, rdfxml or jsonld; else found out.", metavar="FORMAT"),
 ]
 _SHOWN = 50
+
+
+class _File(TypedDict):
+    """A file as use cases take it, `data` in base64."""
+
+    data: str
+    name: str
+
+
+class _Given(_File):
+    """The same with what it leaves open."""
+
+    context: str
+    language: str
+    format: str
 
 
 def register(glossary: typer.Typer) -> None:
@@ -75,7 +93,7 @@ def import_(
     """
     from argot.service.usecases.glossary_files import glossary_preview
 
-    given: dict[str, Any] = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
+    given: _Given = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
     with knowledge_base(home, create=not dry_run) as client:
         if dry_run:
             _show_preview(client.call(glossary_preview, **given, limit=_SHOWN), json_)
@@ -84,12 +102,12 @@ def import_(
     if json_:
         say_json(report)
         return
-    contexts = f", new contexts: {', '.join(map(line, report['contexts_added']))}" if report["contexts_added"] else ""
-    say(f"{report['added']} added, {report['updated']} updated, {report['unchanged']} unchanged{contexts}")
-    _note_ignored(report["ignored"])
+    contexts = f", new contexts: {', '.join(map(line, report.contexts_added))}" if report.contexts_added else ""
+    say(f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged{contexts}")
+    _note_ignored(report.ignored)
 
 
-def _taken_in(client: Client, given: dict[str, Any], why: str) -> dict[str, Any]:
+def _taken_in(client: Client, given: _Given, why: str) -> ImportReport:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from argot.service.usecases.glossary_files import glossary_import_file
@@ -98,8 +116,7 @@ def _taken_in(client: Client, given: dict[str, Any], why: str) -> dict[str, Any]
     columns = (progress_text(), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = Bar(progress, "importing")
-        report: dict[str, Any] = client.watched(bar.move).call(glossary_import_file, **given, why=why)
-    return report
+        return client.watched(bar.move).call(glossary_import_file, **given, why=why)
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -123,7 +140,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
     note(f"Wrote {file}")
 
 
-def _upload(file: str, home: Path | None) -> dict[str, str]:
+def _upload(file: str, home: Path | None) -> _File:
     """The file as a use case takes it; one that is too large is not even read.
 
     Raises:
@@ -172,6 +189,6 @@ def _value(value: Any) -> str:
     return f"'{text if len(text) <= 100 else text[:100] + '...'}'"
 
 
-def _note_ignored(ignored: dict[str, int]) -> None:
+def _note_ignored(ignored: Mapping[str, int]) -> None:
     if ignored:
         note("Left out, having no place in a glossary: " + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items()))

@@ -6,16 +6,18 @@ It is all gone again when the answer is there: only the finished one, with its s
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from argot.ui.cli.command_base import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from argot.results import AskEvent
+
 
 class Watching:
-    """Shows a use case's events on a console. To be used as a context manager."""
+    """Shows the events of a question on a console. To be used as a context manager."""
 
     def __init__(self, console: Console) -> None:
         from rich.live import Live
@@ -25,12 +27,12 @@ class Watching:
         self.written = ""
         self._live = Live(self.picture(), console=console, transient=True, refresh_per_second=12)
 
-    def show(self, event: dict[str, Any]) -> None:
-        match event["kind"]:
+    def show(self, event: AskEvent) -> None:
+        match event.kind:
             case "stage":
-                self._stage = str(event["name"]).replace("_", " ")
+                self._stage = event.name.replace("_", " ")
             case "token":
-                self.written += plain(event["data"])
+                self.written += plain(event.data)
             case "retract":
                 self.written = ""
         self._live.update(self.picture())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -14,7 +16,8 @@ from argot.ui.cli.progress import Watching
 from argot.ui.rendering.terminal_answer import print_choices, print_timings, print_turn
 
 if TYPE_CHECKING:
-    from argot.service.transport.client import Client, OnEvent
+    from argot.results import AskResult
+    from argot.service.transport.client import Client
 
 Context = Annotated[
     str | None, typer.Option("--context", help="The context you are at home in, to settle ambiguous terms.")
@@ -54,10 +57,8 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        options = {"context": context, "profile": profile, "tags": tags}
-        asking = _Asking(client, home, as_user, options, json_=json_)
-        result = asking.call("ask", question=text, thread=thread)
-        asking.show(result, verbose=verbose)
+        asking = _Asking(client, home, as_user, _Options(context, profile, tags), json_=json_)
+        asking.show(asking.ask(text, thread), verbose=verbose)
 
 
 def answer(
@@ -74,67 +75,85 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        options = {"context": context, "profile": profile, "tags": tags}
-        asking = _Asking(client, home, as_user, options, json_=json_)
-        asking.show(asking.call("answer", thread=thread, choice=choice), verbose=verbose)
+        asking = _Asking(client, home, as_user, _Options(context, profile, tags), json_=json_)
+        asking.show(asking.answer(thread, choice), verbose=verbose)
+
+
+class _Options(NamedTuple):
+    """How the question is to be answered, as the command line says it."""
+
+    context: str | None
+    profile: str | None
+    tags: list[str] | None
 
 
 class _Asking:
     """One question on the command line, with whatever is asked back."""
 
     def __init__(
-        self, client: Client, home: Path | None, as_user: str | None, options: dict[str, Any], *, json_: bool
+        self, client: Client, home: Path | None, as_user: str | None, options: _Options, *, json_: bool
     ) -> None:
-        self._client = client
+        self._client = client.as_user(as_user)
         self._home = home
         self._as_user = as_user
         self._options = options
         self._json = json_
 
-    def call(self, name: str, **parameters: Any) -> dict[str, Any]:
-        """The result, with the running stage and the answer's words shown to whoever watches as they come."""
+    def ask(self, question: str, thread: str | None) -> AskResult:
+        from argot.service.usecases.questions import ask
+
+        with self._watched() as client:
+            context, profile, tags = self._options
+            return client.call(ask, question=question, thread=thread, context=context, profile=profile, tags=tags)
+
+    def answer(self, thread: str, choice: str) -> AskResult:
+        from argot.service.usecases.questions import answer
+
+        with self._watched() as client:
+            context, profile, tags = self._options
+            return client.call(answer, thread=thread, choice=choice, context=context, profile=profile, tags=tags)
+
+    @contextmanager
+    def _watched(self) -> Iterator[Client]:
+        """The client, with the running stage and the answer's words shown to whoever watches as they come."""
         console = error_console()
         if self._json or not console.is_terminal:
-            return self._call(name, None, parameters)
+            yield self._client
+            return
         with Watching(console) as watching:
-            return self._call(name, watching.show, parameters)
+            yield self._client.watched(watching.show)
 
-    def _call(self, name: str, on_event: OnEvent | None, parameters: dict[str, Any]) -> dict[str, Any]:
-        given = {**parameters, **self._options}
-        result: dict[str, Any] = self._client.call(name, as_user=self._as_user, on_event=on_event, **given)
-        return result
-
-    def show(self, result: dict[str, Any], *, verbose: bool) -> None:
+    def show(self, result: AskResult, *, verbose: bool) -> None:
         if self._json:
             say_json(result)
             return
-        while result["status"] == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
+        while result.status == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
             say(_heading(result))
             print_choices(result)
             picked = typer.prompt("Which one? A number, or in words")
-            result = self.call("answer", thread=result["thread"], choice=picked)
-        if result["status"] == "needs_choice":
+            result = self.answer(result.thread, picked)
+        if result.status == "needs_choice":
             self._show_open_choice(result)
         else:
             print_turn(result)
         if verbose:
             print_timings(result)
-        say(f"\nThread {result['thread']}")
+        say(f"\nThread {result.thread}")
 
-    def _show_open_choice(self, result: dict[str, Any]) -> None:
+    def _show_open_choice(self, result: AskResult) -> None:
         """What can be picked, and the very commands that pick it."""
         say(_heading(result))
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
-        options |= {f"--{name}": self._options.get(name) for name in ("context", "profile")}
+        options |= {f"--{name}": value for name, value in self._options._asdict().items() if name != "tags"}
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
-        given += "".join(f" --tag {shlex.quote(tag)}" for tag in self._options.get("tags") or ())
-        for choice in result["choices"]:
-            say(f"  argot answer {result['thread']} {shlex.quote(choice['answer'])}{given}")
+        given += "".join(f" --tag {shlex.quote(tag)}" for tag in self._options.tags or ())
+        for choice in result.choices:
+            say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")
 
 
-def _heading(result: dict[str, Any]) -> str:
+def _heading(result: AskResult) -> str:
     """The first line of what is asked back; the choices are printed below it with their numbers."""
-    lines = result["answer"].strip().splitlines()
+    lines = result.answer.strip().splitlines()
     return line(lines[0]) if lines else "Which one is meant?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -128,26 +128,36 @@ def accept(
     home: Home = None,
 ) -> None:
     """Make a draft of a proposal, or an approved meaning; several, as they stand, in one change."""
-    from argot.service.usecases.proposals import glossary_accept
+    from argot.service.usecases.proposals import EditedProposal, glossary_accept, glossary_accept_many
 
     numbers = proposals or []
-    status = "approved" if approved else "draft"
+    status: Literal["draft", "approved"] = "approved" if approved else "draft"
     edited = expansion or description or alias or audience
     if least is not None or len(numbers) != 1:
         if edited or (least is None) == (not numbers):
             raise InvalidInput("Name one proposal to edit it, several to take them as they stand, or only --least.")
-        given: Row = {"proposal_ids": numbers} if numbers else {"least": least}
-        _accept_many({**given, "context": context or "", "status": status, "why": why}, as_user, home)
+        with knowledge_base(home) as client:
+            done = client.as_user(as_user).call(
+                glossary_accept_many,
+                proposal_ids=numbers or None,
+                least=None if numbers else least,
+                context=context or "",
+                status=status,
+                why=why,
+            )
+        _say_accepted(done)
         return
     with knowledge_base(home) as client:
         sense = client.as_user(as_user).call(
             glossary_accept,
             proposal_id=numbers[0],
-            context=context,
-            expansion=expansion,
-            description=description,
-            aliases=alias or [],
-            audience=audience,
+            sense=EditedProposal(
+                context=context,
+                expansion=expansion,
+                description=description,
+                aliases=alias or [],
+                audience=audience,
+            ),
             status=status,
             why=why,
         )
@@ -157,11 +167,7 @@ def accept(
         note(f"Approve it with: argot glossary approve {sense['id']}")
 
 
-def _accept_many(given: Row, as_user: str | None, home: Path | None) -> None:
-    from argot.service.usecases.proposals import glossary_accept_many
-
-    with knowledge_base(home) as client:
-        done = client.as_user(as_user).call(glossary_accept_many, **given)
+def _say_accepted(done: Row) -> None:
     for sense in done["senses"]:
         say(_told(sense))
     for one in done["left"]:

@@ -97,11 +97,20 @@ def set_channel(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Say how a channel is answered; what is left out stays as it is."""
-    from argot.service.usecases.slack_channels import slack_channel_set
+    from argot.service.usecases.registry import one_of
+    from argot.service.usecases.slack_channels import MODES, REPLIES, slack_channel_set
 
     groups = None if group is None else [one for one in group if one]
     with knowledge_base(home) as client:
-        made = client.call(slack_channel_set, channel=channel, mode=mode, replies=replies, groups=groups, context=context, profile=profile)  # fmt: skip
+        made = client.call(
+            slack_channel_set,
+            channel=channel,
+            mode=None if mode is None else one_of(MODES, mode, "--mode"),
+            replies=None if replies is None else one_of(REPLIES, replies, "--replies"),
+            groups=groups,
+            context=context,
+            profile=profile,
+        )
     say(_line(made))
     if made["groups"]:
         note(f"Everybody in {line(made['channel'])} is shown what may be read by: {line(', '.join(made['groups']))}")

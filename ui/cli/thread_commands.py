@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -84,7 +84,7 @@ def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: 
     from argot.service.usecases.threads import thread_export
 
     with knowledge_base(home) as client:
-        form = "json" if json_ else "markdown"
+        form: Literal["json", "markdown"] = "json" if json_ else "markdown"
         say(client.as_user(as_user).call(thread_export, thread=thread, form=form)["text"].rstrip("\n"))
 
 
@@ -104,7 +104,7 @@ def feedback(
     """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
     from argot.service.usecases.threads import feedback_list
 
-    value = None if bad == good else 1 if good else -1
+    value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(feedback_list, value=value, since=since)
     if jsonl:

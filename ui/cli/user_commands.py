@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from argot.ui.cli.command_base import Home, Json, examples, knowledge_base, line, note, say, say_json, table
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from argot.service.usecases.users import Role as RoleName
 
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
 
@@ -47,7 +52,7 @@ def add(  # noqa: PLR0917
             groups=group or [],
             display_name=display_name,
             password=given,
-            role=role,
+            role=_role(role),
             manages=manages,
         )
     say(_line(made))
@@ -85,7 +90,14 @@ def roles(
     from argot.service.usecases.users import user_roles
 
     with knowledge_base(home) as client:
-        say(_line(client.call(user_roles, name=name, role=role, manages=manages, leave=leave)))
+        say(_line(client.call(user_roles, name=name, role=_role(role), manages=manages, leave=leave)))
+
+
+def _role(given: str | None) -> RoleName | None:
+    from argot.service.usecases.registry import one_of
+    from argot.service.usecases.users import ROLES
+
+    return None if given is None else one_of(ROLES, given, "--role")
 
 
 @user.command("password", epilog=examples("argot user password ann"))
@@ -142,12 +154,15 @@ def sessions(
     note(f"{len(found)} sessions")
 
 
-def _new_password(name: str) -> str:
+def _new_password(name: str) -> SecretStr:
     """Asked for twice in a terminal, else the first line of standard input. Never an argument: those are public."""
+    from pydantic import SecretStr
+
     if sys.stdin.isatty():
-        asked: str = typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
-        return asked
-    return sys.stdin.readline().rstrip("\r\n")
+        return SecretStr(
+            typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
+        )
+    return SecretStr(sys.stdin.readline().rstrip("\r\n"))
 
 
 def _line(made: dict[str, Any]) -> str:

@@ -152,7 +152,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
     async def make_key(who: Who, name: Field = "", days: Field = "") -> Response:
         """The new key stands on this one page, and nowhere else."""
         try:
-            made = await key_add(kb, who.principal, name=name, days=days.strip() or None)
+            made = await key_add(kb, who.principal, name=name, days=_days(days))
         except InvalidInput as error:
             return account(who, 400, error=str(error))
         return account(who, new_key=made["key"])
@@ -179,6 +179,17 @@ async def leave(kb: KnowledgeBase, who: object) -> None:
         sessions = kb.people.sessions
         end: Callable[[], int] = lambda: sessions.end(who.name, only=who.session)  # noqa: E731
         await kb.blocking(end)
+
+
+def _days(typed: str) -> int | None:
+    """
+    Raises:
+        InvalidInput: it is no number.
+    """
+    plain = typed.strip()
+    if plain and not (plain.isascii() and plain.isdigit()):
+        raise InvalidInput(f"'{plain:.20}' is no number of days. Give one, or leave it empty.")
+    return int(plain) if plain else None
 
 
 def own_page(address: str) -> str:

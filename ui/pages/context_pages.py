@@ -47,20 +47,35 @@ def context_pages(kb: KnowledgeBase) -> APIRouter:
 
 async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
     """A form that shows a stored context is all of it: what was emptied there is to be empty."""
-    told: dict[str, Any] = {name: given[name] for name in ("description", "contact")}
-    told["audience"] = between_commas(given["audience"])
+    description, contact, audience = given["description"], given["contact"], between_commas(given["audience"])
     if given["id"]:
-        seen = {"context_id": number(given["id"]), "version": number(given["version"])}
-        await context_save(pages.kb, who.principal, **seen, **told, why=given["why"])
-    else:
-        await context_add(pages.kb, who.principal, name=given["name"], **told, new=True)
+        await context_save(
+            pages.kb,
+            who.principal,
+            context_id=number(given["id"]),
+            version=number(given["version"]),
+            description=description,
+            contact=contact,
+            audience=audience,
+            why=given["why"],
+        )
+        return
+    await context_add(
+        pages.kb,
+        who.principal,
+        name=given["name"],
+        description=description,
+        contact=contact,
+        audience=audience,
+        new=True,
+    )
 
 
 async def _both_page(pages: Pages, request: Request, who: Visitor, given: dict[str, str], error: Conflict) -> Response:
     """What is stored beside what was typed. A button pressed twice is no conflict: both say the same."""
     assert error.current is not None
-    seen = {"context_id": error.current.id, "version": max(number(given["version"]), 0)}
-    since = await context_since(pages.kb, who.principal, **seen)
+    version = max(number(given["version"]), 0)
+    since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
     if not given["id"]:
         since["base"] = {"description": "", "contact": "", "audience": []}
     differ = compared(since, given, OF_CONTEXT)

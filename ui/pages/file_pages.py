@@ -17,11 +17,13 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFoun
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_files import (
     FORMATS,
+    ImportReport,
     format_named,
     glossary_export_file,
     glossary_import_file,
     glossary_preview,
 )
+from argot.service.usecases.registry import outcome
 from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, Who, form_of, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -96,15 +98,19 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
         form = await form_of(request)
         try:
             upload = uploads.take(form.get("token", ""), who.name)
-            told = {**_told(upload), "seen": upload.seen, "why": form.get("why", "")}
-            done = await glossary_import_file(pages.kb, who.principal, **told)
+            done = await imported(who, upload, form.get("why", ""))
         except Conflict as error:
-            return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=told["why"])
+            return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", ""))
         except (InvalidInput, NotAllowed, NotFound) as error:
             return await _files_page(pages, request, who, error)
-        if done["change"] is None:
+        if done.change is None:
             return sent_to("", done="imported")
-        return sent_to(f"/history/{done['change']}", done="imported")
+        return sent_to(f"/history/{done.change}", done="imported")
+
+    async def imported(who: Visitor, upload: Upload, why: str) -> ImportReport:
+        """What importing the file came to, just as it was previewed."""
+        importing = glossary_import_file(pages.kb, who.principal, **_told(upload), seen=upload.seen, why=why)
+        return await outcome(importing)
 
     async def previewed(
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""

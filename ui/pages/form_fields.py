@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from argot.ui.rendering.page_filters import as_text
 
@@ -18,11 +18,30 @@ def typed(form: Mapping[str, str]) -> dict[str, str]:
     return {**given, "context": form.get("new_context", "").strip() or given["context"]}
 
 
-def parameters(given: Mapping[str, str]) -> dict[str, Any]:
+class Written(TypedDict):
+    """What a form says of a sense, as use cases take it."""
+
+    term: str
+    context: str
+    expansion: str
+    description: str
+    aliases: list[str]
+    notes: str
+    owner: str
+    audience: list[str] | None
+    review_by: str | None
+
+
+def written(given: Mapping[str, str]) -> Written:
     """The fields as use cases take them. No audience: what there is stays, a new sense is for everyone."""
     return {
-        **given,
+        "term": given["term"],
+        "context": given["context"],
+        "expansion": given["expansion"],
+        "description": given["description"],
         "aliases": [line.strip() for line in given["aliases"].splitlines() if line.strip()],
+        "notes": given["notes"],
+        "owner": given["owner"],
         "audience": between_commas(given["audience"]) or None,
         "review_by": given["review_by"].strip() or None,
     }

@@ -75,9 +75,9 @@ def _conflicts(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def let_stand(request: Request, who: Who) -> Response:
         form = await form_of(request)
-        told = {"kind": form.get("kind", ""), "senses": await _ticked(request), "why": form.get("why", "")}
+        kind, senses, why = form.get("kind", ""), await _ticked(request), form.get("why", "")
         try:
-            await glossary_let_stand(pages.kb, who.principal, **told)
+            await glossary_let_stand(pages.kb, who.principal, kind=kind, senses=senses, why=why)
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _conflicts_page(pages, request, who, error=error)
         return sent_to("/conflicts", done="stands")

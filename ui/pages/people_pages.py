@@ -6,11 +6,15 @@ from collections.abc import Awaitable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from pydantic import SecretStr
 
 from argot.errors import Conflict, InvalidInput
-from argot.service.identity.people import EVERY_CONTEXT
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import one_of
 from argot.service.usecases.users import (
+    EVERY_CONTEXT,
+    ROLES,
+    Role,
     user_add,
     user_end_sessions,
     user_list,
@@ -51,13 +55,22 @@ def _everybody(router: APIRouter, pages: Pages) -> None:
         """A new person. A password that was made up is shown on this page alone."""
         form = await form_of(request)
         given = await _given(request)
-        typed = _typed_password(form)
-        chosen: dict[str, Any] = {"make_password": form.get("way") == "made" and not typed, **typed}
+        password = _typed_password(form)
         try:
             _require_contexts(given)
-            told = {"name": given["name"], "display_name": given["display_name"], "groups": _groups(given)}
-            rights = {"role": given["role"], "manages": given["manages"] if given["role"] == "manager" else None}
-            made = await user_add(pages.kb, who.principal, **told, **rights, **chosen, new=True, in_window=True)
+            made = await user_add(
+                pages.kb,
+                who.principal,
+                name=given["name"],
+                display_name=given["display_name"],
+                groups=_groups(given),
+                role=_role(given),
+                manages=given["manages"] if given["role"] == "manager" else None,
+                password=password,
+                make_password=form.get("way") == "made" and password is None,
+                new=True,
+                in_window=True,
+            )
         except (InvalidInput, Conflict) as error:
             return await _list_page(pages, request, who, given=given, error=error)
         if "password" in made:
@@ -75,16 +88,28 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
     @needs("admin")
     async def save(request: Request, who: Who, name: str) -> Response:
         given = await _given(request)
-        told = {"display_name": given["display_name"], "groups": _groups(given), "role": given["role"]}
-        setting = user_set(pages.kb, who.principal, name=name, **told, manages=given["manages"])
-        return await done(request, who, name, "person", setting)
+
+        async def setting() -> None:
+            await user_set(
+                pages.kb,
+                who.principal,
+                name=name,
+                display_name=given["display_name"],
+                groups=_groups(given),
+                role=_role(given),
+                manages=given["manages"],
+            )
+
+        return await done(request, who, name, "person", setting())
 
     @router.post("/{name}/password")
     @needs("admin")
     async def password(request: Request, who: Who, name: str) -> Response:
         form = await form_of(request)
         try:
-            made = await user_password(pages.kb, who.principal, name=name, **_typed_password(form), in_window=True)
+            made = await user_password(
+                pages.kb, who.principal, name=name, password=_typed_password(form), in_window=True
+            )
         except InvalidInput as error:
             return await _person_page(pages, request, who, name, error)
         if "password" in made:
@@ -152,14 +177,18 @@ async def _given(request: Request) -> dict[str, Any]:
     return {**given, "manages": [EVERY_CONTEXT] if EVERY_CONTEXT in ticked else ticked}
 
 
-def _typed_password(form: dict[str, str]) -> dict[str, str]:
+def _typed_password(form: dict[str, str]) -> SecretStr | None:
     """What was typed counts, also where its button was not pressed, unless none at all is wanted."""
     given, way = form.get("password", ""), form.get("way")
-    return {"password": given} if way == "typed" or (given and way != "none") else {}
+    return SecretStr(given) if way == "typed" or (given and way != "none") else None
 
 
 def _groups(given: dict[str, Any]) -> list[str]:
     return between_commas(given["groups"])
+
+
+def _role(given: dict[str, Any]) -> Role:
+    return one_of(ROLES, given["role"], "the role")
 
 
 def _require_contexts(given: dict[str, Any]) -> None:

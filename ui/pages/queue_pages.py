@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
@@ -18,6 +18,7 @@ from argot.service.usecases.glossary_impact import (
 )
 from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mine_stop, glossary_mined
 from argot.service.usecases.proposals import (
+    EditedProposal,
     glossary_accept,
     glossary_accept_many,
     glossary_alias,
@@ -31,14 +32,16 @@ from argot.service.usecases.proposals import (
     glossary_queue,
     glossary_reopen,
 )
+from argot.service.usecases.registry import one_of
 from argot.service.usecases.senses import (
+    SenseFields,
     glossary_occurrences,
     glossary_search,
     glossary_sense,
     glossary_similar,
     glossary_term,
 )
-from argot.ui.pages.form_fields import EMPTY, parameters, typed
+from argot.ui.pages.form_fields import EMPTY, typed, written
 from argot.ui.pages.page_base import (
     HOME,
     BoundedRoute,
@@ -61,6 +64,7 @@ EVIDENCE = 4
 OFFERED = 50
 """Proposals on a page."""
 MOST_SEARCHED = 200
+MISS_STATUSES: tuple[Literal["open", "dismissed", "defined"], ...] = ("open", "dismissed", "defined")
 
 
 def queue_pages(kb: KnowledgeBase) -> APIRouter:
@@ -76,12 +80,20 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue")
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
-        wanted = status if status in ("open", "dismissed", "defined") else "open"
+        wanted = one_of(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
         growth = {row["term"]: row for row in use["missed"]}
-        shown = {"misses": found[:SHOWN], "more": len(found) > SHOWN, "status": wanted, "by_term": growth}
-        return page("queue.html", request, who, weeks=use["weeks"], **shown)
+        return page(
+            "queue.html",
+            request,
+            who,
+            weeks=use["weeks"],
+            misses=found[:SHOWN],
+            more=len(found) > SHOWN,
+            status=wanted,
+            by_term=growth,
+        )
 
     @router.get("/queue/term")
     @needs("manager")
@@ -107,16 +119,20 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def effects(request: Request, who: Who, t: str = "", sense_id: int = -1, q: str = "") -> Response:
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        given = {"aliases": [*sense["aliases"], t], "questions": [q[:4000]] if q.strip() else []}
         try:
             found = await glossary_edit_effects(
-                pages.kb, who.principal, sense_id=sense_id, version=sense["version"], **given
+                pages.kb,
+                who.principal,
+                sense_id=sense_id,
+                version=sense["version"],
+                sense=SenseFields(aliases=[*sense["aliases"], t]),
+                questions=[q[:4000]] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return part("effects_error.html", error=str(error))
         address = {"path": link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
-        shown = {"effects": found, "sense": {**sense, "term": t}, "q": q, "after": "As another name"}
-        return part("effects.html", address=address, **shown)
+        after = "As another name"
+        return part("effects.html", address=address, effects=found, sense={**sense, "term": t}, q=q, after=after)
 
     @router.post("/queue/alias")
     @needs("manager")
@@ -163,24 +179,31 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
         ids, least = [number(str(one)) for one in ticked], form.get("least", "")
         if not least and not ids:
             return sent_to("/proposals", done="none-ticked")
-        chosen: dict[str, Any] = (
-            {"least": bounded(least)} if least else {"proposal_ids": [one for one in ids if one >= 0]}
-        )
-        told = {"context": typed(form)["context"], "status": "approved" if form.get("approve") == "yes" else "draft"}
+        approved = form.get("approve") == "yes"
         try:
-            done = await glossary_accept_many(pages.kb, who.principal, **chosen, **told, why=form.get("why", ""))
+            done = await glossary_accept_many(
+                pages.kb,
+                who.principal,
+                least=bounded(least) if least else None,
+                proposal_ids=None if least else [one for one in ids if one >= 0],
+                context=typed(form)["context"],
+                status="approved" if approved else "draft",
+                why=form.get("why", ""),
+            )
         except InvalidInput as error:
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
-        return page("accepted.html", request, who, **done, approved=told["status"] == "approved")
+        return page("accepted.html", request, who, **done, approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
         """What accepting the ticked would change in past questions, once they are approved."""
         ids = [number(str(one)) for one in (await request.form()).getlist("id")]
-        given = {"proposal_ids": [one for one in ids if one >= 0], "context": typed(await form_of(request))["context"]}
-        found = await glossary_effects_together(pages.kb, who.principal, **given)
+        context = typed(await form_of(request))["context"]
+        found = await glossary_effects_together(
+            pages.kb, who.principal, proposal_ids=[one for one in ids if one >= 0], context=context
+        )
         return effects_together(request, who, found, back="/proposals")
 
     @router.post("/proposals/mine")
@@ -237,7 +260,10 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
 
     async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
         try:
-            sense = await glossary_accept(pages.kb, who.principal, proposal_id=proposal_id, **parameters(given))
+            edited = EditedProposal(**written(given))
+            sense = await glossary_accept(
+                pages.kb, who.principal, proposal_id=proposal_id, sense=edited, why=given["why"]
+            )
         except (InvalidInput, Conflict, NotAllowed) as error:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"

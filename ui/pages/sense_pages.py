@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
@@ -12,6 +13,8 @@ from argot.service.usecases.glossary_history import glossary_since
 from argot.service.usecases.glossary_impact import glossary_edit_effects, glossary_effects
 from argot.service.usecases.registry import UseCase
 from argot.service.usecases.senses import (
+    NewSense,
+    SenseFields,
     glossary_approve,
     glossary_draft,
     glossary_occurrences,
@@ -20,7 +23,7 @@ from argot.service.usecases.senses import (
     glossary_sense,
     glossary_warnings,
 )
-from argot.ui.pages.form_fields import EMPTY, FIELDS, compared, merged, parameters, typed, values_of
+from argot.ui.pages.form_fields import EMPTY, FIELDS, compared, merged, typed, values_of, written
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -48,7 +51,7 @@ def _writing(router: APIRouter, pages: Pages) -> None:
     async def add(request: Request, who: Who) -> Response:
         given = typed(await form_of(request))
         try:
-            sense = await glossary_draft(pages.kb, who.principal, **parameters(given))
+            sense = await glossary_draft(pages.kb, who.principal, sense=NewSense(**written(given)), why=given["why"])
         except (InvalidInput, Conflict, NotAllowed) as error:
             return await form_page(pages, request, who, given, action="/new", error=error)
         return sent_to(f"/sense/{sense['id']}", done="draft")
@@ -75,8 +78,9 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         form = await form_of(request)
         given, version = typed(form), number(form.get("version"))
         try:
-            told = {**whole(given), "why": given["why"]}
-            saved = await glossary_save(pages.kb, who.principal, sense_id=sense_id, version=version, **told)
+            saved = await glossary_save(
+                pages.kb, who.principal, sense_id=sense_id, version=version, sense=whole(given), why=given["why"]
+            )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
         if saved["status"] == "approved":
@@ -90,14 +94,20 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         form = await form_of(request)
         given, version, q = typed(form), number(form.get("version")), form.get("q", "")[:4000]
         try:
-            told = {**whole(given), "questions": [q] if q.strip() else []}
-            found = await glossary_edit_effects(pages.kb, who.principal, sense_id=sense_id, version=version, **told)
+            found = await glossary_edit_effects(
+                pages.kb,
+                who.principal,
+                sense_id=sense_id,
+                version=version,
+                sense=whole(given),
+                questions=[q] if q.strip() else [],
+            )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
                 return part("effects_error.html", error=str(error))
             return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        shown = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
+        shown: dict[str, Any] = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
         if "hx-request" in request.headers:
             return part("effects.html", sense={**sense, "term": given["term"]}, **shown)
         here = {**sense, "version": version}
@@ -115,10 +125,10 @@ def _deciding(router: APIRouter, pages: Pages) -> None:
     async def effects(request: Request, who: Who, sense_id: int, q: str = "", change: str = "approve") -> Response:
         """What approving (or retiring) would change in past questions, and in one typed here. It takes a moment."""
         given = [q[:4000]] if q.strip() else []
-        change = "retire" if change == "retire" else "approve"
+        tried: Literal["approve", "retire"] = "retire" if change == "retire" else "approve"
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=given, change=change)
-        shown = {"effects": found, "sense": sense, "q": q, "after": f"Once {change}d", "change": change}
+        found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=given, change=tried)
+        shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": f"Once {tried}d", "change": tried}
         if "hx-request" not in request.headers:
             return page("effects_page.html", request, who, **shown)
         return part("effects.html", **shown)
@@ -222,19 +232,22 @@ def action_of(sense_id: int) -> str:
     return f"/sense/{sense_id}/edit"
 
 
-def whole(given: dict[str, str]) -> dict[str, Any]:
+def whole(given: dict[str, str]) -> SenseFields:
     """All fields of a form that shows a stored sense: what was emptied there is to be empty."""
-    told = parameters(given)
-    del told["why"]
-    return {**told, "review_by": given["review_by"].strip(), "audience": told["audience"] or []}
+    said = SenseFields(**written(given))
+    return replace(said, review_by=said.review_by or "", audience=said.audience or [])
 
 
 async def _warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[dict[str, Any]]:
-    told = parameters(given)
-    named = {name: told[name] for name in ("term", "context", "expansion", "aliases")}
-    if not named["term"].strip():
+    said = written(given)
+    if not said["term"].strip():
         return []
-    found: list[dict[str, Any]] = await glossary_warnings(
-        pages.kb, who.principal, **named, sense_id=sense_id if sense_id >= 0 else None
+    return await glossary_warnings(
+        pages.kb,
+        who.principal,
+        term=said["term"],
+        context=said["context"],
+        expansion=said["expansion"],
+        aliases=said["aliases"],
+        sense_id=sense_id if sense_id >= 0 else None,
     )
-    return found

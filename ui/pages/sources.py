@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request
@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse, Response
 from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import page_picture, read_original, read_passage
+from argot.service.usecases.registry import one_of
 from argot.service.usecases.threads import thread_export
 from argot.ui.chat.chat_identity import current_principal
 from argot.ui.rendering.chat_markdown import PASSAGES, TERMS, THREADS, is_pdf, panel_title, passage_panel
@@ -24,6 +25,8 @@ NOT_STORED = {"Cache-Control": "no-store"}
 INERT = {**NOT_STORED, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """For bytes of strangers: opened by themselves they may do nothing."""
 MAX_SPANS = 50
+EXPORTED: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "json": "json"}
+"""In which form a conversation is exported, by the ending of the file's name."""
 _SPAN = re.compile(r"([0-9]{1,11})-([0-9]{1,11})")
 
 _ADDRESS = re.compile(re.escape(PASSAGES) + r"/([\w-]{1,64})(/original)?(?:\?[\w=&-]{0,2000})?(?:#page=(\d{1,6}))?")
@@ -85,10 +88,10 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     @needs("asker")
     async def export(thread: str, ending: str) -> Response:
         """One's own conversation as a file."""
-        forms = {"md": "markdown", "json": "json"}
         try:
             principal = await current_principal(kb)
-            file = await thread_export(kb, principal, thread=thread, form=forms.get(ending, ending))
+            form = EXPORTED[one_of(list(EXPORTED), ending, "the ending of the file")]
+            file = await thread_export(kb, principal, thread=thread, form=form)
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
         headers = {**INERT, "Content-Disposition": f'attachment; filename="{file["name"]}"'}

@@ -11,6 +11,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
 from argot.service.usecases.proposals import glossary_misses, glossary_proposals, glossary_to_do
+from argot.service.usecases.registry import one_of
 from argot.service.usecases.senses import (
     glossary_list,
     glossary_occurrences,
@@ -27,7 +28,7 @@ SEARCHED = 20
 MOST_SEARCHED = 200
 """So many of what was searched for are shown when one asks for more."""
 HISTORY = 30
-STATUSES = get_args(SenseStatus)
+STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 
 def term_pages(kb: KnowledgeBase) -> APIRouter:
@@ -122,12 +123,16 @@ def _wanted(request: Request) -> dict[str, Any]:
 
 async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
     """The senses of a page, and whether there are more. Of what was searched for, the next page is all that is left."""
-    narrowed = {"status": status or None, "context": context or None}
+    of = one_of(STATUSES, status, "the status") if status else None
     if q.strip():
         most = MOST_SEARCHED if start else SEARCHED
-        senses = await glossary_search(pages.kb, who.principal, text=q, **narrowed, limit=most + 1)
+        senses = await glossary_search(
+            pages.kb, who.principal, text=q, status=of, context=context or None, limit=most + 1
+        )
         return {"senses": senses[:most], "more": len(senses) > most, "step": SEARCHED}
-    senses = await glossary_list(pages.kb, who.principal, **narrowed, start=start, limit=SHOWN + 1)
+    senses = await glossary_list(
+        pages.kb, who.principal, status=of, context=context or None, start=start, limit=SHOWN + 1
+    )
     return {"senses": senses[:SHOWN], "more": len(senses) > SHOWN, "step": SHOWN}
 
 

@@ -6,14 +6,14 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_impact import thread_share
-from argot.service.usecases.senses import glossary_add, glossary_draft
+from argot.service.usecases.senses import NewSense, glossary_add, glossary_draft
 from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import feedback, thread_read
 from argot.types import Principal
@@ -103,10 +103,9 @@ class Buttons:
         said = self._judge(job, -1, reason_of(body["view"]), share=True)
         await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
 
-    async def _judge(self, job: Job, value: int, comment: str, *, share: bool = False) -> None:
-        where = {"thread": job.thread, "turn": job.turn}
+    async def _judge(self, job: Job, value: Literal[-1, 1], comment: str, *, share: bool = False) -> None:
         principal = await self._principal(job)
-        await feedback(self.kb, principal, **where, value=value, comment=comment, share=share)
+        await feedback(self.kb, principal, thread=job.thread, turn=job.turn, value=value, comment=comment, share=share)
 
     async def share(self, body: Mapping[str, Any]) -> None:
         """The asker lets managers read the questions of this conversation that met unknown terms."""
@@ -130,8 +129,10 @@ class Buttons:
             names = list(dict.fromkeys(one["surface"] for one in known))[:MOST_TERMS]
             if not names:
                 raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
-            where = {"thread": job.thread, "turn": job.turn}
-            terms = [await other_senses(self.kb, scope.principal, **where, term=one) for one in names]
+            terms = [
+                await other_senses(self.kb, scope.principal, thread=job.thread, turn=job.turn, term=one)
+                for one in names
+            ]
             view = other_form(terms, kept_of(job))
         except ArgotError as error:
             view = told("What did you mean?", plain(error))
@@ -222,8 +223,10 @@ class Buttons:
             scope = await self._manager(team, user)
             if state == "draft" and not await self.inbox.first(key_of(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
-            put_in = glossary_draft if state == "draft" else glossary_add
-            await put_in(self.kb, scope.principal, **fields)
+            if state == "draft":
+                await glossary_draft(self.kb, scope.principal, sense=NewSense(**fields))
+            else:
+                await glossary_add(self.kb, scope.principal, **fields)
         except ArgotError as error:
             return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"

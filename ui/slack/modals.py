@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from argot.ui.rendering.safe_markdown import literal
 from argot.ui.slack.blocks import Block
@@ -133,13 +133,31 @@ def term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[st
 STATES = (("It answers questions", "approved"), ("It is a draft, to be approved", "draft"))
 
 
-def term_of(view: Mapping[str, Any]) -> tuple[dict[str, str], str]:
+class TermFields(TypedDict):
+    """What the form of a term says."""
+
+    term: str
+    expansion: str
+    description: str
+    context: str
+
+
+def term_of(view: Mapping[str, Any]) -> tuple[TermFields, str]:
     """The fields of the form, and whether it is to be `approved` or a `draft`."""
     values = view["state"]["values"]
-    fields = {name: str(values[name][name].get("value") or "").strip() for name in ("term", "expansion", "description")}
+
+    def typed(name: str) -> str:
+        return str(values[name][name].get("value") or "").strip()
+
     context = (values["context"]["context"].get("selected_option") or {}).get("value")
     state = (values["state"]["state"].get("selected_option") or {}).get("value")
-    return {**fields, "context": str(context or "")}, "draft" if state == "draft" else "approved"
+    fields: TermFields = {
+        "term": typed("term"),
+        "expansion": typed("expansion"),
+        "description": typed("description"),
+        "context": str(context or ""),
+    }
+    return fields, "draft" if state == "draft" else "approved"
 
 
 def told(title: str, text: str) -> Block:

@@ -215,7 +215,7 @@ class Bench:
         asked = {"question": question.text, "context": question.context, "profile": self.profile}
         began = time.perf_counter()
         first, result = None, {}
-        async with aclosing(catalogue.run(kb, local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
+        async with aclosing(catalogue.dispatch(kb, local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
             async for event in events:
                 if event["kind"] == "token" and first is None:
                     first = time.perf_counter() - began

@@ -28,7 +28,7 @@ PREPARE = """
 import asyncio, json, sys
 from importlib import resources
 from pathlib import Path
-from argot.service import cases
+from argot.service.usecases import catalogue
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.identity.people import local_principal
 from argot.service.operations.sample_base import build
@@ -39,12 +39,12 @@ async def main(home, people):
     found, keys, who = [], [], local_principal()
     async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
         for entry in map(json.loads, lines):
-            if (await cases.result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
+            if (await catalogue.result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
                 found.append(entry["question"])
         for number in range(people):
-            await cases.result(kb, who, "user_add", name=f"person{number}")
+            await catalogue.result(kb, who, "user_add", name=f"person{number}")
             principal = kb.people.user(f"person{number}").principal
-            keys.append((await cases.result(kb, principal, "key_add", name="load"))["key"])
+            keys.append((await catalogue.result(kb, principal, "key_add", name="load"))["key"])
     print(json.dumps({"questions": found, "keys": keys}))
 
 home = Path(sys.argv[1])

@@ -127,8 +127,10 @@ def one_round(arguments: argparse.Namespace, home: Path, folder: Path, number: i
     asking.start()
     if arguments.documents:
         write_documents(folder, arguments.documents, number)
+        from argot.service.usecases import documents
+
         with client(home) as service:
-            added = service.call("add", paths=[str(folder)])
+            added = service.call(documents.add, paths=[str(folder)])
         if added["added"] + added["updated"] != arguments.documents:
             raise SystemExit(f"not all documents went in: {added}")
     asking.join()
@@ -137,10 +139,12 @@ def one_round(arguments: argparse.Namespace, home: Path, folder: Path, number: i
 def ask(home: Path, count: int, start: int) -> None:
     from importlib import resources
 
+    from argot.service.usecases import questions
+
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text("utf-8").splitlines()
     with client(home) as service:
         for number in range(start, start + count):
-            service.call("ask", question=json.loads(lines[number % len(lines)])["question"])
+            service.call(questions.ask, question=json.loads(lines[number % len(lines)])["question"])
 
 
 @contextmanager

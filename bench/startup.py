@@ -84,7 +84,7 @@ import argot.ui.cli.main; step("import the command line")
 from pathlib import Path
 from argot.settings import load_settings
 settings = load_settings(home=Path(sys.argv[1])); step("import and read settings")
-from argot.service import cases
+from argot.service.usecases.questions import ask
 from argot.service.transport.client import connect
 client = connect(settings.home, settings); step("open: lock, check of the stores")
 import chromadb; step("import chromadb")
@@ -93,7 +93,7 @@ client.kb.corpus; step("open corpus, vectors, embedder")
 client.kb.glossary; step("open glossary")
 import langgraph.graph, langgraph.checkpoint.sqlite.aio; step("import langgraph")
 import argot.graph.run, argot.graph.run_context; step("import the journey")
-result = client.call("ask", question=sys.argv[2]); step("the first question")
+result = client.call(ask, question=sys.argv[2]); step("the first question")
 client.__exit__(None, None, None); step("close")
 import json
 print(json.dumps(steps))

@@ -248,7 +248,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 @road("stages as they are shown")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     parameters = {"question": f"What does {canary.abbreviation} say of the {canary.holiday} holiday?"}
-    return [event async for event in catalogue.run(kb, principal, "ask", parameters)]
+    return [event async for event in catalogue.dispatch(kb, principal, "ask", parameters)]
 
 
 @road("a follow-up")
@@ -365,7 +365,9 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     name = None if principal.sees_all else principal.name
     question = f"How long does the {canary.holiday} holiday last?"
     async with serving(kb) as path:
-        return await asyncio.to_thread(lambda: SocketClient(path).call("ask", as_user=name, question=question))
+        return await asyncio.to_thread(
+            lambda: SocketClient(path).as_user(name).call(catalogue.questions.ask, question=question)
+        )
 
 
 @asynccontextmanager
@@ -488,11 +490,13 @@ async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_byte
     canary = CANARIES[0]
     (tmp_path / "copy.md").write_text(canary.text, "utf-8")
     parameters = {"paths": [str(tmp_path / "copy.md")], "audience": ["hr"]}
-    events = [event async for event in catalogue.run(kb, MANAGER, "add", parameters)]
+    events = [event async for event in catalogue.dispatch(kb, MANAGER, "add", parameters)]
     assert events[-1]["data"]["duplicate"] == 1
     assert canary.word not in json.dumps(events).casefold()
     manager_of_hr = Principal("mona", frozenset({"managers", "hr"}))
-    assert canary.word in json.dumps([event async for event in catalogue.run(kb, manager_of_hr, "add", parameters)])
+    assert canary.word in json.dumps(
+        [event async for event in catalogue.dispatch(kb, manager_of_hr, "add", parameters)]
+    )
 
 
 async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(kb: KnowledgeBase) -> None:

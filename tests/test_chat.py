@@ -355,14 +355,15 @@ def test_screenshots_of_the_samples(chromium: Any, tmp_path: Path) -> None:
 
 def _add_canary(home: Path, folder: Path) -> None:
     from argot.service.transport.client import connect
+    from argot.service.usecases import catalogue
 
     put = folder / "put"
     put.mkdir()
     (put / f"birds {CANARY}.md").write_text(CANARY_TEXT, encoding="utf-8")
     with connect(home, Settings(home=home)) as client:
-        client.call("add", paths=[str(put)])
+        client.call(catalogue.documents.add, paths=[str(put)])
         client.call(
-            "glossary_add",
+            catalogue.senses.glossary_add,
             term="DWCN",
             context="Tools",
             expansion=f"dwarf canary {CANARY}",

@@ -105,7 +105,7 @@ async def test_answering_again_takes_the_place_of_the_answer_and_of_what_was_sai
 
 async def test_a_question_that_was_stopped_says_so_and_can_be_asked_again(kb: KnowledgeBase) -> None:
     thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
-    events = catalogue.run(kb, kb.principal("ann"), "ask", {"question": QUESTION, "thread": thread})
+    events = catalogue.dispatch(kb, kb.principal("ann"), "ask", {"question": QUESTION, "thread": thread})
     async for event in events:
         if event["name"] == "retrieve":
             break

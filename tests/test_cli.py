@@ -740,7 +740,7 @@ def test_what_cannot_be_is_told_in_words_with_the_value(argot: Argot, arguments:
 def test_a_password_is_in_no_message(argot: Argot) -> None:
     assert argot("init").code == 0
     with pytest.raises(InvalidInput) as refused:
-        registry._checked(registry.CASES["user_add"], {"name": "ann", "password": 31337})
+        registry.CASES["user_add"].checked({"name": "ann", "password": 31337})
     assert "31337" not in str(refused.value)
 
 

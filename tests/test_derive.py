@@ -384,7 +384,7 @@ async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, s
 
 async def test_progress_is_told_passage_by_passage(kb: KnowledgeBase) -> None:
     parameters = {"kinds": ["question"], "documents": ["handbook.md"]}
-    events = [event async for event in catalogue.run(kb, ROOT, "derive", parameters)]
+    events = [event async for event in catalogue.dispatch(kb, ROOT, "derive", parameters)]
     progress = events[:-1]
     total = len(passages(await kb.load()))
     assert [event["done"] for event in progress] == list(range(total + 1))
@@ -413,7 +413,7 @@ async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
     kb: KnowledgeBase, scripted_model: Any
 ) -> None:
     total = (await kb.load()).store.passage_count(ROOT)
-    events = catalogue.run(kb, ROOT, "derive", {"kinds": ["question"]})
+    events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     with pytest.raises(ModelUnavailable, match=rf"ARGOT_MODEL_URL.* of {total} are made and stored; the same command"):
         async for event in events:
             if event.get("done") == 1:
@@ -446,7 +446,7 @@ async def test_a_passage_the_model_cannot_cope_with_is_named_and_tried_again(
 
 async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scripted_model: Any) -> None:
     scripted_model.speed = 0.01
-    events = catalogue.run(kb, ROOT, "derive", {"kinds": ["question"]})
+    events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     told = 0
     async for event in events:
         told = event["done"]
@@ -468,7 +468,7 @@ async def test_questions_are_answered_and_documents_changed_meanwhile(
 ) -> None:
     """A passage of a document that was changed while the model worked on it is passed over, not kept."""
     (tmp_path / "pump.md").write_text("# Pump\n\nThe blue valve opens at 7 bar.\n")
-    events = catalogue.run(kb, ROOT, "derive", {"kinds": ["question"]})
+    events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     scripted_model.fault("pause", tokens=0)
     assert (await anext(events))["kind"] == "progress"
     await call(kb, ROOT, "remove", document="handbook.md")

@@ -208,7 +208,7 @@ async def test_every_use_case_that_answers_is_limited(kb: KnowledgeBase) -> None
 
 
 async def test_an_answer_whose_reader_leaves_gives_its_place_back(kb: KnowledgeBase) -> None:
-    events = catalogue.run(kb, LOCAL, "ask", {"question": QUESTION})
+    events = catalogue.dispatch(kb, LOCAL, "ask", {"question": QUESTION})
     await anext(events)
     assert kb.gate.running == 1
     await events.aclose()

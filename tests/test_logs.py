@@ -14,7 +14,8 @@ import pytest
 from pydantic import SecretStr
 from serving import Served, argot, run
 
-from argot.service.instrumentation import request_id, said_now, secrets_now, told_of
+from argot.results import AskEvent, AskResult
+from argot.service.instrumentation import request_id, said_now, secrets_now, watch
 from argot.service.operations.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, secrets_of
 from argot.service.usecases.conversations import Message
 from argot.settings import Settings
@@ -73,7 +74,7 @@ def test_every_secret_of_the_settings_is_known() -> None:
 
 
 def test_a_password_of_the_request_at_hand_is_hidden_however_it_looks() -> None:
-    with told_of(None, "user_add", {"name": "ann", "password": SecretStr("plain words here")}, asks=False):
+    with watch(None, "user_add", {"name": "ann", "password": SecretStr("plain words here")}, asks=False):
         assert "plain words" not in Lines(SETTINGS).format(record("failed with plain words here"))
 
 
@@ -84,14 +85,15 @@ def test_who_goes_with_the_result_has_stopped_nothing() -> None:
         def case_ended(self, watched: object, outcome: str) -> None:
             self.last = outcome
 
-    def asking(*events: dict[str, Any]) -> Iterator[None]:
-        with told_of(ends, "ask", {}, asks=True) as tell:  # type: ignore[arg-type]
+    def asking(*events: AskEvent) -> Iterator[None]:
+        with watch(ends, "ask", {}, asks=True) as watched:  # type: ignore[arg-type]
             for event in events:
-                tell(event)
+                watched.saw(event.kind, data=event.data)
             yield
 
-    ends, result = Ends(), {"kind": "result", "data": {"status": "abstained"}}
-    for events, outcome in (((result,), "abstained"), (({"kind": "token", "data": "a"},), "stopped")):
+    abstained = AskResult(question="?", stand_alone_question="?", status="abstained", thread="", answer="")
+    ends, result = Ends(), AskEvent("result", data=abstained)
+    for events, outcome in (((result,), "abstained"), ((AskEvent("token", data="a"),), "stopped")):
         begun = asking(*events)
         next(begun)
         begun.close()  # type: ignore[attr-defined]
@@ -104,7 +106,7 @@ def test_what_somebody_said_is_left_out_of_errors() -> None:
         raise ValueError(f"cannot parse {question[:38]!r}... at 3")
     except ValueError as error:
         caught = error
-    with told_of(None, "ask", {"question": question, "thread": None}, asks=False):
+    with watch(None, "ask", {"question": question, "thread": None}, asks=False):
         for form in (Lines(SETTINGS), JsonLines(SETTINGS)):
             line = form.format(record("a question could not be answered", error=caught))
             assert "Hamburg" not in line
@@ -119,7 +121,7 @@ def test_what_somebody_said_is_left_out_of_errors() -> None:
 def test_what_stands_in_a_conversation_is_left_out_too(case: str) -> None:
     said = "Who was dismissed from the Hamburg office in March?"
     given: dict[str, Any] = {"messages": [Message(role="user", content=said)]}
-    with told_of(None, case, given if case == "converse" else {"question": "?", "heard": [said]}, asks=False):
+    with watch(None, case, given if case == "converse" else {"question": "?", "heard": [said]}, asks=False):
         line = Lines(SETTINGS).format(record("cannot parse: %s", said[:38]))
     assert "Hamburg" not in line and WITHHELD in line
 

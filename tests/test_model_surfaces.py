@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from argot.results import AskEvent
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
@@ -100,14 +101,14 @@ def test_a_thread_goes_on_with_and_without_the_model(argot: Argot, scripted_mode
 def test_words_are_shown_as_they_come_and_go_when_taken_back() -> None:
     screen = io.StringIO()
     with Watching(Console(file=screen, force_terminal=True, width=40, height=8)) as watching:
-        watching.show({"kind": "stage", "name": "generate_answer", "seconds": None, "data": ""})
+        watching.show(AskEvent("stage", "generate_answer"))
         for word in ("Pigs ", "fly \x1b[31m", "[bold]high[/bold]. "):
-            watching.show({"kind": "token", "name": "answer", "data": word})
+            watching.show(AskEvent("token", "answer", data=word))
         assert watching.written == "Pigs fly  [31m[bold]high[/bold]. "
-        watching.show({"kind": "retract", "name": "answer", "data": ""})
+        watching.show(AskEvent("retract", "answer", data=""))
         assert watching.written == ""
         for number in range(200):
-            watching.show({"kind": "token", "name": "answer", "data": f"word{number} "})
+            watching.show(AskEvent("token", "answer", data=f"word{number} "))
         frame = Console(file=io.StringIO(), width=40, height=8, record=True)
         frame.print(watching.picture())
         lines = frame.export_text().splitlines()
@@ -152,7 +153,7 @@ def test_ctrl_c_stops_the_servers_work(
 async def test_events_are_plain_json_with_the_models_share_of_the_time(home: Path, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
-        events = [event async for event in catalogue.run(kb, LOCAL, "ask", {"question": QUESTION})]
+        events = [event async for event in catalogue.dispatch(kb, LOCAL, "ask", {"question": QUESTION})]
     assert json.loads(json.dumps(events)) == events
     ended = [event for event in events if event["name"] == "generate_answer" and event["seconds"]]
     assert ended[0]["model_seconds"] > 0
@@ -176,7 +177,7 @@ async def test_closing_the_events_stops_the_servers_work(home: Path, scripted_mo
     scripted_model.reply("cited_answer", LONG)
     scripted_model.speed = 0.1
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
-        async with aclosing(catalogue.run(kb, LOCAL, "ask", {"question": QUESTION})) as events:
+        async with aclosing(catalogue.dispatch(kb, LOCAL, "ask", {"question": QUESTION})) as events:
             async for event in events:
                 if event["kind"] == "token":
                     break

@@ -161,7 +161,7 @@ async def test_who_is_still_named_as_a_reader_is_told(kb: KnowledgeBase) -> None
 async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None:
     """Else its end would be written into a thread without an owner."""
     ann = await lived(kb)
-    events = catalogue.run(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
+    events = catalogue.dispatch(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
     await anext(events)
     erasing = asyncio.create_task(do(kb, LOCAL, "user_erase", name="ann"))
     async for _ in events:

@@ -16,11 +16,14 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 from scripted_server import ScriptedServer
 from serving import Served, argot
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.client import LocalClient
+from argot.service.usecases.api_keys import key_add
+from argot.service.usecases.users import user_add
 from argot.settings import Settings
 
 QUESTION = "What does a late tariff filing cost?"
@@ -60,10 +63,10 @@ def running(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     home = shutil.copytree(tiny_home, tmp_path_factory.mktemp("running") / "kb")
     keys = {}
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
-        client.call("user_add", name="ann", groups=[])
-        client.call("user_add", name="root", role="admin", password="tilted copper llama 9")
+        client.call(user_add, name="ann", groups=[])
+        client.call(user_add, name="root", role="admin", password=SecretStr("tilted copper llama 9"))
         for name in ("ann", "root"):
-            keys[name] = client.call("key_add", name="test", user=name)["key"]
+            keys[name] = client.call(key_add, name="test", user=name)["key"]
     model = ScriptedServer().start()
     model.reply("cited_answer", "A late tariff filing costs 500 dollars a day [1]. That is all there is to say [1].")
     settings = {"ARGOT_MODEL_URL": model.url, "ARGOT_METRICS_NETWORKS": "127.0.0.2", "ARGOT_KEEP_QUESTIONS_DAYS": "90"}

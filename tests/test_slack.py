@@ -327,7 +327,9 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
     assert (await slack.client.get(f"/slack/threads/{thread}", headers=cookie)).headers["location"].endswith(mine)
     read = await catalogue.result(slack.kb, slack.kb.principal("mia"), "thread_read", thread=mine)
     assert "4.5 V" in read["turns"][0]["answer"]
-    async for event in catalogue.run(slack.kb, slack.kb.principal("mia"), "ask", {"question": VOLTAGE, "thread": mine}):
+    async for event in catalogue.dispatch(
+        slack.kb, slack.kb.principal("mia"), "ask", {"question": VOLTAGE, "thread": mine}
+    ):
         last = event
     assert last["data"]["turn"] == 1
     anonymous = await slack.client.get(f"/slack/threads/{thread}")
@@ -463,7 +465,7 @@ The zebra protocol uses http://evil.example/c and ![picture](http://evil.example
 async def test_no_text_of_a_document_calls_anybody_or_makes_a_link(slack: Service, tmp_path: Path) -> None:
     path = tmp_path / "zebra <!channel>.md"
     path.write_text(HOSTILE)
-    async for _ in catalogue.run(slack.kb, LOCAL, "add", {"paths": [str(path)]}):
+    async for _ in catalogue.dispatch(slack.kb, LOCAL, "add", {"paths": [str(path)]}):
         pass
     answers = await slack.asked("What does the zebra protocol say and use?")
     shown = json.dumps(answers, ensure_ascii=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict
+
+from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 from argot.errors import ArgotError
 from argot.remedies import REINSTALL

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from argot.errors import Conflict, NotFound
 from argot.profile import profile_named
+from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner, Thread, Threads
@@ -20,7 +21,6 @@ from argot.types import THREAD, Principal
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
     from argot.graph.run_context import RunContext
-    from argot.results import AskEvent, AskResult, Jargon
 
 Tags = Annotated[list[Text], Field(max_length=100)]
 Turn = Count

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from argot.types import Audience, Document, Passage
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def jsonable(value: Any) -> Any:
@@ -25,6 +28,11 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     return str(value) if isinstance(value, Path) else value
+
+
+def parts_of(value: DataclassInstance) -> dict[str, Any]:
+    """The fields of a dataclass as they are, to make one with more of them."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def audience_of(groups: Iterable[str] | None) -> Audience | None:

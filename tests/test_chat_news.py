@@ -11,6 +11,8 @@ from playwright.sync_api import expect
 from serving import Served, argot
 from window import MESSAGE, QUESTION, answer, ask, come_back, conversation, open_window, press, visitors
 
+from argot.service.usecases.glossary_impact import TermNews
+from argot.types import Sense
 from argot.ui.chat import news as chat_news
 from argot.ui.chat.news import News, news_text
 
@@ -18,8 +20,8 @@ MEANING = "Zigzag Quartz Valve"
 
 
 def test_news_is_shown_as_text_whatever_stands_in_it() -> None:
-    sense = {"expansion": "<img src=x> [a](http://b)", "context": "*NAND*"}
-    told = news_text({"term": "Z`Q", "senses": [sense]})
+    sense = Sense(1, "Z`Q", "*NAND*", "<img src=x> [a](http://b)")
+    told = news_text(TermNews("Z`Q", "", (sense,)))
     assert "<img" not in told.replace("\\<", "")
     assert "](" not in told
     assert "\\*NAND\\*" in told

@@ -10,10 +10,11 @@ from slack_rules import refusals
 from slack_service import VOLTAGE, Service, labels, words
 
 from argot.errors import NotFound
-from argot.results import MissedTerm
+from argot.results import Jargon, MissedTerm
 from argot.service.identity.people import local_principal
 from argot.service.usecases import catalogue
-from argot.types import Principal
+from argot.service.usecases.term_corrections import OtherSenses
+from argot.types import Principal, Sense
 from argot.ui.slack import channel_history as said_module
 from argot.ui.slack.blocks import Around, messages
 from argot.ui.slack.modals import other_form, reason_form, term_form
@@ -269,8 +270,9 @@ async def test_forms_and_buttons_of_any_script_are_within_slacks_limits(letter: 
     long = letter * 200
     kept = {"t": "t" * 17, "n": 3, "c": "C0123ABCDEF", "ts": "1700000000.000001", "e": False, "o": True, "th": True}
     terms = [
-        {"term": f"{n}{long}"[:200], "senses": [{"id": n, "term": long, "expansion": long * 3, "context": long}]}
+        OtherSenses(f"{n}{long}"[:200], "", Jargon(term="", surface="", context="", expansion=""), [sense])
         for n in range(8)
+        for sense in [Sense(n, long, long, long * 3)]
     ]
     for view in (
         reason_form(kept),

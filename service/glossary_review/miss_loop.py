@@ -200,7 +200,7 @@ def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedD
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class TermNews:
     """A term somebody asked for has a meaning now: `senses` are those they may read, at least one."""
 
     term: str
@@ -208,7 +208,7 @@ class News:
     senses: tuple[Sense, ...]
 
 
-def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, News]]:
+def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, TermNews]]:
     """What this person is still to be told of, with the threads; nothing is marked as told."""
     from argot.jargon_db.normalise import normalise
 
@@ -217,16 +217,16 @@ def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None)
     if not untold:
         return []
     meanings = glossary.look_up(principal, list(dict.fromkeys(miss.term for miss in untold)))
-    found: dict[tuple[str, str], tuple[str, News]] = {}
+    found: dict[tuple[str, str], tuple[str, TermNews]] = {}
     for miss in untold:
         key = (miss.thread, normalise(miss.term))
         senses = [sense for sense in meanings[miss.term] if _is_new(glossary, sense, miss.term, miss.asked)]
         if senses and key not in found:
-            found[key] = (miss.thread, News(miss.term, miss.question, tuple(senses)))
+            found[key] = (miss.thread, TermNews(miss.term, miss.question, tuple(senses)))
     return list(found.values())
 
 
-def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[News]:
+def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[TermNews]:
     """What this person is to be told in this thread now. Each is given out once: who takes it must tell it."""
     from argot.jargon_db.normalise import normalise
 

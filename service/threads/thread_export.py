@@ -6,22 +6,26 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from argot.locations import place
 from argot.results import AskResult, Sentence
+from argot.service.json_values import jsonable
+
+if TYPE_CHECKING:
+    from argot.service.usecases.threads import ThreadRead
 
 LONGEST_NAME = 60
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
-def exported(thread: dict[str, Any], form: Literal["markdown", "json"]) -> dict[str, str]:
-    """The file's `name`, `media_type` and `text`, of a thread as `thread_read` gives it."""
-    name = file_name(thread["title"])
+def exported(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str, str, str]:
+    """The file's name, media type and text."""
+    name = file_name(thread.title)
     if form == "json":
-        text = json.dumps(thread, ensure_ascii=False, indent=2)
-        return {"name": f"{name}.json", "media_type": "application/json", "text": f"{text}\n"}
-    return {"name": f"{name}.md", "media_type": "text/markdown", "text": "\n".join(_lines(thread))}
+        text = json.dumps(jsonable(thread), ensure_ascii=False, indent=2)
+        return f"{name}.json", "application/json", f"{text}\n"
+    return f"{name}.md", "text/markdown", "\n".join(_lines(thread))
 
 
 def file_name(title: str) -> str:
@@ -30,13 +34,12 @@ def file_name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
 
 
-def _lines(thread: dict[str, Any]) -> Iterator[str]:
-    yield f"# {_plain(thread['title'])}\n"
-    yield f"Begun {thread['created_at'][:16]}, last used {thread['updated_at'][:16]}.\n"
-    if gone := thread["turns"][0]["turn"] if thread["turns"] else 0:
+def _lines(thread: ThreadRead) -> Iterator[str]:
+    yield f"# {_plain(thread.title)}\n"
+    yield f"Begun {thread.created_at[:16]}, last used {thread.updated_at[:16]}.\n"
+    if gone := thread.turns[0].turn if thread.turns else 0:
         yield f"*Before these came {gone} questions that are kept no more.*\n"
-    for turn in thread["turns"]:
-        result = AskResult.model_validate(turn)
+    for result in thread.turns:
         yield f"## {_plain(result.question)}\n"
         yield f"{_answer(result)}\n"
         yield from _understood(result)

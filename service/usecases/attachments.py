@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from pydantic import Field
@@ -19,7 +20,6 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import stream
 from argot.service.home_folder import now
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import ThreadFile
 from argot.service.usecases.questions import in_thread
@@ -34,10 +34,25 @@ Base64 = Annotated[Text, Field(max_length=(MOST_BYTES // 3 + 1) * 4)]
 Name = Annotated[Text, Field(min_length=1, max_length=1000)]
 
 
+@dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A file that was put into a thread, and the document that it is there."""
+
+    document: Document
+    file: ThreadFile
+
+
+@dataclass(frozen=True, slots=True)
+class DetachedFile:
+    """A file that was taken out of a thread."""
+
+    file: ThreadFile
+
+
 @usecase("asker")
 async def thread_attach(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Name, content: Base64
-) -> dict[str, Any]:
+) -> AttachedFile:
     """Put a file (base64) into a thread of one's own, to be asked about there. It is read as `add` reads files.
 
     Raises:
@@ -53,17 +68,17 @@ async def thread_attach(
     document = await _added(kb, thread, name, data)
     file = ThreadFile(document.id, name, len(data), now())
     await threads.attach(principal.name, thread, file)
-    return {"document": jsonable(document), "file": jsonable(file)}
+    return AttachedFile(document, file)
 
 
 @usecase("asker")
-async def thread_files(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[dict[str, Any]]:
+async def thread_files(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[ThreadFile]:
     """What was put into a thread of one's own: document, name, bytes, at."""
-    return [jsonable(one) for one in await (await kb.threads()).files(principal.name, thread)]
+    return await (await kb.threads()).files(principal.name, thread)
 
 
 @usecase("asker")
-async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Text) -> dict[str, Any]:
+async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Text) -> DetachedFile:
     """Take a file out of a thread again, with everything derived from it."""
     threads = await kb.threads()
     found = next((one for one in await threads.files(principal.name, thread) if name in {one.name, one.document}), None)
@@ -71,7 +86,7 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
         raise NotFound(f"There is no file '{name}' in this conversation.")
     await forget_files(kb, thread, [found.document])
     await threads.detach(thread, found.document)
-    return {"file": jsonable(found)}
+    return DetachedFile(found)
 
 
 async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | None = None) -> None:

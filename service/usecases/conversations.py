@@ -11,14 +11,13 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from argot.errors import Conflict, InvalidInput
-from argot.results import AskEvent, AskResult, Choice
-from argot.service.json_values import jsonable
+from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner
 from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
@@ -57,6 +56,17 @@ Messages = Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES
 class Exchange:
     question: str
     answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found, and how its words were understood."""
+
+    query: str
+    jargon: list[Jargon]
+    context: str | None
+    notes: list[str]
+    passages: list[FoundPassage]
 
 
 @usecase("asker", asks=True)
@@ -104,7 +114,7 @@ async def search(
     context: Text | None = None,
     profile: Text | None = None,
     tags: Tags | None = None,
-) -> dict[str, Any]:
+) -> SearchResult:
     """The passages that answer a question best, as an answer would find them: its jargon understood, re-ranked.
 
     `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
@@ -126,8 +136,7 @@ async def search(
     finally:
         await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
     assert found is not None
-    plain: dict[str, Any] = jsonable(found)
-    return {"query": found.question, **{name: plain[name] for name in ("jargon", "context", "notes", "passages")}}
+    return SearchResult(found.question, found.jargon, found.context, found.notes, found.passages)
 
 
 # -- walking through it again -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,12 +11,14 @@ from argot.errors import InvalidInput
 from argot.service.glossary_review import combined_impact as together
 from argot.service.glossary_review import impact as tried
 from argot.service.glossary_review import miss_loop
-from argot.service.json_values import jsonable
+from argot.service.glossary_review.miss_loop import TermNews
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.proposals import ProposalId, glossary_proposal
 from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import SenseFields, SenseId, Words
 from argot.types import Principal
+
+__all__ = ["TermNews"]
 
 MOST_TOLD = 2000
 """Characters by which a context is guessed."""
@@ -142,19 +145,28 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 # -- for askers -------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class SharedQuestions:
+    """How many questions of a thread the glossary's managers may read from now on, or no more."""
+
+    thread: str
+    shared: bool
+    questions: int
+
+
 @usecase("asker")
-async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[dict[str, Any]]:
+async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[TermNews]:
     """What there is to tell the asker in this thread since it was last read: terms that have a meaning now.
 
     Each is given out once. `term`, the `question` that missed it, and its `senses`, as far as one may read them.
     """
     threads = await kb.threads()
     await threads.own(principal.name, thread)
-    return [jsonable(one) for one in await kb.blocking(miss_loop.take_news, kb, principal, thread)]
+    return await kb.blocking(miss_loop.take_news, kb, principal, thread)
 
 
 @usecase("asker")
-async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text, share: bool = True) -> dict[str, Any]:
+async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text, share: bool = True) -> SharedQuestions:
     """Let the glossary's managers read the questions of this thread that met unknown terms, or no more.
 
     Unshared they are only counted. Nothing else of the thread is shared.
@@ -162,4 +174,4 @@ async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text,
     threads = await kb.threads()
     await threads.own(principal.name, thread)
     count = await kb.blocking(kb.glossary.share_questions, principal.name, thread, shared=share)
-    return {"thread": thread, "shared": share, "questions": count}
+    return SharedQuestions(thread, share, count)

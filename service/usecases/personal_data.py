@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from argot.errors import NotFound
 from argot.service.home_folder import now
 from argot.service.identity.people import LOCAL_NAME
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.retention import scrubbed
 from argot.service.usecases.attachments import thread_files
@@ -93,7 +94,7 @@ async def exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
 async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> dict[str, Any]:
     owner = principal if thread.owner == principal.name else Principal(thread.owner, principal.groups)
     read = await thread_read.function(kb, owner, thread=thread.id)
-    return {**read, "files": await thread_files.function(kb, owner, thread=thread.id)}
+    return {**jsonable(read), "files": jsonable(await thread_files.function(kb, owner, thread=thread.id))}
 
 
 async def _names(kb: KnowledgeBase, name: str) -> list[str]:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from argot.service.json_values import jsonable
+from argot.results import Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import Turn, run_context, understood
 from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal, Sense
 
 
+@dataclass(frozen=True, slots=True)
+class OtherSenses:
+    """A term of a question, how it was read, and what else it may mean."""
+
+    term: str
+    question: str
+    read: Jargon
+    senses: list[Sense]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedTerm:
+    """A term that the glossary's managers are told of; `shared`: they may read its question."""
+
+    term: str
+    question: str
+    shared: bool
+
+
 @usecase("asker")
-async def other_senses(
-    kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text
-) -> dict[str, Any]:
+async def other_senses(kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text) -> OtherSenses:
     """What a term of a question may mean besides what it was taken for; to be given to `ask_in_sense`.
 
     `term` as the turn's `jargon` spells it (`surface`). Gives `term`, `question`, `read` (as it was) and `senses`.
@@ -28,14 +45,13 @@ async def other_senses(
         senses = {sense.id: sense for some in offered.values() for sense in some}
         return [sense for sense in senses.values() if sense.id != read.sense_id]
 
-    senses = [jsonable(sense) for sense in await kb.blocking(others)]
-    return {"term": read.surface, "question": asked.question, "read": jsonable(read), "senses": senses}
+    return OtherSenses(read.surface, asked.question, read, await kb.blocking(others))
 
 
 @usecase("asker")
 async def report_term(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, share: bool = True
-) -> dict[str, Any]:
+) -> ReportedTerm:
     """Tell the glossary's managers that a term of a question means something that the glossary lacks.
 
     It goes into their queue as a missed term; with `share` they may read this thread's questions that met such terms.
@@ -49,4 +65,4 @@ async def report_term(
         kb.glossary.record_miss(read.term, principal.name, asked.question, thread, shared=share)
         return kb.glossary.share_questions(principal.name, thread) if share else 0
 
-    return {"term": read.term, "question": asked.question, "shared": bool(await kb.blocking(report))}
+    return ReportedTerm(read.term, asked.question, bool(await kb.blocking(report)))

@@ -2,52 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.json_values import jsonable
+from argot.results import AskResult
+from argot.service.json_values import parts_of
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import Manner
+from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["Manner"]
+__all__ = ["Feedback", "Manner", "Thread", "ThreadFile"]
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadRead(Thread):
+    """A thread with all that its owner may see of it now. `waiting`: the last turn waits for a choice."""
+
+    turns: list[AskResult]
+    waiting: bool
+    feedback: list[Feedback]
+    files: list[ThreadFile]
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedThread:
+    """A conversation as a file to keep; `name` is the file's."""
+
+    name: str
+    media_type: str
+    text: str
+
+
 @usecase("asker")
-async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[Thread]:
     """One's own threads, the latest first: id, title, created_at, updated_at."""
-    threads = await kb.threads()
-    return [jsonable(thread) for thread in await threads.of(principal.name)]
+    return await (await kb.threads()).of(principal.name)
 
 
 @usecase("asker")
-async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> dict[str, Any]:
+async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> Thread:
     """Give a thread another title."""
     if not title.strip():
         raise InvalidInput("The title is empty. Give one of at least one letter.")
-    threads = await kb.threads()
-    plain: dict[str, Any] = jsonable(await threads.rename(principal.name, thread, title))
-    return plain
+    return await (await kb.threads()).rename(principal.name, thread, title)
 
 
 @usecase("asker")
-async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Thread:
     """Delete a thread with all its checkpoints and feedback, and the files that were put into it."""
     threads = await kb.threads()
     await threads.own(principal.name, thread)
     async with kb.turn_of(thread):
         await forget_files(kb, thread)
-        plain: dict[str, Any] = jsonable(await threads.delete(principal.name, thread))
+        deleted = await threads.delete(principal.name, thread)
     await kb.blocking(kb.people.notices.forget, principal.name, thread)
-    return plain
+    return deleted
 
 
 @usecase("asker")
@@ -60,7 +79,7 @@ async def feedback(
     value: Literal[-1, 0, 1],
     comment: Comment = "",
     share: bool = False,
-) -> dict[str, Any]:
+) -> Feedback:
     """Say whether the answer of a turn (from 0) helped: 1, -1, or 0 to take it back.
 
     With `share` those who look after the documents may read question and comment (`feedback_list`), and of the answer
@@ -78,9 +97,7 @@ async def feedback(
         raise NotFound(
             f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
         )
-    said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
-    plain: dict[str, Any] = jsonable(said)
-    return plain
+    return await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
 
 
 @usecase("manager", everywhere=True)
@@ -107,7 +124,7 @@ async def thread_settings(
     profile: Text | None = None,
     context: Text | None = None,
     tags: Tags | None = None,
-) -> dict[str, Any]:
+) -> Thread:
     """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
 
     Raises:
@@ -116,8 +133,7 @@ async def thread_settings(
     threads = await kb.threads()
     manner = Manner(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
     await run_context(kb, principal, manner)
-    plain: dict[str, Any] = jsonable(await threads.settle(principal.name, thread, manner))
-    return plain
+    return await threads.settle(principal.name, thread, manner)
 
 
 @usecase("asker")
@@ -135,18 +151,18 @@ async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: 
 @usecase("asker")
 async def thread_export(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, form: Literal["markdown", "json"] = "markdown"
-) -> dict[str, str]:
+) -> ExportedThread:
     """A conversation as a file to keep: `name`, `media_type` and `text`. Markdown with sources, or everything as JSON.
 
     Only what one may still read is in it.
     """
     from argot.service.threads.thread_export import exported
 
-    return exported(await thread_read.function(kb, principal, thread=thread), form)
+    return ExportedThread(*exported(await thread_read.function(kb, principal, thread=thread), form))
 
 
 @usecase("asker")
-async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ThreadRead:
     """A thread of one's own: its turns (each an `AskResult`), its feedback and files, whether a choice is open, and
     whether those who look after the glossary may read its questions that met unknown terms.
 
@@ -157,7 +173,11 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     threads = await kb.threads()
     found = await threads.own(principal.name, thread)
     state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
-    said = [jsonable(one) for one in await threads.feedback(principal.name, thread)]
-    files = [jsonable(one) for one in await threads.files(principal.name, thread)]
-    shared = await kb.blocking(kb.glossary.shares_questions, principal.name, thread)
-    return {**jsonable(found), **jsonable(state), "feedback": said, "files": files, "shared": shared}
+    return ThreadRead(
+        **parts_of(found),
+        turns=state.turns,
+        waiting=state.waiting,
+        feedback=await threads.feedback(principal.name, thread),
+        files=await threads.files(principal.name, thread),
+        shared=await kb.blocking(kb.glossary.shares_questions, principal.name, thread),
+    )

@@ -11,7 +11,7 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.documents import list_documents
-from argot.service.usecases.threads import Manner, thread_list, thread_settings
+from argot.service.usecases.threads import Manner, ThreadRead, thread_list, thread_settings
 from argot.ui.chat.chat_identity import current_principal
 
 MANNER = "manner"
@@ -32,13 +32,12 @@ class Manners:
     async def offer_new(self) -> None:
         """For a conversation that has not begun: in the context in which the last one was held."""
         held = await thread_list(self.kb, await current_principal(self.kb))
-        context = held[0]["settings"]["context"] if held else None
+        context = held[0].settings.context if held else None
         await self._offer(Manner(context=context))
 
-    async def offer_of(self, thread: dict[str, Any]) -> None:
+    async def offer_of(self, thread: ThreadRead) -> None:
         """For a conversation that goes on (as `thread_read` gives it)."""
-        kept = thread["settings"]
-        await self._offer(Manner(kept["profile"], kept["context"], tuple(kept["tags"])))
+        await self._offer(thread.settings)
 
     async def chosen(self, given: dict[str, Any], thread: str) -> None:
         """Somebody changed the settings: kept with the conversation, or until it begins."""

@@ -331,18 +331,18 @@ class ChatWindow:
         await take_buttons_away()
         under_way = self.windows.turns(thread["id"])
         read = await thread_read(self.kb, await current_principal(self.kb), thread=thread["id"])
-        turns = settled(read["turns"], under_way)
-        thread["steps"][:] = self.layer.steps({**read, "turns": turns})
+        turns = settled(read.turns, under_way)
+        thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
         await self.manners.offer_of(read)
-        self.files.tell_resumed(thread, read["files"])
+        self.files.tell_resumed(thread, read.files)
         if turns:
-            await self._last_of(thread["id"], turns, shared=read["shared"], usable=not under_way)
+            await self._last_of(thread["id"], turns, shared=read.shared, usable=not under_way)
             await self.news.tell_resumed(context.session, thread)
         await self.windows.tell_resumed(thread, under_way)
 
-    async def _last_of(self, thread: str, turns: list[Any], *, shared: bool, usable: bool) -> None:
+    async def _last_of(self, thread: str, turns: list[AskResult], *, shared: bool, usable: bool) -> None:
         """Below the last answer of a conversation that is reopened: what can be done with it."""
-        result = AskResult.model_validate(turns[-1])
+        result = turns[-1]
         base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
         if usable:

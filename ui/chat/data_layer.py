@@ -18,9 +18,9 @@ from chainlit.user import PersistedUser, User
 from argot.errors import NotFound
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import Thread
+from argot.service.usecases.threads import Feedback as Given
+from argot.service.usecases.threads import Thread, ThreadRead, thread_delete, thread_list, thread_read, thread_rename
 from argot.service.usecases.threads import feedback as feedback_case
-from argot.service.usecases.threads import thread_delete, thread_list, thread_read, thread_rename
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import asker, current_principal
 from argot.ui.chat.chat_threads import ensure_thread
@@ -52,7 +52,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         found = await thread_list(self.kb, await current_principal(self.kb))
         if filters.search:
             wanted = filters.search.casefold()
-            found = [thread for thread in found if wanted in thread["title"].casefold()]
+            found = [thread for thread in found if wanted in thread.title.casefold()]
         start = int(pagination.cursor) if (pagination.cursor or "").isdigit() else 0
         end = start + pagination.first
         page = [self._head(thread) for thread in found[start:end]]
@@ -71,12 +71,12 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
             return None
         return {**self._head(thread), "steps": self.steps(thread)}
 
-    def steps(self, thread: dict[str, Any]) -> list[dict[str, Any]]:
+    def steps(self, thread: ThreadRead) -> list[dict[str, Any]]:
         """The messages of a conversation (as `thread_read` gives it)."""
-        said = {one["turn"]: one for one in thread["feedback"] if one["value"]}
+        said = {one.turn: one for one in thread.feedback if one.value}
         steps: list[dict[str, Any]] = []
-        for turn in thread["turns"]:
-            steps += _steps(thread, AskResult.model_validate(turn), said.get(turn["turn"]))
+        for turn in thread.turns:
+            steps += _steps(thread, turn, said.get(turn.turn))
         return steps
 
     async def update_thread(
@@ -158,12 +158,12 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         principal = await current_principal(self.kb)
         return await (await self.kb.threads()).own(principal.name, thread_id)
 
-    def _head(self, thread: dict[str, Any]) -> dict[str, Any]:
+    def _head(self, thread: Thread) -> dict[str, Any]:
         """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""
         return {
-            "id": thread["id"],
-            "createdAt": thread["updated_at"],
-            "name": thread["title"],
+            "id": thread.id,
+            "createdAt": thread.updated_at,
+            "name": thread.title,
             "userId": asker.get(),
             "userIdentifier": asker.get(),
             "tags": [],
@@ -181,14 +181,14 @@ def answer_id(thread: str, turn: int) -> str:
     return f"{thread}.{turn}.answer"
 
 
-def _steps(thread: dict[str, Any], result: AskResult, said: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _steps(thread: Thread, result: AskResult, said: Given | None) -> list[dict[str, Any]]:
     """A turn as Chainlit's steps: the question, the run below it, the answer below the run."""
-    base = run_id(thread["id"], result.turn)
+    base = run_id(thread.id, result.turn)
     common = {
-        "threadId": thread["id"],
-        "createdAt": thread["created_at"],
-        "start": thread["created_at"],
-        "end": thread["updated_at"],
+        "threadId": thread.id,
+        "createdAt": thread.created_at,
+        "start": thread.created_at,
+        "end": thread.updated_at,
         "metadata": {},
         "isError": False,
         "streaming": False,
@@ -202,11 +202,11 @@ def _steps(thread: dict[str, Any], result: AskResult, said: dict[str, Any] | Non
     }
     run = {**common, "id": base, "parentId": question["id"], "type": "run", "name": "on_message", "output": ""}
     if said:
-        thumb = 1 if said["value"] > 0 else 0
-        run["feedback"] = {"forId": base, "id": base, "value": thumb, "comment": said["comment"] or None}
+        thumb = 1 if said.value > 0 else 0
+        run["feedback"] = {"forId": base, "id": base, "value": thumb, "comment": said.comment or None}
     answer = {
         **common,
-        "id": answer_id(thread["id"], result.turn),
+        "id": answer_id(thread.id, result.turn),
         "parentId": base,
         "type": "assistant_message",
         "name": NAME,

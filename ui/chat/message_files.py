@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import chainlit as cl
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import thread_attach
+from argot.service.usecases.threads import ThreadFile
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import current_principal
 from argot.ui.rendering.safe_markdown import plain
@@ -44,10 +46,10 @@ class Files:
         can = "can be asked about now: in this conversation, by you alone. It is deleted with it."
         return f"**{plain(element.name)}** {can}"
 
-    def tell_resumed(self, thread: Any, files: list[dict[str, Any]]) -> None:
+    def tell_resumed(self, thread: Any, files: Sequence[ThreadFile]) -> None:
         """Say which files a conversation holds that is just being reopened: Chainlit shows its `steps`."""
         if files:
-            names = ", ".join(f"**{plain(one['name'])}**" for one in files)
+            names = ", ".join(f"**{plain(one.name)}**" for one in files)
             message = cl.Message(content=f"Files of this conversation: {names}.", author=NAME)
             message.created_at = thread["createdAt"]
             thread["steps"].insert(0, message.to_dict())

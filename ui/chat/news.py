@@ -13,7 +13,7 @@ from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_impact import thread_news
+from argot.service.usecases.glossary_impact import TermNews, thread_news
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import current_principal
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
@@ -51,10 +51,9 @@ class News:
             thread["steps"].append(message.to_dict())
             await _again(one).send(for_id=message.id)
 
-    async def _taken(self, thread: str) -> list[dict[str, Any]]:
+    async def _taken(self, thread: str) -> list[TermNews]:
         principal = await current_principal(self.kb)
-        news: list[dict[str, Any]] = await thread_news(self.kb, principal, thread=thread)
-        return news
+        return await thread_news(self.kb, principal, thread=thread)
 
     def watch(self, session: Any) -> None:
         """Look on until the window is closed. The task acts for who opened it: it inherits their context."""
@@ -97,12 +96,12 @@ def connected(session: Any) -> bool:
     return bool(sio.manager.is_connected(session.socket_id, "/"))
 
 
-def news_text(news: dict[str, Any]) -> str:
+def news_text(news: TermNews) -> str:
     """One piece of news, as `thread_news` gives it."""
-    meanings = "; ".join(f"**{plain(one['expansion'])}** ({plain(one['context'])})" for one in news["senses"])
-    return f"You asked about “{plain(news['term'])}”. It has a meaning now: {meanings}."
+    meanings = "; ".join(f"**{plain(one.expansion)}** ({plain(one.context)})" for one in news.senses)
+    return f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}."
 
 
-def _again(news: dict[str, Any]) -> cl.Action:
-    button = Button(ASK_INSTEAD, "Ask again", {"question": news["question"]}, str(news["question"]))
+def _again(news: TermNews) -> cl.Action:
+    button = Button(ASK_INSTEAD, "Ask again", {"question": news.question}, news.question)
     return cl.Action(name=button.action, payload=button.payload, label=button.label, tooltip=button.tooltip)

@@ -18,7 +18,7 @@ from chainlit.context import context, init_ws_context, local_steps
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
-from argot.results import STOPPED
+from argot.results import STOPPED, AskResult
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import asker
 from argot.ui.chat.streaming import give_buttons_back
@@ -151,9 +151,9 @@ class Windows:
             return
 
 
-def settled(turns: list[dict[str, Any]], under_way: list[Turn]) -> list[dict[str, Any]]:
+def settled(turns: list[AskResult], under_way: list[Turn]) -> list[AskResult]:
     """The turns of a thread without that which looks stopped and is on its way."""
-    return turns[:-1] if under_way and turns and turns[-1]["answer"] == STOPPED else turns
+    return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED else turns
 
 
 async def _show(session: Any, turn: Turn) -> None:

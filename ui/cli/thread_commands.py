@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import typer
 
+from argot.types import Sense
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
 from argot.ui.rendering.terminal_answer import print_turn
 
@@ -29,13 +31,14 @@ def list_threads(json_: Json = False, as_user: AsUser = None, home: Home = None)
     if json_:
         say_json(found)
         return
-    table(["thread", "title", "last used"], [[one["id"], one["title"], one["updated_at"][:16]] for one in found])
+    table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
     note(f"{len(found)} threads")
 
 
 @threads.command("show", epilog=examples("argot threads show t0123456789abcdef"))
 def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
     """Show the questions and answers of a thread, as far as you may still read what they rest on."""
+    from argot.service.json_values import jsonable
     from argot.service.usecases.glossary_impact import thread_news
     from argot.service.usecases.threads import thread_read
 
@@ -43,15 +46,15 @@ def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Ho
         found = client.as_user(as_user).call(thread_read, thread=thread)
         news = client.as_user(as_user).call(thread_news, thread=thread)
     if json_:
-        say_json({**found, "news": news})
+        say_json({**jsonable(found), "news": news})
         return
-    say(f"{line(found['title'])} ({found['id']})")
-    for turn in found["turns"]:
-        say(f"\n> {line(turn['question'])}\n")
+    say(f"{line(found.title)} ({found.id})")
+    for turn in found.turns:
+        say(f"\n> {line(turn.question)}\n")
         print_turn(turn)
     for one in news:
-        say(f"\nNews: {line(one['term'])} has a meaning now: {_meanings(one['senses'])}. Ask again, if you like:")
-        say(f"  {line(one['question'])}")
+        say(f"\nNews: {line(one.term)} has a meaning now: {_meanings(one.senses)}. Ask again, if you like:")
+        say(f"  {line(one.question)}")
 
 
 @threads.command(
@@ -69,8 +72,8 @@ def share(
 
     with knowledge_base(home) as client:
         done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
-    who = "Managers may read" if done["shared"] else "Managers no longer read"
-    say(f"{who} {done['questions']} of its questions: those that met unknown terms.")
+    who = "Managers may read" if done.shared else "Managers no longer read"
+    say(f"{who} {done.questions} of its questions: those that met unknown terms.")
 
 
 @threads.command(
@@ -85,7 +88,7 @@ def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: 
 
     with knowledge_base(home) as client:
         form: Literal["json", "markdown"] = "json" if json_ else "markdown"
-        say(client.as_user(as_user).call(thread_export, thread=thread, form=form)["text"].rstrip("\n"))
+        say(client.as_user(as_user).call(thread_export, thread=thread, form=form).text.rstrip("\n"))
 
 
 @threads.command(
@@ -136,7 +139,7 @@ def rename(
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(thread_rename, thread=thread, title=title)
-    say(f"{found['id']}: {line(found['title'])}")
+    say(f"{found.id}: {line(found.title)}")
 
 
 @threads.command("delete", epilog=examples("argot threads delete t0123456789abcdef"))
@@ -146,8 +149,8 @@ def delete(thread: ThreadId, as_user: AsUser = None, home: Home = None) -> None:
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(thread_delete, thread=thread)
-    say(f"Deleted {found['id']}: {line(found['title'])}")
+    say(f"Deleted {found.id}: {line(found.title)}")
 
 
-def _meanings(senses: list[dict[str, Any]]) -> str:
-    return "; ".join(f"{line(one['expansion'])} ({line(one['context'])})" for one in senses)
+def _meanings(senses: Sequence[Sense]) -> str:
+    return "; ".join(f"{line(one.expansion)} ({line(one.context)})" for one in senses)

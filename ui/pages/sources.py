@@ -94,8 +94,8 @@ def sources(kb: KnowledgeBase) -> APIRouter:
             file = await thread_export(kb, principal, thread=thread, form=form)
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
-        headers = {**INERT, "Content-Disposition": f'attachment; filename="{file["name"]}"'}
-        return Response(file["text"], media_type=f"{file['media_type']}; charset=utf-8", headers=headers)
+        headers = {**INERT, "Content-Disposition": f'attachment; filename="{file.name}"'}
+        return Response(file.text, media_type=f"{file.media_type}; charset=utf-8", headers=headers)
 
     @router.get(f"{PASSAGES}/{{passage_id}}/page.png")
     @needs("asker")

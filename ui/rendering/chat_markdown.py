@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.service.usecases.term_corrections import OtherSenses
+from argot.types import Sense
 from argot.ui.rendering.safe_markdown import highlighted, laid_out, listed, literal, plain, quoted
 
 CHOOSE = "choose"
@@ -126,24 +128,24 @@ def panel_title(passage: dict[str, Any]) -> str:
     return f"{literal(passage['document'])}{page}"
 
 
-def other_meanings(offer: dict[str, Any], turn: int) -> View:
+def other_meanings(offer: OtherSenses, turn: int) -> View:
     """What a term may mean besides what it was taken for (as `other_senses` gives it), to be pressed."""
-    read, term = offer["read"], offer["term"]
-    meaning = plain(read["expansion"] or read["description"] or read["term"])
-    context = f" ({plain(read['context'])})" if read["context"] else ""
+    read, term = offer.read, offer.term
+    meaning = plain(read.expansion or read.description or read.term)
+    context = f" ({plain(read.context)})" if read.context else ""
     head = f"“{plain(term)}” was read as **{meaning}**{context}."
-    ask = "What did you mean?" if offer["senses"] else "The glossary knows no other meaning that you may read."
-    given = {"turn": turn, "term": term, "question": offer["question"]}
-    buttons = [_sense_button(number, sense, given) for number, sense in enumerate(offer["senses"], 1)]
+    ask = "What did you mean?" if offer.senses else "The glossary knows no other meaning that you may read."
+    given = {"turn": turn, "term": term, "question": offer.question}
+    buttons = [_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
     tell = "Something else: tell those who look after the glossary"
     report = Button(REPORT, tell, given, "They can read this question then, and you are told when there is a meaning.")
     return View(f"{head} {ask}", (*buttons, report))
 
 
-def _sense_button(number: int, sense: dict[str, Any], given: dict[str, Any]) -> Button:
-    label = f"{literal(sense['expansion'] or sense['term'])} ({literal(sense['context'])})"
-    payload = {**given, "sense": sense["id"], "label": label}
-    return Button(SENSE, _short(f"{number}. {label}"), payload, literal(sense["description"]))
+def _sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
+    label = f"{literal(sense.expansion or sense.term)} ({literal(sense.context)})"
+    payload = {**given, "sense": sense.id, "label": label}
+    return Button(SENSE, _short(f"{number}. {label}"), payload, literal(sense.description))
 
 
 def next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:

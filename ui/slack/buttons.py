@@ -124,9 +124,9 @@ class Buttons:
         try:
             scope = await self.answering.scope(job)
             read = await thread_read(self.kb, scope.principal, thread=job.thread)
-            turns = [turn for turn in read["turns"] if turn["turn"] == job.turn]
-            known = [one for turn in turns for one in turn["jargon"] if one["sense_id"]]
-            names = list(dict.fromkeys(one["surface"] for one in known))[:MOST_TERMS]
+            turns = [turn for turn in read.turns if turn.turn == job.turn]
+            known = [one for turn in turns for one in turn.jargon if one.sense_id]
+            names = list(dict.fromkeys(one.surface for one in known))[:MOST_TERMS]
             if not names:
                 raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
             terms = [

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from argot.service.usecases.term_corrections import OtherSenses
 from argot.ui.rendering.safe_markdown import literal
 from argot.ui.slack.blocks import Block
 from argot.ui.slack.mrkdwn import question_of, split
@@ -52,18 +53,18 @@ def reason_of(view: Mapping[str, Any]) -> str:
     return ". ".join(filter(None, (why, said)))
 
 
-def other_form(terms: Sequence[Mapping[str, Any]], kept: Mapping[str, Any]) -> Block:
+def other_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
     """Asks what a term was meant to be. `terms`: as `other_senses` gives them; `kept` says of which answer."""
-    names = [str(term["term"])[:200] for term in terms]
+    names = [term.term[:200] for term in terms]
     while len(_kept({**kept, "terms": names})) > MOST_KEPT:
         names.pop()
     options = []
     for number, term in enumerate(terms[: len(names)]):
-        for sense in term["senses"]:
-            context = f" ({literal(sense['context'])})" if sense["context"] else ""
-            meaning = f"{literal(term['term'])}: {literal(sense['expansion'] or sense['term'])}{context}"
-            options.append({"text": _text(meaning), "value": f"{number}:{sense['id']}"})
-        options.append({"text": _text(f"{literal(term['term'])}: something else"), "value": f"{number}:0"})
+        for sense in term.senses:
+            context = f" ({literal(sense.context)})" if sense.context else ""
+            meaning = f"{literal(term.term)}: {literal(sense.expansion or sense.term)}{context}"
+            options.append({"text": _text(meaning), "value": f"{number}:{sense.id}"})
+        options.append({"text": _text(f"{literal(term.term)}: something else"), "value": f"{number}:0"})
     return {
         "type": "modal",
         "callback_id": OTHER,

@@ -140,13 +140,13 @@ class Answering:
     async def _alone(self, job: Job, public: Scope, stream: Stream) -> list[Message]:
         """The question of a channel's conversation once more, for one person, from all that this person may read."""
         found = await thread_read(self.kb, public.principal, thread=job.thread)
-        turn = next((one for one in found["turns"] if one["turn"] == job.turn), None)
+        turn = next((one for one in found.turns if one.turn == job.turn), None)
         if turn is None:
             raise NotFound("This question is not there any more. Ask it again.")
         own = await self.people.own_scope(job.team, job.user)
         fresh = Job(
             "message", job.team, job.channel, job.user, job.ts, job.thread_ts, ephemeral=True, threaded=job.threaded,
-            text=str(turn["stand_alone_question"] or turn["question"]),
+            text=turn.stand_alone_question or turn.question,
         )  # fmt: skip
         return await self._ask(fresh, own, stream)
 

@@ -178,6 +178,21 @@ class KnowledgeBase:
                 self._model_server.told = self.metrics.model_called
         return self._model_server
 
+    async def warm(self) -> None:
+        """Open all that a question needs, before the first one comes."""
+        (await self.load()).embed_in_background()
+        await self.graph()
+        self.warm_model()
+        await self.blocking(self.glossary.warm)
+
+    async def require_answering(self) -> None:
+        """
+        Raises:
+            ArgotError: a store cannot be opened or does not answer.
+        """
+        await (await self.threads()).of("")
+        await self.load()
+
     def warm_model(self) -> None:
         """Load what speaks to the model server (over a second), and ask it what it serves, beside everything else.
 

@@ -57,6 +57,28 @@ def test_nothing_imports_a_folder_by_its_bare_name(folder: str) -> None:
         assert not bare, f"{path.relative_to(ROOT)} imports {sorted(bare)}: write argot.<folder>"
 
 
+STORES = {"people", "threads", "glossary", "document_store", "corpus", "load", "graph"}
+PAST_THE_USE_CASES = {
+    "ui/web/authentication.py": "finds out who is asking: before that there is nobody on whose behalf to ask",
+    "ui/slack/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",
+}
+
+
+@pytest.mark.parametrize("path", _sources("ui"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_surface_uses_the_stores_by_use_cases_alone(path: Path) -> None:
+    bases = {"kb", "knowledge_base"}
+    touched = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in STORES
+        if getattr(node.value, "attr", getattr(node.value, "id", "")) in bases
+    }
+    if str(path.relative_to(ROOT)) in PAST_THE_USE_CASES:
+        assert touched, f"{path.name} needs no exception any more"
+    else:
+        assert not touched, f"it touches {sorted(touched)} of the knowledge base: make that a use case"
+
+
 def test_every_folder_with_code_is_packaged() -> None:
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     expected = {

@@ -17,12 +17,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings
+from argot.service.identity.account import sign_in_required
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import process_memory
 from argot.service.threads.retention import keep_clean
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
-from argot.ui.chat.chat_identity import sign_in_required
 from argot.ui.web.authentication import networks
 
 if TYPE_CHECKING:
@@ -130,10 +130,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             async with serving(kb), beside(kb.metrics.watch_loop(), keep_clean(kb)), slack(kb):
-                (await kb.load()).embed_in_background()
-                await kb.graph()
-                kb.warm_model()
-                await kb.blocking(kb.glossary.warm)
+                await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 process_memory.settle()
                 await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
@@ -237,8 +234,7 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
         except ArgotError as error:
             logger.error("a store does not answer: %s", error)
             raise HTTPException(503, STORE_GONE) from error
-        await (await kb.threads()).of("")
-        await kb.load()
+        await kb.require_answering()
         return {"status": "ready"}
 
     @app.get("/metrics")

@@ -43,6 +43,25 @@ class ExportedThread:
     text: str
 
 
+async def own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Thread:
+    """What is known of a thread of one's own, without reading all of it.
+
+    Raises:
+        NotFound: there is none, or it is somebody else's.
+    """
+    return await (await kb.threads()).own(principal.name, thread)
+
+
+async def thread_begun(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
+    """The id of this thread, or, if it is none of one's own, of a new one that begins with the question."""
+    threads = await kb.threads()
+    try:
+        return (await threads.own(principal.name, thread)).id
+    except NotFound:
+        title = question.encode("utf-8", "replace").decode("utf-8")
+        return (await threads.start(principal.name, title)).id
+
+
 @usecase("asker")
 async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[Thread]:
     """One's own threads, the latest first: id, title, created_at, updated_at."""

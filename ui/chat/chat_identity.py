@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from argot.errors import NotAllowed
+from argot.service.identity.account import sign_in_required
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.types import Principal
@@ -16,11 +17,6 @@ SECRET = "secret"  # noqa: S105  the name of a file
 
 asker: ContextVar[str | None] = ContextVar("asker", default=None)
 """The name of the visitor of the request or connection at hand. Set by the guard before anything else."""
-
-
-def sign_in_required(kb: KnowledgeBase) -> bool:
-    """Whether people sign in by name: as soon as anybody has a password, or a proxy signs them in."""
-    return bool(kb.settings.sign_in_header) or kb.people.has_passwords()
 
 
 async def current_principal(kb: KnowledgeBase) -> Principal:

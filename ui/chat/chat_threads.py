@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.threads import thread_begun
 from argot.ui.chat.chat_identity import current_principal
 
 _beginning: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
@@ -21,11 +21,6 @@ async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
     makes the thread.
     """
     principal = await current_principal(kb)
-    threads = await kb.threads()
     async with _beginning.setdefault(session, asyncio.Lock()):
-        try:
-            await threads.own(principal.name, session.thread_id)
-        except NotFound:
-            title = question.encode("utf-8", "replace").decode("utf-8")
-            session.thread_id = (await threads.start(principal.name, title)).id
+        session.thread_id = await thread_begun(kb, principal, session.thread_id, question)
     return str(session.thread_id)

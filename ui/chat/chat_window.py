@@ -18,6 +18,7 @@ from chainlit.utils import wrap_user_function
 
 from argot.errors import ArgotError
 from argot.results import AskEvent, AskResult
+from argot.service.identity.account import sign_in_required
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import BASE_URI
 from argot.service.usecases.documents import list_documents
@@ -28,7 +29,7 @@ from argot.service.usecases.threads import thread_follow_ups, thread_read
 from argot.types import Principal
 from argot.ui.chat.answer_settings import Manners
 from argot.ui.chat.chainlit_setup import NAME
-from argot.ui.chat.chat_identity import asker, current_principal, sign_in_required
+from argot.ui.chat.chat_identity import asker, current_principal
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
 from argot.ui.chat.message_files import Files

@@ -19,7 +19,15 @@ from argot.errors import NotFound
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.threads import Feedback as Given
-from argot.service.usecases.threads import Thread, ThreadRead, thread_delete, thread_list, thread_read, thread_rename
+from argot.service.usecases.threads import (
+    Thread,
+    ThreadRead,
+    own_thread,
+    thread_delete,
+    thread_list,
+    thread_read,
+    thread_rename,
+)
 from argot.service.usecases.threads import feedback as feedback_case
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import asker, current_principal
@@ -155,8 +163,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     async def _own(self, thread_id: str) -> Thread:
         """What is known of a conversation of one's own without reading all of it."""
-        principal = await current_principal(self.kb)
-        return await (await self.kb.threads()).own(principal.name, thread_id)
+        return await own_thread(self.kb, await current_principal(self.kb), thread_id)
 
     def _head(self, thread: Thread) -> dict[str, Any]:
         """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""

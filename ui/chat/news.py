@@ -13,6 +13,7 @@ from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_history import glossary_version
 from argot.service.usecases.glossary_impact import TermNews, thread_news
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import current_principal
@@ -84,7 +85,7 @@ class News:
         """The glossary's version; all windows together ask for it once in a while."""
         at, version = self._seen
         if time.monotonic() - at > EVERY_SECONDS / 2:
-            version = await self.kb.blocking(self.kb.glossary.version)
+            version = await glossary_version(self.kb)
             self._seen = (time.monotonic(), version)
         return version
 

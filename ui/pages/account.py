@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from math import floor
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
+from argot.service.identity.account import account_of, begin_session, end_sessions, has_passwords, revoke_own_key
 from argot.service.identity.password_sign_in import SignIn, SignInRefused
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.api_keys import key_add
@@ -67,7 +67,7 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
     async def form(request: Request, next: str = "/") -> Response:
         if request.scope.get(VISITOR) is not None:
             return RedirectResponse(own_page(next), status_code=303)
-        return page("sign_in.html", next=own_page(next), name="", error="", passwords=kb.people.has_passwords())
+        return page("sign_in.html", next=own_page(next), name="", error="", passwords=has_passwords(kb))
 
     @router.post(SIGN_IN)
     @needs("anonymous", csrf=False)
@@ -110,10 +110,10 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
     def account(who: Visitor, status: int = 200, **said: str) -> Response:
-        user = kb.people.find(who.name)
-        sessions = [{**session_shown(one), "here": one.id == who.session} for one in kb.people.sessions.of(who.name)]
-        keys = kb.people.keys.of(who.name)
-        values: dict[str, Any] = {"who": who, "user": user, "sessions": sessions, "keys": keys, "new_key": ""}
+        found = account_of(kb, who.name)
+        sessions = [{**session_shown(one), "here": one.id == who.session} for one in found.sessions]
+        values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
+        values["new_key"] = ""
         values |= {"error": "", "done": "", **said}
         return page("account.html", status, None, **values)
 
@@ -144,7 +144,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
         except InvalidInput as error:
             return account(who, 400, error=str(error))
         agent = request.headers.get("user-agent", "")
-        token = await kb.blocking(kb.people.sessions.begin, who.name, address, agent)
+        token = await begin_session(kb, who.name, address, agent)
         return _entered(door, token, f"{ACCOUNT}?changed=1")
 
     @router.post("/keys")
@@ -161,13 +161,13 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
     @needs("asker")
     async def revoke_key(who: Who, key: str) -> Response:
         """One's own, also for an administrator: those of others are revoked on the command line."""
-        await kb.blocking(lambda: kb.people.keys.revoke(key, user=who.name))
+        await revoke_own_key(kb, who.name, key)
         return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
 
     @router.post("/sign-out-everywhere")
     @needs("asker")
     async def everywhere(who: Who) -> Response:
-        await kb.blocking(kb.people.sessions.end, who.name)
+        await end_sessions(kb, who.name)
         return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
 
     return router
@@ -176,9 +176,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
 async def leave(kb: KnowledgeBase, who: object) -> None:
     """End the session by which this visitor came in, if there is one."""
     if isinstance(who, Visitor) and who.session is not None:
-        sessions = kb.people.sessions
-        end: Callable[[], int] = lambda: sessions.end(who.name, only=who.session)  # noqa: E731
-        await kb.blocking(end)
+        await end_sessions(kb, who.name, only=who.session)
 
 
 def _days(typed: str) -> int | None:
@@ -201,5 +199,5 @@ def own_page(address: str) -> str:
 
 
 def _entered(door: Door, token: str, where: str) -> Response:
-    seconds = floor(door.kb.people.sessions.lifetimes.most)
+    seconds = floor(door.longest_session)
     return RedirectResponse(where, status_code=303, headers={"Set-Cookie": door.set_cookie(token, seconds=seconds)})

@@ -45,6 +45,7 @@ class Buttons:
         self.inbox = inbox
         self.soon = soon
         self.kb = answering.kb
+        self.store = answering.store
         self.calls = answering.calls
         self.people = answering.people
 
@@ -188,7 +189,7 @@ class Buttons:
     async def _contact(self, scope: Scope, context: str, job: Job) -> tuple[str, str]:
         """The contact of the answer's context, else of the channel's, else of the only one that has any."""
         known = {one["name"]: one["contact"] for one in await context_list(self.kb, scope.principal)}
-        channel = await self.kb.blocking(self.kb.people.slack.channel, job.channel)
+        channel = await self.kb.blocking(self.store.channel, job.channel)
         home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
         for name in (context, home or ""):
             if known.get(name):
@@ -208,7 +209,7 @@ class Buttons:
             contexts = [name for name in names if scope.principal.may_manage(name)]
             if not contexts:
                 raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
-            home = (await self.kb.blocking(self.kb.people.slack.channel, channel)).context
+            home = (await self.kb.blocking(self.store.channel, channel)).context
             text = str((body.get("message") or {}).get("text", ""))
             view = term_form(text, contexts, home, {"c": channel})
         except ArgotError as error:

@@ -15,6 +15,7 @@ from argot.errors import InvalidSettings, MissingExtra
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_store import PUBLIC
+from argot.service.usecases.glossary_history import glossary_version
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ class Slack:
         from argot.ui.slack.slack_users import SlackPeople
         from argot.ui.slack.web_api import Calls
 
-        settings = kb.settings
+        settings, store = kb.settings, kb.people.slack
         calls = Calls.from_settings(settings)
         self.settings = settings
         self.secret = settings.slack_signing_secret.get_secret_value()
-        self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls))
-        self.inbox: Inbox = Inbox(kb.people.slack, self.answering.handle, settings.slack_concurrent)
+        self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls, store), store)
+        self.inbox: Inbox = Inbox(store, self.answering.handle, settings.slack_concurrent)
         self.listeners: Listeners = Listeners(self.answering, self.inbox)
         self.bolt = bolt_app(self.listeners, self.secret or "unused")
         self._socket: Any = None
@@ -103,7 +104,7 @@ class Slack:
         known = -1
         while True:
             try:
-                version = await self.answering.kb.blocking(self.answering.kb.glossary.version)
+                version = await glossary_version(self.answering.kb)
                 if version != known:
                     known = version
                     await self.news()

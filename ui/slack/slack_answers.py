@@ -15,7 +15,7 @@ from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
-from argot.service.slack.slack_store import PUBLIC, Noted
+from argot.service.slack.slack_store import PUBLIC, Noted, SlackStore
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import thread_read
 from argot.ui.rendering.chat_markdown import STAGES
@@ -48,8 +48,9 @@ STATUS_SECONDS = 1.0
 class Answering:
     """Deals with the events of one workspace."""
 
-    def __init__(self, kb: KnowledgeBase, calls: Calls, people: SlackPeople) -> None:
+    def __init__(self, kb: KnowledgeBase, calls: Calls, people: SlackPeople, store: SlackStore) -> None:
         self.kb = kb
+        self.store = store
         self.calls = calls
         self.people = people
         self.streaming = Streaming()
@@ -75,15 +76,15 @@ class Answering:
                 if noted.stream:  # the beginning of an answer that was cut off
                     await taken_away(self.calls, job.channel, noted.stream)
                 answer = await self._answer(job, stream)
-                if not await self.kb.blocking(self.kb.people.slack.is_open, noted.id):  # the question was deleted
+                if not await self.kb.blocking(self.store.is_open, noted.id):  # the question was deleted
                     await stream.take_away()
                     return
-                await self.kb.blocking(self.kb.people.slack.keep_answer, noted.id, answer)
+                await self.kb.blocking(self.store.keep_answer, noted.id, answer)
                 shown = bool(answer) and await stream.finish(with_metadata(answer[0], job, 0))
             else:
                 shown = await self._finish_stream(noted, job, answer)
             if shown:
-                await self.kb.blocking(self.kb.people.slack.keep_sent, noted.id, 1)
+                await self.kb.blocking(self.store.keep_sent, noted.id, 1)
             await self._deliver(noted, job, answer, max(noted.sent, int(shown)))
 
     # -- asking --------------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ class Answering:
         own = await self.people.own_scope(job.team, job.user)
         public = not (job.direct or job.ephemeral)
         if job.thread:
-            kept = await self.kb.blocking(self.kb.people.slack.thread_named, job.thread)
+            kept = await self.kb.blocking(self.store.thread_named, job.thread)
             if kept is None:
                 raise NotFound(GONE)
             public = kept.scope == PUBLIC
@@ -106,7 +107,7 @@ class Answering:
                 raise NotAllowed(NOT_YOURS)
         if not public:
             return own
-        channel = await self.kb.blocking(self.kb.people.slack.channel, job.channel)
+        channel = await self.kb.blocking(self.store.channel, job.channel)
         return slack_scopes.public_scope(job.team, channel, outsiders=job.outsiders)
 
     async def _answer(self, job: Job, stream: Stream) -> list[Message]:
@@ -200,22 +201,20 @@ class Answering:
 
     async def _manner(self, job: Job, scope: Scope) -> dict[str, Any]:
         """The context and profile of the channel; beside an assistant's pane, the context of the channel in view."""
-        store = self.kb.people.slack
         seen = await self._viewed(job) if job.direct else job.channel
-        channel = await self.kb.blocking(store.channel, seen)
+        channel = await self.kb.blocking(self.store.channel, seen)
         context = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
         profile = "" if job.direct else channel.profile
         return {**({"context": context} if context else {}), **({"profile": profile} if profile else {})}
 
     async def _viewed(self, job: Job) -> str:
         """The channel that somebody looks at beside our conversation: by their message, its thread, or its window."""
-        store = self.kb.people.slack
-        beside = [await self.kb.blocking(store.view, job.channel, ts) for ts in (job.thread_ts, "")]
+        beside = [await self.kb.blocking(self.store.view, job.channel, ts) for ts in (job.thread_ts, "")]
         return next(filter(None, (job.viewed, *beside)), "")
 
     async def _heard(self, job: Job, scope: Scope) -> list[str]:
         """What people said in the Slack thread since Argot last heard it, up to this question."""
-        kept = await self.kb.blocking(self.kb.people.slack.thread, job.team, job.channel, job.thread_ts, scope.key)
+        kept = await self.kb.blocking(self.store.thread, job.team, job.channel, job.thread_ts, scope.key)
         since = {"oldest": kept.last_ts} if kept is not None and kept.last_ts else {}
         said = await said_in_thread(self.calls, job, latest=job.ts, **since)
         human = [one for one in said if not one.get("bot_id") and one.get("subtype") in HUMAN and one.get("user")]
@@ -230,7 +229,7 @@ class Answering:
         return {**message, "only": job.user} if job.ephemeral else message
 
     async def _began(self, noted: Noted, ts: str) -> None:
-        await self.kb.blocking(self.kb.people.slack.keep_stream, noted.id, ts)
+        await self.kb.blocking(self.store.keep_stream, noted.id, ts)
 
     async def _finish_stream(self, noted: Noted, job: Job, answer: list[Message]) -> bool:
         """Whether the first message took the place of a stream that an earlier try began."""
@@ -244,4 +243,4 @@ class Answering:
             if number < sent or number in there:
                 continue
             await self.posting.post(job, with_metadata(message, job, number))
-            await self.kb.blocking(self.kb.people.slack.keep_sent, noted.id, number + 1)
+            await self.kb.blocking(self.store.keep_sent, noted.id, number + 1)

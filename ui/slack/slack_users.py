@@ -10,6 +10,7 @@ from typing import Any
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
+from argot.service.slack.slack_store import SlackStore
 from argot.ui.slack.web_api import Calls
 
 REMEMBERED_SECONDS = 600
@@ -22,8 +23,9 @@ _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 class SlackPeople:
     """The people of one workspace."""
 
-    def __init__(self, kb: KnowledgeBase, calls: Calls) -> None:
+    def __init__(self, kb: KnowledgeBase, calls: Calls, store: SlackStore) -> None:
         self.kb = kb
+        self.store = store
         self.calls = calls
         self.team = ""
         """Our own workspace, once it is known. What Slack sends may name the workspace of who wrote or pressed."""
@@ -35,7 +37,7 @@ class SlackPeople:
         Raises:
             NotAllowed: suspended.
         """
-        linked = await self.kb.blocking(self.kb.people.slack.linked, team, user)
+        linked = await self.kb.blocking(self.store.linked, team, user)
         email = "" if linked or not self.kb.settings.slack_link_by_email else await self.email(user)
         return await self.kb.blocking(slack_scopes.own_scope, self.kb, team, user, email)
 
@@ -69,7 +71,7 @@ class SlackPeople:
             found = str(((answer or {}).get("user") or {}).get("id") or "")
             ids += [found] if found and found not in ids else []
         if not ids:
-            links = await self.kb.blocking(self.kb.people.slack.links)
+            links = await self.kb.blocking(self.store.links)
             ids = [slack for of, slack, name in links if of == team and name.casefold() == text.strip().casefold()]
         return " ".join(f"<@{one}>" for one in ids[:MOST_CALLED])
 

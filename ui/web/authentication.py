@@ -20,11 +20,12 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed
+from argot.service.identity.account import sign_in_required
 from argot.service.identity.keys import PREFIX, Key
-from argot.service.identity.people import LOCAL_NAME, User, local_principal
+from argot.service.identity.people import LOCAL_NAME, Ended, User, local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.chat.chat_identity import local_display_name, sign_in_required
+from argot.ui.chat.chat_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -71,6 +72,15 @@ class Door:
     def open(self) -> bool:
         """Whether whoever can reach the window is the person at this machine."""
         return self._secluded and not sign_in_required(self.kb)
+
+    @property
+    def longest_session(self) -> float:
+        """Seconds."""
+        return self.kb.people.sessions.lifetimes.most
+
+    def watch(self, ended: Callable[[Ended], None]) -> None:
+        """Have this told of sessions and keys that end, in whatever thread it happens."""
+        self.kb.people.watchers.append(ended)
 
     async def visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Who is asking; None: nobody that is known.

@@ -124,7 +124,7 @@ class Guard:
         self.refused = refused
         self.connections = Connections()
         self.policy = lru_cache(64)(lambda host: content_policy(page, host))
-        door.kb.people.watchers.append(self.connections.cut)
+        door.watch(self.connections.cut)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):

@@ -1,0 +1,54 @@
+"""One's own account on this side of signing in: sessions and keys, and whether people sign in at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from argot.service.identity.keys import Key
+from argot.service.identity.people import User
+from argot.service.identity.sessions import Session
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a person has here. `user` is None for the person at this machine."""
+
+    user: User | None
+    sessions: list[Session]
+    keys: list[Key]
+
+
+def sign_in_required(kb: KnowledgeBase) -> bool:
+    """Whether people sign in by name: as soon as anybody has a password, or a proxy signs them in."""
+    return bool(kb.settings.sign_in_header) or has_passwords(kb)
+
+
+def has_passwords(kb: KnowledgeBase) -> bool:
+    return kb.people.has_passwords()
+
+
+def account_of(kb: KnowledgeBase, name: str) -> Account:
+    return Account(kb.people.find(name), kb.people.sessions.of(name), kb.people.keys.of(name))
+
+
+async def begin_session(kb: KnowledgeBase, name: str, address: str, agent: str) -> str:
+    """The token of a new session of somebody who has just proved who they are."""
+    return await kb.blocking(kb.people.sessions.begin, name, address, agent)
+
+
+async def end_sessions(kb: KnowledgeBase, name: str, *, only: str | None = None) -> None:
+    """End all sessions of a person, or only the one with this id."""
+    await kb.blocking(lambda: kb.people.sessions.end(name, only=only))
+
+
+async def revoke_own_key(kb: KnowledgeBase, name: str, key: str) -> None:
+    """Revoke a key of this person's and of nobody else, whatever else they may do.
+
+    Raises:
+        NotFound: they have no such key.
+    """
+    await kb.blocking(lambda: kb.people.keys.revoke(key, user=name))

@@ -131,7 +131,7 @@ def one_round(arguments: argparse.Namespace, home: Path, folder: Path, number: i
 
         with client(home) as service:
             added = service.call(documents.add, paths=[str(folder)])
-        if added["added"] + added["updated"] != arguments.documents:
+        if added.added + added.updated != arguments.documents:
             raise SystemExit(f"not all documents went in: {added}")
     asking.join()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,21 @@ def audience_of(groups: Iterable[str] | None) -> Audience | None:
     return None if groups is None else frozenset(groups)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageShown(Passage):
+    """A passage with what a reader needs around it. `document` is the document's name."""
+
+    heading: str = field()  # of a passage it is put together
+    document: str
+    title: str
+    uri: str
+
+
+def passage_shown(found: Passage, of: Document) -> PassageShown:
+    return PassageShown(**parts_of(found), heading=found.heading, document=of.name, title=of.title, uri=of.uri)
+
+
 def passage(found: Passage, of: Document) -> dict[str, Any]:
-    """A passage with what a reader needs around it."""
-    plain: dict[str, Any] = jsonable(found)
-    return {**plain, "heading": found.heading, "document": of.name, "title": of.title, "uri": of.uri}
+    """The same as JSON."""
+    plain: dict[str, Any] = jsonable(passage_shown(found, of))
+    return plain

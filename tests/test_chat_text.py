@@ -5,6 +5,8 @@ import pytest
 from argot.graph.presentation.wording import query_miss_answer
 from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.service.json_values import passage_shown
+from argot.types import Document, Passage
 from argot.ui.pages.sources import source_of
 from argot.ui.rendering.chat_markdown import passage_panel, stage_line, view
 from argot.ui.rendering.safe_markdown import highlighted, literal, plain, quoted
@@ -144,14 +146,8 @@ def test_abstaining_shows_the_nearest_passages() -> None:
 
 
 def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
-    passage = {
-        "start": 100,
-        "text": "One. Two.",
-        "heading": "A > B",
-        "document": "d.md",
-        "page": None,
-        "page_kind": None,
-    }
+    of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
+    passage = passage_shown(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of)
     assert passage_panel(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
 
 

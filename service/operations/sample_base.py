@@ -55,11 +55,11 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
         _contexts(client, folder / "contexts.csv")
         glossary = client.call(glossary_import, text=_text(folder / "glossary.csv"), name="glossary.csv")
         added = client.watched(on_event).call(add, paths=[str(documents)], base_uri=BASE_URI)
-    if added["failed"]:
-        names = ", ".join(one["name"] for one in added["problems"] if one["kind"] == "failed")
+    if added.failed:
+        names = ", ".join(one.name for one in added.problems if one.kind == "failed")
         raise InvalidInput(f"Samples could not be read: {names}. See what is wrong with: argot doctor")
     senses = glossary.added + glossary.updated + glossary.unchanged
-    return SampleReport(added["added"], added["updated"], added["unchanged"] + added["duplicate"], senses)
+    return SampleReport(added.added, added.updated, added.unchanged + added.duplicate, senses)
 
 
 def _contexts(client: Any, path: Path) -> None:

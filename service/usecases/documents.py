@@ -6,22 +6,24 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, stream, told
-from argot.service.json_values import audience_of, jsonable, passage
+from argot.service.json_values import PassageShown, audience_of, jsonable, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent
+
+__all__ = ["PassageShown"]
 
 Paths = Annotated[list[str], Field(min_length=1)]
 Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
@@ -30,6 +32,69 @@ _drawing: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionar
 """One page of a knowledge base is drawn at a time."""
 
 COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class AddProblem:
+    """A file that did not go in, and why."""
+
+    kind: str
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """How many files came to what."""
+
+    added: int
+    updated: int
+    unchanged: int
+    duplicate: int
+    skipped: int
+    failed: int
+    problems: list[AddProblem]
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """How many passages are in the index."""
+
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentShown:
+    """A document with its passages."""
+
+    document: Document
+    passages: list[PassageShown]
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page as a picture."""
+
+    page: int
+    media_type: str
+    base64: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The Markdown of a document's newest revision."""
+
+    document: Document
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """The bytes of a document as they were put in."""
+
+    document: Document
+    media_type: str
+    base64: str
 
 
 @usecase("manager", local=True, everywhere=True)
@@ -41,7 +106,7 @@ async def add(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
     base_uri: Text | None = None,
-) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
+) -> AsyncIterator[Event | Finished[AddReport]]:
     """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
 
     What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
@@ -53,7 +118,7 @@ async def add(
     from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     counts = dict.fromkeys(COUNTED, 0)
-    problems: list[dict[str, str]] = []
+    problems: list[AddProblem] = []
     async with kb.writing:
         sources = sources_in([Path(path) for path in paths], base_uri)
         ingest = stream(
@@ -70,46 +135,44 @@ async def add(
                 if event.kind in counts:
                     counts[event.kind] += 1
                 if event.kind in ("failed", "skipped", "duplicate"):
-                    problems.append({"kind": event.kind, "name": event.name, "detail": event.detail})
+                    problems.append(AddProblem(event.kind, event.name, event.detail))
                 yield ingest_event(event)
-    yield Finished({**counts, "problems": problems})
+    yield Finished(AddReport(**counts, problems=problems))
 
 
 @usecase("manager", everywhere=True)
-async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Document:
     """Take a document (by id, name or URI) out, with everything derived from it."""
     corpus = await kb.load()
     async with kb.writing:
-        plain: dict[str, Any] = jsonable(await kb.blocking(corpus.remove, principal, document))
-    return plain
+        return await kb.blocking(corpus.remove, principal, document)
 
 
 @usecase("asker", local=False)
-async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[Document]:
     """The documents one may read, each in its newest revision."""
-    store = kb.document_store
-    return [jsonable(document) for document in await kb.blocking(store.documents, principal)]
+    return await kb.blocking(kb.document_store.documents, principal)
 
 
 @usecase("asker")
-async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentShown:
     """A document (by id, name or URI) with its passages."""
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     passages = await kb.blocking(store.passages_of, principal, found.id)
-    return {"document": jsonable(found), "passages": [passage(one, found) for one in passages]}
+    return DocumentShown(found, [passage_shown(one, found) for one in passages])
 
 
 @usecase("asker")
-async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> dict[str, Any]:
+async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> PassageShown:
     """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
-    return passage(*await _passage(kb, principal, passage_id))
+    return passage_shown(*await _passage(kb, principal, passage_id))
 
 
 @usecase("asker")
 async def page_picture(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
-) -> dict[str, Any]:
+) -> PagePicture:
     """The page of a PDF on which a passage stands, as a PNG (base64) with the passage and its cited `spans` marked.
 
     `spans`: [start, end) in characters of the revision's Markdown. Gives `page`, `media_type` and `base64`.
@@ -128,29 +191,29 @@ async def page_picture(
     wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
     async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
         drawn = await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
-    return {"page": drawn.page, "media_type": "image/png", "base64": base64.b64encode(drawn.png).decode("ascii")}
+    return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 
 @usecase("asker")
-async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> SourceText:
     """The whole Markdown of a document's newest revision."""
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     text = await kb.blocking(store.markdown, principal, found.revision_id)
-    return {"document": jsonable(found), "markdown": text}
+    return SourceText(found, text)
 
 
 @usecase("asker")
-async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> OriginalFile:
     """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
     store, reader = kb.document_store, await _reader(kb, principal)
     found = await kb.blocking(store.document, reader, document)
     data, media_type = await kb.blocking(store.original, reader, found.revision_id)
-    return {"document": jsonable(found), "media_type": media_type, "base64": base64.b64encode(data).decode("ascii")}
+    return OriginalFile(found, media_type, base64.b64encode(data).decode("ascii"))
 
 
 @usecase("manager", everywhere=True)
-async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
+async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[ReindexReport]]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
     corpus = await kb.load(mending=True)
     async with kb.writing:
@@ -161,7 +224,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
         async with aclosing(told(work)) as progress:
             async for done, total in progress:
                 yield {"kind": "progress", "done": done, "total": total}
-    yield Finished({"passages": corpus.store.passage_count(principal)})
+    yield Finished(ReindexReport(corpus.store.passage_count(principal)))
 
 
 async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:

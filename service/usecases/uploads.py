@@ -6,7 +6,8 @@ import base64
 import binascii
 import unicodedata
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from pydantic import BeforeValidator
@@ -14,9 +15,8 @@ from pydantic import BeforeValidator
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import ingest_event
 from argot.service.usecases.registry import Reader, Text, usecase
-from argot.types import Principal
+from argot.types import Document, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import IngestEvent
@@ -40,6 +40,16 @@ Data = Annotated[bytes, BeforeValidator(_bytes)]
 NOT_YOURS = "it is in, for readers of whom you are none: you will not see it yourself"
 
 
+@dataclass(frozen=True, slots=True)
+class UploadReport:
+    """What became of a file; `document` is None where it is not this person's to read."""
+
+    kind: str
+    name: str
+    detail: str
+    document: Document | None
+
+
 @usecase("manager", everywhere=True)
 async def upload(
     kb: KnowledgeBase,
@@ -49,7 +59,7 @@ async def upload(
     data: Data,
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
-) -> dict[str, Any]:
+) -> UploadReport:
     """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name).
 
     The same name again, by the same person, is a new revision of that document. Without `audience` or `tags` a known
@@ -81,9 +91,8 @@ async def upload(
         raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
     if last.document is not None and not principal.may_read(last.document.audience):
         detail = NOT_YOURS if last.kind in ("added", "updated") else "the same content is there already"
-        return {"kind": last.kind, "name": called, "detail": detail, "document": None}
-    plain = ingest_event(last)
-    return {key: plain[key] for key in ("kind", "name", "detail", "document")}
+        return UploadReport(last.kind, called, detail, None)
+    return UploadReport(last.kind, last.name, last.detail, last.document)
 
 
 def plain_name(name: str) -> str:

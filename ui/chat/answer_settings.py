@@ -102,7 +102,7 @@ class Manners:
 
     async def _tags(self) -> list[str]:
         documents = await list_documents(self.kb, await current_principal(self.kb))
-        return sorted({tag for document in documents for tag in document["tags"]})[:MOST_TAGS]
+        return sorted({tag for document in documents for tag in document.tags})[:MOST_TAGS]
 
 
 def _some(value: object) -> str | None:

@@ -111,7 +111,7 @@ class ChatWindow:
     async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
         """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
         documents = await list_documents(self.kb, await current_principal(self.kb))
-        if not any(document["uri"].startswith(BASE_URI) for document in documents):
+        if not any(document.uri.startswith(BASE_URI) for document in documents):
             return []
         return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -145,5 +145,5 @@ def error_console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def groups_text(audience: list[str]) -> str:
-    return ", ".join(audience) if audience else "everyone"
+def groups_text(audience: Iterable[str]) -> str:
+    return ", ".join(sorted(audience)) if audience else "everyone"

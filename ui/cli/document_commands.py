@@ -28,6 +28,8 @@ from argot.ui.cli.command_base import (
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from argot.service.usecases.documents import AddReport
+
 Document = Annotated[str, typer.Argument(help="Its id, name or URI (see `argot list`).", metavar="DOCUMENT")]
 
 
@@ -90,7 +92,7 @@ def add(
         say_json(result)
     else:
         _summarise(result)
-    if result["failed"]:
+    if result.failed:
         raise typer.Exit(1)
 
 
@@ -100,7 +102,7 @@ def remove(document: Document, home: Home = None) -> None:
 
     with knowledge_base(home) as client:
         removed = client.call(remove_case, document=reference(document))
-    say(f"Removed {line(removed['name'])} ({removed['id']}), {removed['passages']} passages.")
+    say(f"Removed {line(removed.name)} ({removed.id}), {removed.passages} passages.")
 
 
 def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
@@ -113,8 +115,7 @@ def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = Non
         say_json(documents)
         return
     rows = [
-        [one["id"], one["name"], one["title"], one["passages"], groups_text(one["audience"]), one["added_at"][:10]]
-        for one in documents
+        [one.id, one.name, one.title, one.passages, groups_text(one.audience), one.added_at[:10]] for one in documents
     ]
     table(["id", "name", "title", "passages", "audience", "added"], rows)
     note(f"{len(documents)} documents" if documents else "No documents yet. Put some in with: argot add PATHS")
@@ -129,13 +130,13 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     if json_:
         say_json(found)
         return
-    about = found["document"]
-    say(f"{line(about['title'])}\n{line(about['uri'])}")
-    say(f"{about['id']}, revision {about['revision_id']} of {about['added_at'][:10]}")
-    say(f"{len(found['passages'])} passages, for {groups_text(about['audience'])}")
-    for passage in found["passages"]:
-        where = f" ({passage['page_kind']} {passage['page']})" if passage["page"] else ""
-        say(f"\n[{passage['id']}] {line(passage['heading'])}{where}\n{passage['text']}")
+    about = found.document
+    say(f"{line(about.title)}\n{line(about.uri)}")
+    say(f"{about.id}, revision {about.revision_id} of {about.added_at[:10]}")
+    say(f"{len(found.passages)} passages, for {groups_text(about.audience)}")
+    for passage in found.passages:
+        where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
+        say(f"\n[{passage.id}] {line(passage.heading)}{where}\n{passage.text}")
 
 
 def reindex(home: Home = None) -> None:
@@ -151,7 +152,7 @@ def reindex(home: Home = None) -> None:
     ):
         bar = Bar(progress, "indexing")
         result = client.watched(bar.move).call(reindex_case)
-    say(f"Indexed {result['passages']} passages.")
+    say(f"Indexed {result.passages} passages.")
 
 
 def reference(document: str) -> str:
@@ -176,8 +177,10 @@ class Bar:
         )
 
 
-def _summarise(result: dict[str, Any]) -> None:
-    counts = {name: count for name, count in result.items() if name != "problems" and count}
-    for problem in result["problems"]:
-        note(f"{problem['kind']}: {line(problem['name'])}: {line(problem['detail'])}")
+def _summarise(result: AddReport) -> None:
+    from argot.service.usecases.documents import COUNTED
+
+    counts = {name: count for name in COUNTED if (count := getattr(result, name))}
+    for problem in result.problems:
+        note(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
     say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")

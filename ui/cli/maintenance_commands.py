@@ -74,4 +74,4 @@ def restore(
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
     with knowledge_base(home) as client:
         result = client.call(reindex)
-    say(f"Indexed {result['passages']} passages.")
+    say(f"Indexed {result.passages} passages.")

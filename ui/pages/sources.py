@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse, Response
 
 from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import page_picture, read_original, read_passage
+from argot.service.usecases.documents import PassageShown, page_picture, read_original, read_passage
 from argot.service.usecases.registry import one_of
 from argot.service.usecases.threads import thread_export
 from argot.ui.chat.chat_identity import current_principal
@@ -106,7 +106,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
             drawn = await page_picture(kb, await current_principal(kb), passage_id=passage_id, spans=spans)
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
-        return Response(base64.b64decode(drawn["base64"]), media_type="image/png", headers=INERT)
+        return Response(base64.b64decode(drawn.base64), media_type="image/png", headers=INERT)
 
     @router.get(f"{PASSAGES}/{{passage_id}}")
     @needs("asker")
@@ -123,19 +123,19 @@ def sources(kb: KnowledgeBase) -> APIRouter:
     async def original(passage_id: str) -> Response:
         try:
             found = await _passage(kb, passage_id)
-            source = await read_original(kb, await current_principal(kb), document=found["document_id"])
-            if source["media_type"] != "application/pdf":
+            source = await read_original(kb, await current_principal(kb), document=found.document_id)
+            if source.media_type != "application/pdf":
                 raise NotFound("Only the originals of PDF documents can be shown.")
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
-        name = quote(str(source["document"]["name"]), safe="")
+        name = quote(source.document.name, safe="")
         headers = {**INERT, "Content-Disposition": f"inline; filename*=UTF-8''{name}"}
-        return Response(base64.b64decode(source["base64"]), media_type="application/pdf", headers=headers)
+        return Response(base64.b64decode(source.base64), media_type="application/pdf", headers=headers)
 
     return router
 
 
-async def _passage(kb: KnowledgeBase, passage_id: str) -> dict[str, Any]:
+async def _passage(kb: KnowledgeBase, passage_id: str) -> PassageShown:
     return await read_passage(kb, await current_principal(kb), passage_id=passage_id)
 
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.service.usecases.documents import PassageShown
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.types import Sense
 from argot.ui.rendering.safe_markdown import highlighted, laid_out, listed, literal, plain, quoted
@@ -100,32 +101,31 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def passage_panel(passage: dict[str, Any], spans: Iterable[tuple[int, int]]) -> str:
-    """What the side panel shows of a passage (as `read_passage` gives it).
+def passage_panel(passage: PassageShown, spans: Iterable[tuple[int, int]]) -> str:
+    """What the side panel shows of a passage.
 
     Args:
-        passage: with `start` and `text`.
         spans: the cited sentences, [start, end) in characters of the revision's Markdown.
     """
-    start = int(passage["start"])
-    text, elsewhere = highlighted(passage["text"], [(first - start, last - start) for first, last in spans])
-    heading = [f"###### {plain(passage['heading'])}"] if passage["heading"] else []
+    start = passage.start
+    text, elsewhere = highlighted(passage.text, [(first - start, last - start) for first, last in spans])
+    heading = [f"###### {plain(passage.heading)}"] if passage.heading else []
     parts = [*heading, *(f"> {plain(words)}" for words in elsewhere), text]
     if is_pdf(passage):
-        address = f"{PASSAGES}/{quote(passage['id'], safe='')}/original#page={passage['page']}"
-        parts.append(f"[Open the document at page {passage['page']}]({address})")
+        address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
+        parts.append(f"[Open the document at page {passage.page}]({address})")
     return "\n\n".join(parts)
 
 
-def is_pdf(passage: dict[str, Any]) -> bool:
+def is_pdf(passage: PassageShown) -> bool:
     """Whether its page can be shown as a picture."""
-    return bool(passage["page"]) and PurePosixPath(passage["document"]).suffix.casefold() == ".pdf"
+    return bool(passage.page) and PurePosixPath(passage.document).suffix.casefold() == ".pdf"
 
 
-def panel_title(passage: dict[str, Any]) -> str:
+def panel_title(passage: PassageShown) -> str:
     """The head of the side panel: the document, and where in it."""
-    page = f", {passage['page_kind'] or 'page'} {passage['page']}" if passage["page"] else ""
-    return f"{literal(passage['document'])}{page}"
+    page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
+    return f"{literal(passage.document)}{page}"
 
 
 def other_meanings(offer: OtherSenses, turn: int) -> View:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import read_passage
+from argot.service.usecases.documents import PassageShown, read_passage
 from argot.service.usecases.slack_channels import slack_continue
 from argot.ui.pages.account import page
 from argot.ui.pages.sources import spans_of
@@ -56,24 +56,24 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
         """What a number in an answer stands for, as a page: the passage, the cited sentences marked, and its place."""
         found = await read_passage(kb, who.principal, passage_id=passage_id)
         spans = spans_of(request.query_params.getlist("span"))
-        address = f"{PASSAGES}/{quote(found['id'], safe='')}"
+        address = f"{PASSAGES}/{quote(found.id, safe='')}"
         marks = "&".join(f"span={first}-{last}" for first, last in spans)
         return page(
             "source.html",
             found=found,
             about=about(found),
-            parts=parts_of(found["text"], [(first - found["start"], last - found["start"]) for first, last in spans]),
+            parts=parts_of(found.text, [(first - found.start, last - found.start) for first, last in spans]),
             picture=f"{address}/page.png{'?' * bool(marks)}{marks}" if is_pdf(found) else "",
-            original=f"{address}/original#page={found['page']}",
+            original=f"{address}/original#page={found.page}",
         )
 
     return router
 
 
-def about(found: dict[str, Any]) -> list[str]:
+def about(found: PassageShown) -> list[str]:
     """Where a passage stands: title, heading and page, as far as they say something new."""
-    title = found["title"] if found["title"] not in found["heading"] and found["title"] != found["document"] else ""
-    return [one for one in (title, found["heading"], place(found["document"], found["page"]).removeprefix(", ")) if one]
+    title = found.title if found.title not in found.heading and found.title != found.document else ""
+    return [one for one in (title, found.heading, place(found.document, found.page).removeprefix(", ")) if one]
 
 
 def parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from argot.locations import place
-from argot.results import AskResult, Choice, ModelCall, Sentence
 from argot.ui.cli.command_base import line, say
+
+if TYPE_CHECKING:
+    from argot.results import AskResult, Choice, ModelCall, Sentence
 
 UNSUPPORTED = "[?]"
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from argot.results import AskResult
 from argot.service import home_folder as layout
 from argot.service.glossary_review.occurrences import excerpt_of
 from argot.types import Principal, Sense
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from argot.graph.glossary_feedback import Learned
     from argot.graph.run_context import RunContext
     from argot.jargon_db.glossary import Glossary
-    from argot.results import AskResult
     from argot.service.knowledge_base import KnowledgeBase
 
 MOST_QUESTIONS = 30

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from argot.tools.cite import locate, match_references
+from argot.tools.objections import objection
 from argot.tools.rerank import LexicalScorer
-from argot.tools.support import SupportScorer, objection, support
+from argot.tools.support import SupportScorer, support
 from argot.types import MatchedSegment, Passage
 
 

@@ -10,8 +10,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from argot.tools.objections import objection
+from argot.tools.quantities import quantities
 from argot.tools.quoting import units_of
-from argot.tools.support import objection, quantities, statement_stems
+from argot.tools.support import statement_stems
 from argot.tools.words import fold, folded, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
+from argot.tools.objections import objection
 from argot.tools.sentences import split_sentences
-from argot.tools.support import objection
 from argot.tools.words import bare, content_stems
 
 LEAST_SHARED = 0.6

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from os.path import commonprefix
 
 from argot.corpus.stop_words import STOP_WORDS
@@ -42,57 +43,57 @@ _DENIAL = re.compile(
 )
 """Says no without a negation: enough to answer to one, but never one itself."""
 
-_OPPOSITES = [
-    re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
-    for pair in (
-        "at least|minimum|no less than|above|over(?!-)|exceeds?|more than"
-        " / at most|maximum|no more than|up to|below|under|less than|fewer than",
-        "before / after",
-        "enabled?|enables / disabled?|disables",
-        "on / off",
-        "high|higher|highest / low|lower|lowest",
-        "increas(?:es?|ed|ing)|rises? / decreas(?:es?|ed|ing)|falls?|reduc(?:es?|ed|ing)",
-        r"lengthen\w*|extends?|extended / shorten\w*",
-        "allow(?:s|ed)?|permit(?:s|ted)?|may / forbids?|forbidden|forbade|prohibit(?:s|ed)?|banned",
-        "always / never",
-        "all|every|each|everything|everybody|everyone / none|no|nothing|nobody|nowhere",
-        "first / last",
-        "fast|faster|fastest / slow|slower|slowest",
-        "opened?|opens / closed?|closes",
-        "success|successful|succeed(?:s|ed)? / failure|fail(?:s|ed)?",
-        "international|foreign|abroad / domestic|national|inland",
-        "internal|internally|inside|within / external|externally|outside",
-        "new|newer|newest / old|older|oldest",
-        "optional|voluntary|optionally / mandatory|obligatory|compulsory|required",
-        "good / bad",
-        "wet|moist / dry|dried",
-        "warm|warmer|warmest|hot|hotter|hottest / cold|colder|coldest|cool|cooler",
-        "longer|longest / shorter|shortest",
-        "more / less|fewer",
-        "include[sd]?|including / excluded?|excludes|excluding",
-        "accept(?:s|ed)? / reject(?:s|ed)?|refuse[sd]?",
-        "public|publicly / private|confidential|secret",
-        "permanent|permanently / temporary|temporarily",
-        "manual|manually / automatic|automatically",
-        "starts?|started|begins?|began / ends?|ended|stops?|stopped",
-        "add(?:s|ed)? / remove[sd]?|delete[sd]?",
-        "earlier|earliest / later|latest",
-        "joiners? / leavers?",
-        "upper / lower",
-        "left / right",
-        "online / offline",
-        "imports?|imported / exports?|exported",
-        "buy|buys|bought / sell|sells|sold",
-        "best / worst",
-        "cheaper|cheapest|cheap / expensive",
-    )
-    for words in pair.split(" / ")
-]
-"""A pattern at an even place and the one after it are opposites."""
-_DECISIVE = re.compile(
-    rf"{_NEGATION.pattern}|\b(?:only|solely|always|with|may|must|can|shall)\b|{'|'.join(one.pattern for one in _OPPOSITES[2:])}",
-    re.IGNORECASE,
+_OPPOSITES = (
+    "at_least minimum above over exceed exceeds more_than / at_most maximum up_to below under less_than fewer_than",
+    "before / after",
+    "enable enables enabled / disable disables disabled",
+    "on / off",
+    "high higher highest / low lower lowest",
+    "increase increases increased increasing rise rises / decrease decreases decreased falls fall reduce reduces reduced",
+    "lengthen lengthens lengthened extend extends extended / shorten shortens shortened",
+    "allow allows allowed permit permits permitted may / forbid forbids forbidden forbade prohibit prohibits prohibited banned",
+    "always / never",
+    "all every each everything everybody everyone / none no nothing nobody nowhere",
+    "first / last",
+    "fast faster fastest / slow slower slowest",
+    "open opens opened / close closes closed",
+    "success successful succeed succeeds succeeded / failure fail fails failed",
+    "international foreign abroad / domestic national inland",
+    "internal internally inside within / external externally outside",
+    "new newer newest / old older oldest",
+    "optional voluntary optionally / mandatory obligatory compulsory required",
+    "good / bad",
+    "wet moist / dry dried",
+    "warm warmer warmest hot hotter hottest / cold colder coldest cool cooler",
+    "longer longest / shorter shortest",
+    "more / less fewer",
+    "include includes included including / exclude excludes excluded excluding",
+    "accept accepts accepted / reject rejects rejected refuse refuses refused",
+    "public publicly / private confidential secret",
+    "permanent permanently / temporary temporarily",
+    "manual manually / automatic automatically",
+    "start starts started begin begins began / end ends ended stop stops stopped",
+    "add adds added / remove removes removed delete deletes deleted",
+    "earlier earliest / later latest",
+    "joiner joiners / leaver leavers",
+    "upper / lower",
+    "left / right",
+    "online / offline",
+    "import imports imported / export exports exported",
+    "buy buys bought / sell sells sold",
+    "best / worst",
+    "cheap cheaper cheapest / expensive",
 )
+_PLACES: dict[str, list[int]] = {}
+"""Of each word and phrase above the sides it is on; an even one and the next are opposites."""
+for _side, _words in enumerate(side for pair in _OPPOSITES for side in pair.split(" / ")):
+    for _word in _words.split():
+        _PLACES.setdefault(_word.replace("_", " "), []).append(_side)
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W_]+)*")
+_DECISIVE = frozenset(
+    """not no never none nothing nobody neither nor cannot without unable hardly only solely always with may must can
+    shall""".split()
+).union(word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under"))
 """Words of which one for another turns round a sentence that is quoted otherwise."""
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
 _SHORTEST_BASE = 4
@@ -217,8 +218,6 @@ _CALENDAR = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
     r"|October|November|December"
 )
-_LEAST_ENGLISH = 0.2
-_MOST_CAPITALS = 0.5
 _BEHIND = 3
 """Words behind a negation that tell what is denied."""
 _LONGEST_ENDING = 3
@@ -355,9 +354,9 @@ def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
 
 
 def _is_english(text: str, capitalised: int) -> bool:
-    spoken = folded(text)
-    plain = sum(word in STOP_WORDS for word in spoken)
-    return plain >= _LEAST_ENGLISH * len(spoken) and capitalised <= _MOST_CAPITALS * len(spoken)
+    """Whether most words are English and most words small: in German, and in titles, a capital makes no name."""
+    small = re.findall(r"\b[a-zà-ÿ]+\b", text)
+    return capitalised <= len(small) and 2 * sum(map(is_common_word, small)) >= len(small)
 
 
 @lru_cache(maxsize=2_000)
@@ -465,7 +464,7 @@ def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     decisive: list[str] = []
     for word in folded(text):
         number = NUMBER_WORDS.get(word, word)
-        if number[0].isdigit() or _DECISIVE.fullmatch(word):
+        if number[0].isdigit() or word in _DECISIVE:
             decisive.append({"can": "may", "shall": "must"}.get(word) or canonical(number))
         else:
             found.append((word, tuple(decisive)))
@@ -475,8 +474,14 @@ def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @lru_cache(maxsize=8_000)
 def _directions(text: str) -> dict[int, str]:
-    """The words of direction in the text, by their place in `_OPPOSITES`, where each stands beside its opposite."""
-    return {place: found.group() for place, mine in enumerate(_OPPOSITES) if (found := mine.search(text))}
+    """The words of direction in the text, by their side in `_OPPOSITES`."""
+    spoken = [word.casefold() for word in _WORD.findall(text)]
+    phrases = [f"{one} {other}" for one, other in pairwise(spoken)]
+    found: dict[int, str] = {}
+    for word in (*phrases, *spoken):
+        for side in _PLACES.get(word, ()):
+            found.setdefault(side, word)
+    return found
 
 
 def _prefixed(said: str, nearest: str) -> str:

@@ -93,6 +93,12 @@ class Settings(BaseSettings):
     questions_at_once: int = Field(5, ge=0, le=1000, description="so many of one person are answered together; 0: all")
     running_questions: int = Field(32, ge=0, le=10_000, description="so many of all people together; 0: all")
     waiting_questions: int = Field(200, ge=0, le=100_000, description="so many more wait for their turn; 0: all")
+    connections: int = Field(
+        4000, ge=0, le=60_000, description="so many connections in all; 0: as many as the system allows files"
+    )
+    connections_per_address: int = Field(
+        256, ge=0, le=60_000, description="so many connections from one address, but a trusted proxy's; 0: any number"
+    )
     stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
     keep_questions_days: float = Field(
         0, ge=0, le=36_500, description="conversations are erased that were not used for so long; 0: never"

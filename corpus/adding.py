@@ -168,19 +168,22 @@ class Adding:
     def _load(self, source: Source) -> Candidate:
         if source.skip:
             raise Skipped(source.name, source.skip)
-        limits = self._corpus.limits
-        if source.size > limits.max_bytes:
-            limit, size = limits.max_bytes / 1e6, source.size / 1e6
-            remedy = "Set ARGOT_MAX_FILE_MB to allow larger files"
-            raise UnreadableDocument(source.name, f"too large: {size:,.0f} MB, the limit is {limit:,.0f} MB", remedy)
+        self._require_size(source, source.size)
         try:
             data = source.load()
         except OSError as error:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
+        self._require_size(source, len(data))  # it may have grown, or be another file by now
         standing = self._standing(source.uri)
         audience, tags = self._labels(standing)
         replaces = standing.document.content_hash if standing else None
         return Candidate(source, data, content_hash(data), replaces, audience, tags)
+
+    def _require_size(self, source: Source, size: int) -> None:
+        most = self._corpus.limits.max_bytes
+        if size > most:
+            reason = f"too large: {size / 1e6:,.0f} MB, the limit is {most / 1e6:,.0f} MB"
+            raise UnreadableDocument(source.name, reason, "Set ARGOT_MAX_FILE_MB to allow larger files")
 
     def _labels(self, standing: Standing | None) -> tuple[Audience, tuple[str, ...]]:
         """Labels that are not given stay as they are: adding a folder again must not make its documents public."""

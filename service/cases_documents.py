@@ -41,11 +41,12 @@ async def add(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
     base_uri: Text | None = None,
+    follow_links: bool = False,
 ) -> AsyncIterator[Event]:
     """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
 
     What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
-    keeps its own, and a new one is for everyone.
+    keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
     """
     _require_there(paths)
     corpus = await kb.load()
@@ -55,7 +56,7 @@ async def add(
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[dict[str, str]] = []
     async with kb.writing:
-        sources = sources_in([Path(path) for path in paths], base_uri)
+        sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
         ingest = stream(
             lambda: corpus.add(
                 sources,

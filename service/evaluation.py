@@ -43,6 +43,7 @@ from argot.evaluate.samples import (
     evaluate_samples,
     load_questions,
 )
+from argot.files import read_text
 from argot.profile import profile_named
 from argot.settings import Settings
 
@@ -83,7 +84,7 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
     servers = _servers(side, settings)
     with _sample_folder() as folder, _temporary(settings) as base:
         _add_folder(base, folder, progress)
-        questions = load_questions((folder / "questions.jsonl").read_text("utf-8"), split)
+        questions = load_questions(read_text(folder / "questions.jsonl"), split)
 
         def measured(server: ModelServer | None) -> SamplesReport:
             told = _told(progress, server, side)
@@ -173,8 +174,8 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
         InvalidInput: the folder is there already.
     """
     with _sample_folder() as source:
-        contexts = [row["name"] for row in read_contexts((source / "contexts.csv").read_text("utf-8"))]
-        questions = load_questions((source / "questions.jsonl").read_text("utf-8"), split)
+        contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
+        questions = load_questions(read_text(source / "questions.jsonl"), split)
         chosen = [
             QuizQuestion(one.question, tuple(one.options), one.correct or 0, _context(one, contexts))
             for one in questions
@@ -296,6 +297,6 @@ def _temporary(settings: Settings) -> Iterator[TemporaryBase]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_text(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error

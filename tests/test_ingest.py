@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -192,26 +191,6 @@ def test_files_in_folders(tmp_path: Path) -> None:
     assert based[3].uri == "https://wiki.example/docs/sub/c.MD"
     (named,) = sources_in([tmp_path / "tool.exe"])
     assert not named.skip, "a file that is named itself is tried, and refused by name"
-
-
-def test_what_is_no_file_is_named_and_never_opened(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.md")
-    (tmp_path / "endless.txt").symlink_to("/dev/zero")
-    (tmp_path / "gone.md").symlink_to("nowhere.md")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "loop").symlink_to(tmp_path)
-    found = {one.name: one for one in sources_in([tmp_path])}
-    assert {name: one.skip for name, one in found.items()} == {
-        "pipe.md": "no regular file",
-        "endless.txt": "no regular file",
-        "gone.md": "",
-        "loop": "a link to a folder: name it to add it",
-    }
-    with pytest.raises(FileNotFoundError):
-        found["gone.md"].load()
-    for named in sources_in([tmp_path / "pipe.md", tmp_path / "endless.txt"]):
-        with pytest.raises(OSError, match="no regular file"):
-            named.load()
 
 
 def test_a_folder_that_cannot_be_opened_fails_by_name(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings
-from argot.service import memory
+from argot.service import handles, memory
 from argot.service.local_socket import serving
 from argot.service.owner import KnowledgeBase
 from argot.service.retention import keep_clean
@@ -46,6 +47,10 @@ SWITCH_SECONDS = 0.001
 """So long a thread may keep the interpreter while others wait for it. Python's own 5 ms are waited for at each of the
 dozens of steps of an answer when another thread is busy.
 """
+AT_ONCE = 64
+"""So many connections are taken on before the first of them is counted: asyncio does so in one go."""
+QUEUE = 2048
+"""So many wait in the kernel to be taken on. One too many waits for a second or more until it is tried again."""
 LAST_WORDS_SECONDS = 0.3
 """For the end of an answer to leave the machine before its connection is closed."""
 
@@ -61,6 +66,7 @@ def serve(home: Path, settings: Settings) -> None:
         signal.signal(number, _interrupt)
     sys.setswitchinterval(SWITCH_SECONDS)
     memory.bound_arenas()
+    handles.raise_limit()
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(home, settings))
 
@@ -258,13 +264,22 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
 def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
 
-    from argot.ui.slow_senders import Impatient
+    from argot.ui.connection_limits import ConnectionLimits
+    from argot.ui.slow_senders import Impatient, Window
 
     settings = kb.settings
+    possible = handles.for_connections(handles.raise_limit())
+    limits = ConnectionLimits(
+        min(settings.connections or possible, possible),
+        settings.connections_per_address,
+        networks(settings.trusted_proxies),
+    )
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            for listener in sockets or ():
+                listener.listen(QUEUE)
             place = settings.public_url or _url(settings.host, port)
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 
@@ -281,7 +296,9 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             server_header=False,
             proxy_headers=False,
             lifespan="off",
-            http=Impatient,
+            http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class
+            ws=partial(Window, limits=limits),  # type: ignore[arg-type]
+            backlog=AT_ONCE,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )

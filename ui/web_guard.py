@@ -28,7 +28,7 @@ from argot.ui.access import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, all
 from argot.ui.api.errors import told_to_programs
 from argot.ui.chat_people import asker
 from argot.ui.connections import SECURITY_HEADERS, Connections, Refusal, limited, refuse
-from argot.ui.door import Door, WrongKey, key_in
+from argot.ui.door import Door, WrongKey, key_in, passed_on
 from argot.ui.kept_form import signed_out
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -46,6 +46,11 @@ NO_SUCH = (
     " /v1/chat/completions and /v1/models."
 )
 NO_SUCH_ROOT = "There is nothing at this address for a program: those of the API begin with /v1/ or /api/."
+THROUGH_A_PROXY = (
+    "Nobody has a password here, so Argot answers who sits at its own machine only; and this came through a proxy ({})."
+    " Let people sign in: argot user add NAME --password. Then start Argot with 'public_url' and 'trusted_proxies' set"
+    " (docs/administrators.md)."
+)
 MOST_SIGNED_BYTES = 2 * 1024 * 1024
 """A pressed button comes with its whole message, which may be a long answer."""
 
@@ -195,6 +200,8 @@ class Guard:
 
     async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """The visitor, the ticket to give to a newcomer at this machine, and why a known one is not welcome."""
+        if self.door.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
+            return None, "", (403, THROUGH_A_PROXY.format(sign))
         try:
             who = await self.door.visitor(scope, headers)
         except WrongKey as error:
@@ -205,6 +212,21 @@ class Guard:
             ticket = self.door.ticket()
             return self.door.local(ticket), ticket, None
         return who, "", None
+
+    def _sign_of_proxy(self, scope: Scope, headers: Headers) -> str:
+        """What tells that a request was passed on, although its Host is that of this machine; empty: nothing does.
+
+        A proxy that puts our own address there (nginx's plain `proxy_pass`) may add no header, but speaks HTTP/1.0, as
+        no browser does; and a page that it serves names another origin than ours as its own.
+        """
+        if name := passed_on(headers):
+            return f"it says {name}"
+        if scope.get("http_version") == "1.0":
+            return "it speaks HTTP/1.0"
+        page = urlsplit(headers.get("referer", ""))
+        origin = f"{page.scheme}://{page.netloc}"
+        same = headers.get("sec-fetch-site") == "same-origin" and page.netloc
+        return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
     def _inside(self, scope: Scope, entry: Entry | None, who: Visitor | None) -> Scope:
         """The request as the application sees it: with the visitor, without what the browser gave as proof."""

@@ -17,7 +17,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 
 from argot.service.telling import new_request_id, request_id, surface
 from argot.ui.connections import SECURITY_HEADERS
-from argot.ui.door import networks, within
+from argot.ui.door import networks, passed_on, within
 
 if TYPE_CHECKING:
     from argot.service.owner import KnowledgeBase
@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 METRICS = "/metrics"
 ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 PAGES = ("/glossary", "/people", "/account", "/documents")
-_PASSED_ON = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
 class Watch:
@@ -110,7 +109,7 @@ class Watch:
         headers = Headers(scope=scope)
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
-        if any(name in headers for name in _PASSED_ON) and not self.door.from_proxy(scope):
+        if passed_on(headers) and not self.door.from_proxy(scope):
             return False
         return within(self.door.address(scope, headers), self._scrapers)
 

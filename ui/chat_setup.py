@@ -16,17 +16,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argot.errors import MissingExtra
 from argot.service.cases_thread_files import MOST_BYTES, MOST_FILES
 from argot.service.owner import KnowledgeBase
 from argot.service.people import LOCAL_NAME
+from argot.ui.chainlit_guard import Window, confine
 from argot.ui.chat_people import SECRET, local_display_name, signing_secret
 from argot.ui.web_guard import INNER_COOKIE
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 FOLDER = "chat"
 NAME = "Argot"
@@ -91,8 +89,8 @@ _WORDS = {
 }
 
 
-def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
-    """Chainlit's application, set up for this knowledge base. Once in a process.
+def load(kb: KnowledgeBase, origins: list[str]) -> Window:
+    """Chainlit's application behind its guard, set up for this knowledge base. Once in a process.
 
     Raises:
         MissingExtra: chainlit is not installed.
@@ -113,6 +111,7 @@ def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
         from chainlit import server
         from chainlit.config import HeaderLink, config
 
+    confine()
     bound_uploads()
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
@@ -120,8 +119,8 @@ def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
     from argot.ui.chat import ChatWindow
 
     ChatWindow(kb).register(config)
-    app: FastAPI = server.app
-    return app
+    assets = Path(package.origin).parent / "frontend" / "dist" / "assets"
+    return Window(server.app, frozenset(path.name for path in assets.iterdir() if path.suffix != ".map"))
 
 
 def bound_uploads() -> None:

@@ -86,6 +86,13 @@ class Settings(BaseSettings):
     max_text_chars: int = Field(20_000_000, gt=0, description="a document whose text is longer is refused")
     parse_seconds: float = Field(60, gt=0, description="a file that takes longer to read is refused")
     parse_memory_mb: int = Field(2048, ge=256, description="a file that takes more memory to read is refused")
+    max_passages: int = Field(50_000, ge=1, le=1_000_000, description="a document of more passages is refused")
+    max_attachment_passages: int = Field(
+        3000, ge=1, le=1_000_000, description="a file of more passages is refused in a conversation"
+    )
+    attachments_at_once: int = Field(
+        2, ge=0, le=100, description="so many files of one person are taken into conversations together; 0: any number"
+    )
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     neighbour_chars: int = Field(160, ge=0, le=2000, description="the cut of each neighbouring passage")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")

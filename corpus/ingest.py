@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from argot.corpus import keyword, pending, rebuild, storing
-from argot.corpus.adding import Adding, IngestEvent
-from argot.corpus.background import BackgroundEmbedder
+from argot.corpus.adding import Adding, IngestEvent, Turn
+from argot.corpus.background import BackgroundEmbedder, InLane
 from argot.corpus.compacting import Compacting
 from argot.corpus.embedding import embedder_for
 from argot.corpus.generations import (
@@ -23,7 +23,7 @@ from argot.corpus.generations import (
     saved_elements,
 )
 from argot.corpus.items import expected_counts, expected_ids
-from argot.corpus.readers import ReadLimits
+from argot.corpus.readers.limits import Lane, ReadLimits
 from argot.corpus.sources import Source, sources_in
 from argot.corpus.store import CorpusStore
 from argot.corpus.storing import Parts
@@ -57,7 +57,6 @@ class Corpus:
         self.settings = settings
         self.store = store
         self.embedder = embedder
-        self.limits = ReadLimits.from_settings(settings)
         self._changing = threading.RLock()
         self._for_passages: Embedder = embedder
         self._vectors: VectorIndex | None = None
@@ -98,6 +97,17 @@ class Corpus:
         """From now on passages are embedded by a process of low priority: for a service that answers meanwhile."""
         if not isinstance(self._for_passages, BackgroundEmbedder):
             self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
+
+    def limits_of(self, lane: Lane) -> ReadLimits:
+        return (
+            ReadLimits.of_attachments(self.settings)
+            if lane == "attachments"
+            else ReadLimits.from_settings(self.settings)
+        )
+
+    def embedder_of(self, lane: Lane) -> Embedder:
+        beside = self._for_passages
+        return InLane(beside, lane) if isinstance(beside, BackgroundEmbedder) else beside
 
     @property
     def vectors(self) -> VectorIndex:
@@ -148,6 +158,8 @@ class Corpus:
         deriver: Deriver | None = None,
         audience: Audience | None = None,
         tags: Sequence[str] | None = None,
+        lane: Lane = "documents",
+        turn: Turn = contextlib.nullcontext,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -157,8 +169,10 @@ class Corpus:
         Args:
             deriver: makes triples and derived texts of each document; its model being down does not stop documents.
             audience, tags: None leaves those of a known document as they are; a new one is for everyone, untagged.
+            lane: whose files these are: the limits they are read by, and with whom they take turns.
+            turn: held while documents are written, and never while one is read or embedded.
         """
-        return Adding(self, deriver, audience, tags).run(sources)
+        return Adding(self, deriver, audience, tags, lane=lane, turn=turn).run(sources)
 
     def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """Delete a document and every row, vector and original that came of it.

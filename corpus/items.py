@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,14 @@ class Item:
     text: str
     document: str
     audience: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedItem:
+    """An item in pieces that the embedder takes whole."""
+
+    item: Item
+    windows: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +73,31 @@ def stored_item_count(connection: sqlite3.Connection) -> int:
     return int(connection.execute(sql).fetchone()[0])
 
 
+def windowed(embedder: Embedder, items: Iterable[Item]) -> Iterator[WindowedItem]:
+    for item in items:
+        yield WindowedItem(item, embedder.windows(item.text))
+
+
 def embed_items(embedder: Embedder, index: VectorIndex, items: Iterable[Item]) -> list[EmbeddedItem]:
     """Embed all windows of all items in one go, so that the embedder can sort them by length."""
-    listed = list(items)
-    windows = [embedder.windows(item.text) for item in listed]
-    flat = [window for of_one in windows for window in of_one]
+    return embed_windows(embedder, index, list(windowed(embedder, items)))
+
+
+def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[WindowedItem]) -> list[EmbeddedItem]:
+    flat = [window for one in listed for window in one.windows]
     vectors = embedder.embed_passages(flat) if flat else np.zeros((0, embedder.dimensions), np.float32)
     embedded, start = [], 0
-    for item, of_one in zip(listed, windows, strict=True):
-        rows = {vector_id(item.id, n): vectors[start + n] for n in range(len(of_one))}
+    for item, windows in ((one.item, one.windows) for one in listed):
+        rows = {vector_id(item.id, n): vectors[start + n] for n in range(len(windows))}
         embedded.append(EmbeddedItem(item, index.collection_name(item.kind, item.audience), rows))
-        start += len(of_one)
+        start += len(windows)
     return embedded
+
+
+def for_readers(one: EmbeddedItem, index: VectorIndex, audience: Audience) -> EmbeddedItem:
+    """The same vectors, for other readers than were thought of when it was embedded."""
+    item = replace(one.item, audience=audience)
+    return EmbeddedItem(item, index.collection_name(item.kind, audience), one.vectors)
 
 
 def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vectors]]:

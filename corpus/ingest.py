@@ -17,13 +17,15 @@ from argot.corpus.compacting import Compacting
 from argot.corpus.embedding import embedder_for
 from argot.corpus.generations import (
     blank_unsaved,
+    check_pages,
     current_generation,
     damaged_vectors,
     remove_generations,
-    saved_elements,
 )
+from argot.corpus.graphs import check_graphs, saved_elements
 from argot.corpus.items import expected_counts, expected_ids
 from argot.corpus.readers.limits import Lane, ReadLimits
+from argot.corpus.soundness import vector_faults
 from argot.corpus.sources import Source, sources_in
 from argot.corpus.store import CorpusStore
 from argot.corpus.storing import Parts
@@ -243,11 +245,9 @@ class Corpus:
     def _vector_faults(self) -> Iterator[str]:
         try:
             index = self.vectors
-            expected = expected_ids(self.store.database.connection(), index)
-            for name in sorted(expected.keys() | index.counts().keys()):
-                there, wanted = set(index.ids(name)), expected.get(name, set())
-                if there != wanted:
-                    yield f"{name}: {len(wanted - there)} vectors are missing, {len(there - wanted)} are too many"
+            check_pages(self._root, index.generation, thoroughly=True)
+            check_graphs(self._root, index.generation, thoroughly=True)
+            yield from vector_faults(self.store.database.connection(), index)
         except DamagedStore as error:
             yield str(error)
 
@@ -282,6 +282,8 @@ class Corpus:
         if generation is None:
             return self._first_vectors()
         self._check_fingerprint(generation)
+        check_pages(self._root, generation)
+        check_graphs(self._root, generation)
         index = VectorIndex(self._root, generation, self.embedder.fingerprint)
         try:
             rebuild.forget_other_generations(database, self._root, generation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from argot.corpus.rows import audience_of
+from argot.corpus.soundness import sketches
 from argot.corpus.vectors import VectorIndex, VectorKind, vector_id
 from argot.corpus.writing import NewRevision
 from argot.protocols import Embedder, Vectors
@@ -108,11 +108,18 @@ def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vecto
 
 
 def record_windows(connection: sqlite3.Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
-    """Record how many vectors each item has in a generation of the index."""
+    """Record how many vectors each item has in a generation of the index, and a sketch of each."""
     connection.executemany(
-        "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows) VALUES (?, ?, ?, ?, ?)",
-        [(generation, one.item.id, one.item.kind, one.item.document, len(one.vectors)) for one in embedded],
+        "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows, sketch) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketches(one))
+            for one in embedded
+        ],
     )
+
+
+def _sketches(one: EmbeddedItem) -> bytes:
+    return sketches(np.stack(list(one.vectors.values()))) if one.vectors else b""
 
 
 def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, int]:
@@ -124,19 +131,3 @@ def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[
         (index.generation,),
     )
     return {index.collection_name(kind, audience_of(tokens)): count for kind, tokens, count in rows}
-
-
-def expected_ids(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, set[str]]:
-    """Which vectors each collection must hold."""
-    rows = connection.execute(
-        """SELECT v.kind, a.tokens, json_group_array(json_array(v.item, v.windows))
-        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
-        WHERE v.generation = ? GROUP BY v.kind, d.audience""",
-        (index.generation,),
-    )
-    return {
-        index.collection_name(kind, audience_of(tokens)): {
-            vector_id(item, window) for item, windows in json.loads(items) for window in range(windows)
-        }
-        for kind, tokens, items in rows
-    }

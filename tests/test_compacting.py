@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from argot.corpus import compacting, rebuild
-from argot.corpus.generations import saved_elements
+from argot.corpus.graphs import saved_elements
 from argot.corpus.ingest import Corpus, Source
 from argot.corpus.vectors import VectorIndex
 from argot.errors import NotFound

@@ -197,7 +197,7 @@ async def test_a_session_of_ones_own_begins_and_ends_with_its_files(site: Site, 
             "/project/file", params={"session_id": session}, files={"file": ("a.md", b"# A", "text/html")}
         )
         assert put.status_code == 200
-        assert [path.name for path in (files / session).iterdir()] == [f"{put.json()['id']}.html"]
+        assert [path.name for path in (files / session).iterdir()] == [f"{put.json()['id']}.bin"]
         await one.client.emit("clear_session")
         one.heard.clear()
         await one.client.emit("connection_successful")

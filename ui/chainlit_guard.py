@@ -43,18 +43,12 @@ ROUTES: Mapping[str, Access] = {
     "PUT /project/thread": "asker",
     "DELETE /project/thread": "asker",
     "GET /{full_path:path}": "asker",
-    "GET /public/{filename:path}": "anonymous",
-    "GET /favicon": "anonymous",
-    "GET /logo": "anonymous",
-    "GET /avatars/{avatar_id:str}": "anonymous",
-    "POST /set-session-cookie": "asker",
-    "PUT /feedback": "asker",
-    "DELETE /feedback": "asker",
-    "POST /project/action": "asker",
-    "POST /project/file": "asker",
 }
-"""Chainlit's addresses that are open, and to whom. All others are closed."""
+"""Chainlit's addresses that are open, and to whom. Others are closed, or answered in its place (`chat_routes.py`)."""
 
+FILE = "/project/file"
+MOST_JSON_BYTES = 1024 * 1024
+"""Of what the window sends besides files."""
 MOST_ADDRESS_CHARS = 4096
 MOST_SETTING_CHARS = 1000
 MOST_CHOSEN = 1000
@@ -66,7 +60,7 @@ NO_SESSION = "This window says no id that can be one. Reload the page."
 _THREAD = re.compile(r"[\w-]{1,64}", re.ASCII)
 _FRAME = re.compile(r"4([02])([\[{].*)?", re.DOTALL)
 """Of Socket.IO: a beginning or an event, with nothing between its kind and what comes with it."""
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def _well_formed(value: object) -> object:
@@ -75,6 +69,7 @@ def _well_formed(value: object) -> object:
 
 
 Words = Annotated[str, BeforeValidator(_well_formed)]
+SessionId = Annotated[str, Field(pattern=f"^{_UUID}$")]
 Setting = Annotated[Words, Field(max_length=MOST_SETTING_CHARS)]
 
 
@@ -126,7 +121,7 @@ UNHEARD = frozenset((
 
 
 def is_session_id(value: object) -> bool:
-    return isinstance(value, str) and _UUID.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(_UUID, value) is not None
 
 
 def session_of(session_id: object, who: Visitor) -> Any | None:

@@ -14,7 +14,6 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from argot.service.owner import KnowledgeBase
 from argot.service.people import LOCAL_NAME
 from argot.ui.chainlit_guard import Window, confine
 from argot.ui.chat_people import SECRET, local_display_name, signing_secret
+from argot.ui.chat_routes import ASSETS, put_chainlits_errors_in_words
 from argot.ui.web_guard import INNER_COOKIE
 
 FOLDER = "chat"
@@ -112,6 +112,7 @@ def load(kb: KnowledgeBase, origins: list[str]) -> Window:
         from chainlit.config import HeaderLink, config
 
     confine()
+    put_chainlits_errors_in_words(server.app)
     bound_uploads()
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
@@ -204,9 +205,10 @@ def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
     for path, text in _WORDS.items():
         _put(words, path, text)
     _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
-    with resources.as_file(resources.files("argot.ui") / "assets") as assets:
-        shutil.copytree(assets, folder / "public")
-        (folder / "public" / "help.md").replace(folder / "chainlit_en-US.md")
+    # The rest of what the page shows is served from where it was installed (`chat_routes.py`): not from a folder that
+    # this process writes to.
+    _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
+    _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
     dist = package / "frontend" / "dist"
     _write(folder / "build" / "index.html", own_page((dist / "index.html").read_text(encoding="utf-8")))
     (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)

@@ -180,6 +180,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui import chat_setup
     from argot.ui.access import Addresses
+    from argot.ui.chat_routes import chat_routes
     from argot.ui.door import Door
     from argot.ui.sign_in import refused
     from argot.ui.web_guard import Guard, Names
@@ -196,6 +197,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     )
     window = chat_setup.load(kb, sorted(names.origins))
     app = application(kb, door)
+    app.include_router(chat_routes())
     app.mount("/", window)
     return Guard(
         app,

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from argot.errors import NotAllowed
 from argot.ui.access import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
 from argot.ui.api.errors import told_to_programs
+from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.chat_people import asker
 from argot.ui.connections import SECURITY_HEADERS, Connections, Refusal, limited, refuse
 from argot.ui.door import Door, WrongKey, key_in, passed_on
@@ -41,6 +42,8 @@ MOST_FILE_BYTES = 27 * 1024 * 1024
 """Of a file put into a conversation, with the frame it comes in."""
 SIGNED = "/slack/events"
 """What Slack sends comes from no page: it proves itself by a signature, which is checked before anything else."""
+INERT_POLICY = "default-src 'none'; sandbox"
+"""For what is to be saved and comes from people: opened by itself it may do nothing."""
 NO_SUCH = (
     "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
     " /v1/chat/completions and /v1/models."
@@ -153,10 +156,8 @@ class Guard:
             if scope["type"] == "websocket" and who is not None:
                 await self.connections.run(self.app, who, self.door.stays)(scope, receive, send)
             else:
-                most = MOST_SIGNED_BYTES if scope["path"] == SIGNED else MOST_ANONYMOUS_BYTES
-                if who and entry and entry.path == "/project/file":
-                    most = MOST_FILE_BYTES
-                body = receive if who and most != MOST_FILE_BYTES else limited(receive, most)
+                most = largest_body(entry, who)
+                body = receive if most is None else limited(receive, most)
                 app = self.connections.request(self.app, who) if who and who.road == "key" else self.app
                 await app(scope, body, self._with_headers(send, entry, headers, ticket))
         finally:
@@ -271,7 +272,9 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 if entry is None or not entry.own:
                     del headers["Set-Cookie"]
-                headers.setdefault("Content-Security-Policy", self.policy(asked.get("host", "").casefold()))
+                policy = self.policy(asked.get("host", "").casefold())
+                saved = headers.get("content-disposition", "").startswith("attachment")
+                headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
                 for name, value in SECURITY_HEADERS.items():
@@ -281,6 +284,17 @@ class Guard:
             await send(message)
 
         return send_with_headers
+
+
+def largest_body(entry: Entry | None, who: Visitor | None) -> int | None:
+    """In bytes; None: the address itself knows."""
+    if entry is not None and entry.path == SIGNED:
+        return MOST_SIGNED_BYTES
+    if who is None or entry is None:
+        return MOST_ANONYMOUS_BYTES
+    if entry.path == FILE:
+        return MOST_FILE_BYTES
+    return None if entry.own else MOST_JSON_BYTES
 
 
 def unwelcome_at(entry: Entry | None, refusal: Refusal | None) -> Refusal | None:

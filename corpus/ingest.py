@@ -23,7 +23,7 @@ from argot.corpus.generations import (
     remove_generations,
 )
 from argot.corpus.graphs import check_graphs, saved_elements
-from argot.corpus.items import expected_counts, expected_ids
+from argot.corpus.items import expected_counts
 from argot.corpus.readers.limits import Lane, ReadLimits
 from argot.corpus.soundness import vector_faults
 from argot.corpus.sources import Source, sources_in

@@ -1,8 +1,9 @@
 """How many invented statements does the check of support let through? Run: python bench/lies.py
 
 `statements.jsonl` holds sentences of the sample documents (and of some passages written for it), each with an honest
-paraphrase and mostly with a lie, both written by hand. From each sentence this script makes further lies by one change:
-of a number, a unit, a currency, a rate, the scope, a word into its opposite, the negation or a name, or by a clause added.
+paraphrase and mostly with a lie, both written by hand. From each sentence this script makes further lies by one
+change: of a number, a unit, a currency, a rate, the scope, a word into its opposite, the negation or a name, or by a
+clause added.
 Each is held against the passage of the sentence as reference matching does it, with a threshold of 0.5.
 
 Of the lines, those at even places were used to decide on the rules of `tools.objections`, those at odd places were not.
@@ -34,13 +35,14 @@ SAMPLES = HERE.parent / "samples" / "documents"
 THRESHOLD = 0.5
 
 _SWAPS = {
-    "unit": "ns:ms ms:s seconds:minutes mV:V V:mV mm:cm percent:degrees days:weeks hours:days degrees:percent weeks:hours "
-    "kiloohm:ohm milliohm:kiloohm g:mg micrometres:millimetres months:weeks %:kg MB/s:GB/s",
+    "unit": "ns:ms ms:s seconds:minutes mV:V V:mV mm:cm percent:degrees days:weeks hours:days degrees:percent "
+    "weeks:hours kiloohm:ohm milliohm:kiloohm g:mg micrometres:millimetres months:weeks %:kg MB/s:GB/s",
     "currency": "euros:dollars euro:pounds EUR:USD €:$ $:€",
     "rate": "a day:a month|per night:per month|a month:a week|per month:per day|a week:a day|weekly:hourly"
     "|per period:per hour|per sector:per minute|per block:per second|annually:daily",
-    "opposite": "on:off before:after below:above first:last more:less newest:oldest allowed:forbidden domestic:international "
-    "outside:inside optional:mandatory shortens:lengthens rise:fall good:bad dried:wet longer:shorter warmest:coldest",
+    "opposite": "on:off before:after below:above first:last more:less newest:oldest allowed:forbidden "
+    "domestic:international outside:inside optional:mandatory shortens:lengthens rise:fall good:bad dried:wet "
+    "longer:shorter warmest:coldest",
 }
 _INVENTED = (
     " and the director was arrested",
@@ -115,7 +117,7 @@ def changed(sentence: str, place: int) -> Iterator[tuple[str, str]]:
         r"most|least|up to|more than|below|above|about|less|capped|limit|after|within|ahead|last", sentence
     ):
         bound = ("at least", "at most", "up to", "more than")[place % 4]
-        yield "bound", re.sub(r"(?<![\w-]) (?=\d+ (?!May|January))", f" {bound} ", sentence, count=1)
+        yield "bound", re.sub(r" (?=\d+ (?!May|January))", f" {bound} ", sentence, count=1)
     yield "negation", re.sub(r"\b(is|are|may|must|can|will|has)\b(?! not)", r"\1 not", sentence, count=1)
     yield "name", re.sub(r"(?<=\w )[A-Z][a-z]{3,}\b", _NAMES[place % len(_NAMES)], sentence, count=1)
     yield "identifier", re.sub(r"\b[A-Z]{2,}(?:-\w+)?\b", "QX-77", sentence, count=1)

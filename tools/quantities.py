@@ -109,6 +109,7 @@ _WEEKDAYS = {
 """Without "Sun" and "Sat", which are words."""
 
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR"
+CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
 _NUMBER = re.compile(
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
     r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
@@ -130,7 +131,8 @@ _HOUR = re.compile(
 )
 _MONTH = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<after>{'|'.join(_MONTHS)})\b"
-    rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
+    rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
+    rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)})\b")
@@ -275,7 +277,7 @@ def canonical(number: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def _with_article(text: str) -> frozenset[_Read]:
-    """ "Within a week", but not "twice a week"."""
+    """One of a unit of time: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
     return frozenset(_plain("1", _unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
@@ -306,8 +308,14 @@ def rates(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_rate(name: str) -> bool:
+    """Whether a word with a stroke is what is counted by: "MB/s", "/h"."""
+    unit, stroke, per = name.partition("/")
+    return bool(stroke and _unit(per) and (not unit or _unit(unit)))
+
+
 def other_rate(said: str, nearest: str, source: str) -> str:
-    """What `said` counts by and `source` does not, or not in its unit `nearest`; empty when nothing speaks against it."""
+    """What `said` counts by and `source`, or its unit `nearest`, does not; empty when nothing speaks against it."""
     mine = rates(said)
     if not mine:
         return ""

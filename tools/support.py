@@ -21,8 +21,9 @@ _TAG = re.compile(
     r"</?(?:a|b|i|u|s|p|em|strong|br|span|div|sup|sub|code|pre|li|ul|ol|td|tr|th|table|small|font)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
-_SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]")
-"""What a reader reads, without marks that may be mark-up: words, numbers and what changes a number's meaning."""
+_SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
+"""What a reader reads, without marks that may be mark-up: words, numbers and what changes a number's meaning,
+and a full stop before another sentence."""
 _TURNS = frozenset(
     ["no", "not", "never", "only", "without", "unless", "except", "nor", "neither", "cannot", "if", "hardly"]
 )
@@ -41,18 +42,24 @@ def visible(markdown: str) -> str:
 def is_quoted(sentence: str, passage: str) -> bool:
     """Whether the passage holds the sentence word for word, whatever the mark-up of either.
 
-    Not where the words before turn it round: "phones may read mail" is no quotation from "No phones may read mail".
+    With other capitals only where the words before do not turn it round: "Phones may read mail" is no quotation from
+    "No phones may read mail".
     """
-    said, source = _shown(sentence), _shown(passage)
+    said, source = visible(sentence), visible(passage)
     if not said:
+        return sentence.strip() in passage
+    if said in source and re.search(rf"(?<!\w){re.escape(said)}(?!\w|[.,]\d)", source):
+        return True
+    said, source = _shown(sentence), _shown(passage)
+    if not said or said not in source:
         return False
-    places = (found.end() for found in re.finditer(rf"(?={re.escape(said)})", source)) if said in source else ()
-    return any(source[:at].rpartition(" ")[0].rpartition(" ")[2] not in _TURNS for at in places)
+    places = (found.start() for found in re.finditer(rf"(?={re.escape(said)})", source))
+    return any(source[:at].rpartition(" ")[2] not in _TURNS for at in places)
 
 
 @lru_cache(maxsize=4_000)
 def _shown(markdown: str) -> str:
-    """Each word with a blank on both sides."""
+    """Each word in small letters, with a blank on both sides."""
     return f" {' '.join(_SHOWN.findall(visible(markdown).casefold()))} ".replace("  ", "")
 
 
@@ -116,11 +123,11 @@ _ORDER_SHARE = 0.15
 @lru_cache(maxsize=20_000)
 def support(statement: str, text: str) -> float:
     """The share, in [0, 1], of what `statement` says that `text` says; both Markdown. Blind to negation and units."""
-    said, source = visible(statement), visible(text)
-    if not said or not source:
+    if not statement.strip() or not text.strip():
         return 0.0
     if is_quoted(statement, text):
         return 1.0
+    said, source = visible(statement), visible(text)
     wanted = statement_stems(said)
     if not wanted:
         return 0.0

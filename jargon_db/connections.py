@@ -1,4 +1,7 @@
-"""Connections to glossary.db: one to write and one to read per thread, and the check that the file is whole."""
+"""Connections to glossary.db: one to write and one to read per thread, and the check that the file is whole.
+
+All parts of a glossary share one `Connections`, and read and write through it alone.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,17 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
 from argot.errors import DamagedStore
+from argot.jargon_db.changes import Writer
+from argot.jargon_db.journal import ChangeKind
+from argot.jargon_db.rows import Row, select
 from argot.jargon_db.schema import migrations
 from argot.mending import UPDATE, damaged_store, store_error
+from argot.types import Principal
 
 BUSY_SECONDS = 30
 
@@ -58,6 +66,20 @@ class Connections:
         except BaseException:
             db.rollback()
             raise
+
+    def select(self, sql: str, **values: Any) -> Iterator[Row]:
+        """The rows of a statement, read by this thread's own reader."""
+        return select(self.reader(), sql, values)
+
+    @contextmanager
+    def changing(
+        self, by: Principal | None, kind: ChangeKind, *, why: str = "", name: str = "", undoes: int | None = None
+    ) -> Iterator[Writer]:
+        """A transaction, and the change made in it: all of it or nothing."""
+        with self.writing() as db:
+            writer = Writer.on_behalf(db, by, kind, why=why, name=name, undoes=undoes)
+            yield writer
+            writer.finish()
 
     def close(self) -> None:
         with self._guard:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from argot.errors import Conflict, InvalidInput, NotFound
-from argot.jargon_db.base import Store
 from argot.jargon_db.changes import Writer
+from argot.jargon_db.connections import Connections
 from argot.jargon_db.inputs import is_storable, names_context
 from argot.jargon_db.rows import context_of, may_read, select
 from argot.types import Audience, Context, Principal
@@ -16,25 +16,28 @@ _ALL = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
 _ONE = "SELECT * FROM contexts WHERE NOT removed AND id = :id"
 
 
-class Contexts(Store):
-    """The part of `Glossary` that keeps contexts."""
+class Contexts:
+    """The contexts of one glossary."""
 
-    def contexts(self, principal: Principal) -> list[Context]:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def all(self, principal: Principal) -> list[Context]:
         """The contexts the principal may know, by name."""
-        return [context_of(row) for row in self._select(_ALL) if may_read(principal, row["audience"])]
+        return [context_of(row) for row in self._connections.select(_ALL) if may_read(principal, row["audience"])]
 
-    def context(self, principal: Principal, context_id: int) -> Context:
+    def get(self, principal: Principal, context_id: int) -> Context:
         """One context by its id.
 
         Raises:
             NotFound: there is none, or not for this principal.
         """
-        for row in self._select(_ONE, id=context_id):
+        for row in self._connections.select(_ONE, id=context_id):
             if may_read(principal, row["audience"]):
                 return context_of(row)
         raise _no_context(context_id)
 
-    def add_context(
+    def add(
         self,
         name: str,
         description: str = "",
@@ -55,13 +58,13 @@ class Contexts(Store):
         if not names_context(name):
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
         _require_storable(name, description, contact)
-        with self._changing(by, "context", why=why) as writer:
+        with self._connections.changing(by, "context", why=why) as writer:
             found = writer.existing_context(name) if new else None
             if found is not None:
                 raise Conflict(f"There is a context '{found.name}' already. Change that one instead.", current=found)
             return writer.put_context(name, description or None, contact or None, audience)[0]
 
-    def save_context(
+    def save(
         self,
         by: Principal,
         context_id: int,
@@ -81,7 +84,7 @@ class Contexts(Store):
             InvalidInput: a text cannot be stored.
         """
         _require_storable(description or "", contact or "")
-        with self._changing(by, "context", why=why) as writer:
+        with self._connections.changing(by, "context", why=why) as writer:
             found = _seen(writer, by, context_id, version)
             given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
             wanted = replace(found, **{name: value for name, value in given.items() if value is not None})

@@ -1,27 +1,23 @@
-"""Glossary files in and out, and what taking one in would change."""
+"""What taking a glossary file in would change."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from argot.errors import Conflict, InvalidGlossary, RowProblem
-from argot.jargon_db.base import Store
-from argot.jargon_db.formats import Format, format_named, read_file
-from argot.jargon_db.glossary_file import ContextInput, GlossaryFile, ReadOptions
-from argot.jargon_db.importing import Importing, ImportReport
+from argot.errors import RowProblem
+from argot.jargon_db.connections import Connections
+from argot.jargon_db.glossary_file import ContextInput, GlossaryFile
 from argot.jargon_db.inputs import SenseInput, context_key, said
 from argot.jargon_db.rows import context_of, may_read, sense_of
 from argot.types import Context, Principal, Sense
 
-Told = Callable[[int, int], None]
 _Key = tuple[str, str, str]
-_OPTIONS = ReadOptions()
-_CONTEXTS = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
-_SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
+CONTEXTS = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
+SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,113 +44,45 @@ class ImportPreview:
         return blake2b(json.dumps(told).encode(), digest_size=12).hexdigest()
 
 
-class Exchange(Importing, Store):
-    """The part of `Glossary` that reads and writes files."""
+def compared(connections: Connections, principal: Principal, found: GlossaryFile) -> ImportPreview:
+    """What taking in this file would do, for this principal."""
+    contexts = {context_key(one.name): one for one in map(context_of, connections.select(CONTEXTS))}
+    refused = _not_allowed(principal, found, contexts)
+    given: dict[_Key, list[SenseInput]] = {}
+    for one in found.senses:
+        given.setdefault((one.term, context_key(one.context), one.expansion), []).append(one)
+    before, hidden = _known(connections, given, principal)
+    problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
+    if problems:
+        return ImportPreview(problems=tuple(problems), ignored=found.ignored)
+    added, updated = [], []
+    for key, inputs in given.items():
+        known = before.get(key)
+        after = _after(known, inputs, contexts)
+        if known is None:
+            added.append(after)
+        elif after != known:
+            updated.append((known, after))
+    unchanged = len(given) - len(added) - len(updated)
+    made, changed = _contexts_after(found, contexts)
+    return ImportPreview(tuple(added), tuple(updated), unchanged, (), made, changed, found.ignored)
 
-    def preview_file(
-        self, principal: Principal, data: bytes, name: str, format: str = "", options: ReadOptions = _OPTIONS
-    ) -> ImportPreview:
-        """What `import_file` would do with the same arguments, problems included.
 
-        Raises:
-            InvalidInput: there is no such format.
-        """
-        try:
-            return self._compared(principal, read_file(data, name, format, options))
-        except InvalidGlossary as error:
-            return ImportPreview(problems=tuple(error.problems))
-
-    def import_file(
-        self,
-        by: Principal | None,
-        data: bytes,
-        name: str,
-        format: str = "",
-        options: ReadOptions = _OPTIONS,
-        *,
-        why: str = "",
-        told: Told | None = None,
-        seen: str = "",
-    ) -> ImportReport:
-        """Takes in a file, all of it or nothing, as one change. An empty `format` is found out.
-
-        `seen` is the stamp of the preview that `by` was shown: only what it told of is done. `told` is called with the
-        senses stored so far and all there are; what it raises ends the import.
-
-        Raises:
-            InvalidGlossary: every problem of the file is named, and nothing was changed.
-            InvalidInput: there is no such format.
-            NotAllowed: as for `import_senses`.
-            Conflict: by now, the import would do something else than was seen.
-        """
-        found = read_file(data, name, format, options)
-        if seen and by is not None and self._compared(by, found).stamp != seen:
-            raise Conflict(
-                f"The glossary was changed since you looked at what {name} would change. Nothing was imported: look"
-                " again, and import it then."
-            )
-        total = len(found.senses)
-
-        def stored(done: int) -> None:
-            if told is not None:
-                told(done, total)
-
-        stored(0)
-        done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
-        return replace(done, ignored=found.ignored)
-
-    def export_file(self, principal: Principal, format: str) -> str:
-        """The contexts and senses the principal may read, also those that are drafts or retired.
-
-        Raises:
-            InvalidInput: there is no such format.
-        """
-        wanted: Format = format_named(format)
-        rows = self._select(_SENSES)
-        readable = (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
-        return wanted.write(map(sense_of, readable), self._readable_contexts(principal))
-
-    def _readable_contexts(self, principal: Principal) -> list[Context]:
-        rows = self._select(_CONTEXTS)
-        return [context_of(row) for row in rows if may_read(principal, row["audience"])]
-
-    def _compared(self, principal: Principal, found: GlossaryFile) -> ImportPreview:
-        contexts = {context_key(one.name): one for one in map(context_of, self._select(_CONTEXTS))}
-        refused = _not_allowed(principal, found, contexts)
-        given: dict[_Key, list[SenseInput]] = {}
-        for one in found.senses:
-            given.setdefault((one.term, context_key(one.context), one.expansion), []).append(one)
-        before, hidden = self._known(given, principal)
-        problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
-        if problems:
-            return ImportPreview(problems=tuple(problems), ignored=found.ignored)
-        added, updated = [], []
-        for key, inputs in given.items():
-            known = before.get(key)
-            after = _after(known, inputs, contexts)
-            if known is None:
-                added.append(after)
-            elif after != known:
-                updated.append((known, after))
-        unchanged = len(given) - len(added) - len(updated)
-        made, changed = _contexts_after(found, contexts)
-        return ImportPreview(tuple(added), tuple(updated), unchanged, (), made, changed, found.ignored)
-
-    def _known(
-        self, given: Mapping[_Key, list[SenseInput]], principal: Principal
-    ) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
-        """The senses there are for these keys, and a problem for each that is not the principal's to read."""
-        known: dict[_Key, Sense] = {}
-        hidden: dict[_Key, RowProblem] = {}
-        for row in self._select(_SENSES) if given else ():
-            key = (row["spelling"], row["context_key"], row["expansion"])
-            if key not in given:
-                continue
-            if may_read(principal, row["audience"], row["context_audience"]):
-                known[key] = sense_of(row)
-            else:
-                hidden[key] = _hidden(f"the sense of {key[0]!r} in {given[key][0].context!r}")
-        return known, hidden
+def _known(
+    connections: Connections, given: Mapping[_Key, list[SenseInput]], principal: Principal
+) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
+    """The senses there are for these keys, and a problem for each that is not the principal's to read."""
+    known: dict[_Key, Sense] = {}
+    hidden: dict[_Key, RowProblem] = {}
+    for row in connections.select(SENSES) if given else ():
+        key = (row["spelling"], row["context_key"], row["expansion"])
+        if key not in given:
+            continue
+        if may_read(principal, row["audience"], row["context_audience"]):
+            known[key] = sense_of(row)
+        else:
+            hidden[key] = _hidden(f"the sense of {key[0]!r} in {given[key][0].context!r}")
+    return known, hidden
 
 
 def _not_allowed(principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context]) -> dict[str, RowProblem]:

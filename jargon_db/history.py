@@ -1,15 +1,16 @@
-"""Reads the history: who changed what, when and why, as far as the principal may know it."""
+"""The history: who changed what, when and why, as far as the principal may know it, and taking it back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from argot.jargon_db.base import Store
+from argot.errors import Conflict, InvalidInput
+from argot.jargon_db.connections import Connections
+from argot.jargon_db.history_entries import GUARDS, ChangeSet, HistoryEntry, entry_of, may_read_entry
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.rows import Row, may_read
-from argot.jargon_db.snapshots import Snapshot, loaded
+from argot.jargon_db.roll_back import look_again, steps_of_change, steps_of_term, take
+from argot.jargon_db.rows import Row
 from argot.types import Principal
 
 _ALL = "SELECT * FROM history_rows ORDER BY id DESC"
@@ -26,65 +27,20 @@ _CHANGES = """
 SELECT changes.*, (SELECT max(later.id) FROM changes AS later WHERE later.undoes = changes.id) AS undone_by
 FROM changes ORDER BY id DESC
 """
-_GUARDS = (
-    "audience",
-    "audience_was",
-    "context_audience",
-    "context_was_audience",
-    "audience_now",
-    "context_audience_now",
-)
 _READABLE_ROWS = f"""
-SELECT count(*) AS rows, {", ".join(_GUARDS)} FROM history_rows WHERE change = :change GROUP BY {", ".join(_GUARDS)}
+SELECT count(*) AS rows, {", ".join(GUARDS)} FROM history_rows WHERE change = :change GROUP BY {", ".join(GUARDS)}
 """  # noqa: S608
 _NAMED = 3
 """Terms named with a change."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """One row of one change. `before` is None where it was added, `after` where it was removed.
+class History:
+    """Every change to one glossary: who, when, why, and each row before and after."""
 
-    `kind` is the change's ("edit", "import", "roll back", ...). `sense_id` is None where a context was changed.
-    """
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
 
-    change: int
-    at: str
-    who: str
-    why: str
-    kind: str
-    term: str
-    context: str
-    before: Snapshot | None
-    after: Snapshot | None
-    sense_id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
-    """All that was changed in one go. `rows` counts those one may read; `name` is that of an imported file, or
-    the kind of a conflict that is let stand.
-
-    `undoes` is the change this one rolled back, `undone_by` the last one that rolled this one back. `about` are the
-    first terms (or contexts) it changed, as far as one may read them.
-    """
-
-    id: int
-    at: str
-    who: str
-    why: str
-    kind: str
-    name: str
-    rows: int
-    undoes: int | None = None
-    undone_by: int | None = None
-    about: tuple[str, ...] = ()
-
-
-class HistoryReading(Store):
-    """The part of `Glossary` that tells of changes."""
-
-    def history(
+    def entries(
         self,
         principal: Principal,
         *,
@@ -110,7 +66,7 @@ class HistoryReading(Store):
     def changes(self, principal: Principal, limit: int = 50) -> list[ChangeSet]:
         """The changes of which the principal may read at least one row, newest first."""
         found: list[ChangeSet] = []
-        for row in self._select(_CHANGES):
+        for row in self._connections.select(_CHANGES):
             if len(found) >= limit:
                 break
             rows = row["rows"] if principal.sees_all else self._readable_rows(principal, row["id"])
@@ -118,9 +74,45 @@ class HistoryReading(Store):
                 found.append(ChangeSet(**{**row, "rows": rows}, about=self._about(principal, row["id"])))
         return found
 
+    def roll_back(
+        self,
+        by: Principal,
+        change: int | None = None,
+        *,
+        term: str | None = None,
+        moment: str | int | None = None,
+        why: str = "",
+        force: bool = False,
+    ) -> ChangeSet:
+        """Undoes a change (an import, say); or sets every sense of a term to how it was at a moment.
+
+        The moment is a date or time in ISO form (UTC unless it says otherwise), or a change: as it was right after.
+        With `force`, what was changed since is overwritten; history keeps it, so that this can be undone too.
+
+        Raises:
+            NotFound: there is no such change or term, or not for `by`.
+            NotAllowed: a row of it is not `by`'s to read or to manage.
+            Conflict: a row was changed since, or its place is taken; the message names them. Nothing was changed.
+            InvalidInput: it is neither a change, nor a term with a moment.
+        """
+        if change is not None and term is None:
+            steps, reason = partial(steps_of_change, change=change, force=force), f"Change {change} rolled back."
+        elif term is not None and moment is not None and change is None:
+            when = f"after change {moment}" if isinstance(moment, int) else f"at {moment}"
+            steps, reason = partial(steps_of_term, term=term, moment=moment), f"'{term}' as it was {when}."
+        else:
+            raise InvalidInput("Say which change to roll back, or a term and the moment to take it back to.")
+        with self._connections.changing(by, "roll back", why=why or reason, undoes=change) as writer:
+            take(writer, steps(writer, by))
+            if change is not None:
+                look_again(writer, change)
+            if not writer.journal.rows:
+                raise Conflict("There is nothing to roll back: everything is as it was then.")
+        return next(one for one in self.changes(by) if one.id == writer.number)
+
     def _about(self, principal: Principal, change: int) -> tuple[str, ...]:
         names: dict[str, None] = {}
-        for row in self._select(_OF_CHANGE, change=change):
+        for row in self._connections.select(_OF_CHANGE, change=change):
             if len(names) >= _NAMED:
                 break
             if may_read_entry(principal, row):
@@ -132,35 +124,15 @@ class HistoryReading(Store):
         self, term: str | None, sense_id: int | None, context_id: int | None, change: int | None
     ) -> Iterator[Row]:
         if change is not None:
-            return self._select(_OF_CHANGE, change=change)
+            return self._connections.select(_OF_CHANGE, change=change)
         if sense_id is not None:
-            return self._select(_OF_ROW, subject="sense", row=sense_id)
+            return self._connections.select(_OF_ROW, subject="sense", row=sense_id)
         if context_id is not None:
-            return self._select(_OF_ROW, subject="context", row=context_id)
-        return self._select(_ALL) if term is None else self._select(_OF_TERM, key=normalise(term))
+            return self._connections.select(_OF_ROW, subject="context", row=context_id)
+        return (
+            self._connections.select(_ALL) if term is None else self._connections.select(_OF_TERM, key=normalise(term))
+        )
 
     def _readable_rows(self, principal: Principal, change: int) -> int:
-        groups = self._select(_READABLE_ROWS, change=change)
+        groups = self._connections.select(_READABLE_ROWS, change=change)
         return sum(row["rows"] for row in groups if may_read_entry(principal, row))
-
-
-def may_read_entry(principal: Principal, row: Row) -> bool:
-    """Whether everything that guarded the row then, and guards its sense and context now, lets the principal pass."""
-    return may_read(principal, *(row[name] for name in _GUARDS if row[name] is not None))
-
-
-def entry_of(row: Row) -> HistoryEntry:
-    before, after = loaded(row["before"]), loaded(row["after"])
-    told: dict[str, Any] = after or before or {}
-    return HistoryEntry(
-        change=row["change"],
-        at=row["at"],
-        who=row["who"],
-        why=row["why"],
-        kind=row["kind"],
-        term=told.get("term", ""),
-        context=told["context"],
-        before=before,
-        after=after,
-        sense_id=row["row"] if row["subject"] == "sense" else None,
-    )

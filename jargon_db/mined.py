@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from argot.jargon_db.base import Store
+from argot.jargon_db.connections import Connections
 
 MINER = 1
 """Counts up when mining learns to find more: then everything is read again."""
@@ -13,8 +13,11 @@ _READ = "SELECT source FROM mined WHERE reader = ?"
 _MARK = "INSERT INTO mined (source, reader) VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET reader = excluded.reader"
 
 
-class MinedSources(Store):
-    """The part of `Glossary` that remembers what was mined. A source is a text that never changes, by any name."""
+class MiningLedger:
+    """Remembers which sources were mined. A source is a text that never changes, by any name."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
 
     def unmined(self, sources: Iterable[str]) -> list[str]:
         """Those that were not mined yet, in their order."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from argot.jargon_db.base import Store
+from argot.jargon_db.connections import Connections
 
 ERASED = "erased person"
 
@@ -40,13 +40,16 @@ WHERE asked < :before AND question != ''
 """
 
 
-class Persons(Store):
-    """The part of `Glossary` that answers for people's own data."""
+class Privacy:
+    """What one glossary keeps of a person: to be handed out, and to be erased."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
 
     def kept_of(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """Questions that met unknown terms, changes, senses owned and meanings proposed by this name."""
         asked = {"questions": _ASKED, "changes": _CHANGED, "owned_senses": _OWNED, "proposals": _PROPOSED}
-        found = {key: [dict(row) for row in self._select(sql, name=name)] for key, sql in asked.items()}
+        found = {key: [dict(row) for row in self._connections.select(sql, name=name)] for key, sql in asked.items()}
         return {key: rows for key, rows in found.items() if rows}
 
     def erase_person(self, names: Sequence[str]) -> int:

@@ -69,7 +69,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One call of `propose`: `given` is checked; `expansion` may be empty, and `context` None."""
+    """One call of `Proposals.add`: `given` is checked; `expansion` may be empty, and `context` None."""
 
     given: SenseInput
     context: str | None

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from argot.jargon_db.base import Store, readable_row
 from argot.jargon_db.changes import Writer
-from argot.jargon_db.governance import add_new
+from argot.jargon_db.connections import Connections
 from argot.jargon_db.inputs import SenseInput, checked, context_key, is_storable
 from argot.jargon_db.normalise import normalise
 from argot.jargon_db.proposal_rows import (
@@ -28,9 +27,8 @@ from argot.jargon_db.proposal_rows import (
     readable_proposals,
 )
 from argot.jargon_db.rows import readable, select, sense_of
+from argot.jargon_db.senses import add_new, readable_row
 from argot.types import EVERYONE, Audience, Principal, Sense, SenseStatus
-
-__all__ = ["Origin", "Proposal", "Proposals"]
 
 _OTHER = """
 SELECT * FROM sense_rows WHERE key = :key AND context_key = :context AND status = 'approved' LIMIT 1
@@ -39,10 +37,13 @@ _DECIDE = "UPDATE proposals SET status = ?, decided = ?, decided_by = ?, why = ?
 _REOPEN = "UPDATE proposals SET status = 'open', decided = NULL, decided_by = NULL, why = '' WHERE id = ?"
 
 
-class Proposals(Store):
-    """The part of `Glossary` that keeps proposals."""
+class Proposals:
+    """The proposals of one glossary."""
 
-    def propose(
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def add(
         self,
         origin: Origin,
         term: str,
@@ -73,16 +74,16 @@ class Proposals(Store):
             row = next(select(db.conn, LIST, {"id": number, "status": None, "key": None}))
         return proposal_of(row, None)
 
-    def proposals(
+    def find(
         self, principal: Principal, status: ProposalStatus | None = "open", term: str | None = None
     ) -> list[Proposal]:
         """The proposals the principal may read, oldest first; `status` None: whatever became of them."""
         key = None if term is None else normalise(term)
-        rows = self._select(LIST, id=None, status=status, key=key)
+        rows = self._connections.select(LIST, id=None, status=status, key=key)
         found = readable_proposals(rows, self._connections.reader(), principal)
         return [proposal_of(row, principal) for row in found]
 
-    def proposal(self, principal: Principal, proposal_id: int) -> Proposal:
+    def get(self, principal: Principal, proposal_id: int) -> Proposal:
         """One proposal.
 
         Raises:
@@ -117,7 +118,7 @@ class Proposals(Store):
             NotAllowed: the context is not `by`'s to manage.
             InvalidInput: a context or expansion is missing, or a field cannot be stored.
         """
-        with self._changing(by, "accept", why=why) as writer:
+        with self._connections.changing(by, "accept", why=why) as writer:
             found = _undecided(writer, by, proposal_id)
             given = SenseInput(
                 found.term if term is None else term,
@@ -154,7 +155,7 @@ class Proposals(Store):
         """
         made: list[Sense] = []
         left: list[tuple[int, str]] = []
-        with self._changing(by, "accept", why=why, name=context) as writer:
+        with self._connections.changing(by, "accept", why=why, name=context) as writer:
             for number in dict.fromkeys(proposal_ids):
                 try:
                     made.append(_accepted(writer, by, number, context=context, status=status, why=why))
@@ -170,7 +171,7 @@ class Proposals(Store):
             Conflict: the proposal was decided already.
             NotAllowed: the sense's context is not `by`'s to manage.
         """
-        with self._changing(by, "merge", why=why) as writer:
+        with self._connections.changing(by, "merge", why=why) as writer:
             found = _undecided(writer, by, proposal_id)
             sense = sense_of(readable_row(writer, by, sense_id))
             writer.require_managed(sense.context)
@@ -188,7 +189,7 @@ class Proposals(Store):
             Conflict: it was decided already.
             NotAllowed: its context is not `by`'s to manage; without a context, `by` manages none.
         """
-        with self._changing(by, "edit", why=why) as writer:
+        with self._connections.changing(by, "edit", why=why) as writer:
             found = _undecided(writer, by, proposal_id)
             writer.require_manager(found.context)
             _decide(writer, proposal_id, "dismissed", why, None)
@@ -201,7 +202,7 @@ class Proposals(Store):
             Conflict: it was not dismissed.
             NotAllowed: as for `dismiss`.
         """
-        with self._changing(by, "edit") as writer:
+        with self._connections.changing(by, "edit") as writer:
             found = proposal_of(one_proposal(writer.db.conn, by, proposal_id), by)
             writer.require_manager(found.context)
             if found.status != "dismissed":

@@ -1,4 +1,7 @@
-"""Takes changes back: one change with all its rows, or one term to how it was. This too is a change, and kept."""
+"""Takes changes back: one change with all its rows, or one term to how it was.
+
+The steps are worked out first, and then taken all together, in a change of their own.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Literal
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.changes import Writer
-from argot.jargon_db.history import ChangeSet, HistoryReading, may_read_entry
+from argot.jargon_db.history_entries import may_read_entry
 from argot.jargon_db.normalise import normalise
 from argot.jargon_db.rows import Row, context_of, select, sense_of
 from argot.jargon_db.snapshots import Snapshot, loaded, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
@@ -48,52 +51,14 @@ class Step:
     found: Sense | None = None
 
 
-class RollingBack(HistoryReading):
-    """The part of `Glossary` that takes changes back."""
+def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[Step]:
+    """What takes back all rows of a change.
 
-    def roll_back(
-        self,
-        by: Principal,
-        change: int | None = None,
-        *,
-        term: str | None = None,
-        moment: str | int | None = None,
-        why: str = "",
-        force: bool = False,
-    ) -> ChangeSet:
-        """Undoes a change (an import, say); or sets every sense of a term to how it was at a moment.
-
-        The moment is a date or time in ISO form (UTC unless it says otherwise), or a change: as it was right after.
-        With `force`, what was changed since is overwritten; history keeps it, so that this can be undone too.
-
-        Raises:
-            NotFound: there is no such change or term, or not for `by`.
-            NotAllowed: a row of it is not `by`'s to read or to manage.
-            Conflict: a row was changed since, or its place is taken; the message names them. Nothing was changed.
-            InvalidInput: it is neither a change, nor a term with a moment.
-        """
-        with self._changing(by, "roll back", why=why or _reason(change, term, moment), undoes=change) as writer:
-            if change is not None and term is None:
-                steps = _steps_of_change(writer, by, change, force=force)
-            elif term is not None and moment is not None and change is None:
-                steps = _steps_of_term(writer, by, term, _last_change(writer, moment))
-            else:
-                raise InvalidInput("Say which change to roll back, or a term and the moment to take it back to.")
-            _apply(writer, [step for step in steps if step.now != step.then])
-            if change is not None:
-                _look_again(writer, change)
-            if not writer.journal.rows:
-                raise Conflict("There is nothing to roll back: everything is as it was then.")
-        return next(one for one in self.changes(by) if one.id == writer.number)
-
-
-def _reason(change: int | None, term: str | None, moment: str | int | None) -> str:
-    if change is not None:
-        return f"Change {change} rolled back."
-    return f"'{term}' as it was {'after change' if isinstance(moment, int) else 'at'} {moment}."
-
-
-def _steps_of_change(writer: Writer, by: Principal, change: int, *, force: bool) -> list[Step]:
+    Raises:
+        NotFound: there is no such change, or not for `by`.
+        NotAllowed: a row of it is not `by`'s to read.
+        Conflict: a row was changed since, and `force` is off.
+    """
     rows = list(select(writer.db.conn, _ENTRIES, {"change": change}))
     readable = [row for row in rows if may_read_entry(by, row)]
     if not readable:
@@ -117,7 +82,14 @@ def _steps_of_change(writer: Writer, by: Principal, change: int, *, force: bool)
     return list(first.values())
 
 
-def _steps_of_term(writer: Writer, by: Principal, term: str, last: int) -> list[Step]:
+def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[Step]:
+    """What sets every sense of a term to how it was at a moment, or right after a change.
+
+    Raises:
+        NotFound: the term has no history, or none for `by`.
+        InvalidInput: the moment is none.
+    """
+    last = _last_change(writer, moment)
     then: dict[int, Snapshot | None] = {}
     latest: dict[int, Row] = {}
     for row in select(writer.db.conn, _STATES, {"key": normalise(term)}):
@@ -178,13 +150,16 @@ def _named(entry: Row) -> str:
     return f"'{told['term']}' in '{told['context']}'" if "term" in told else f"the context '{told['context']}'"
 
 
-def _apply(writer: Writer, steps: Sequence[Step]) -> None:
-    """Contexts come before the senses that need them, and go after those that leave them.
+def take(writer: Writer, steps: Iterable[Step]) -> None:
+    """Takes those steps that lead anywhere.
+
+    Contexts come before the senses that need them, and go after those that leave them.
 
     All senses make room first, for one may take the place of another.
     """
-    contexts = [step for step in steps if step.subject == "context"]
-    senses = [step for step in steps if step.subject == "sense"]
+    needed = [step for step in steps if step.now != step.then]
+    contexts = [step for step in needed if step.subject == "context"]
+    senses = [step for step in needed if step.subject == "sense"]
     for step in contexts:
         if step.then is not None:
             said = step.then
@@ -202,7 +177,7 @@ def _apply(writer: Writer, steps: Sequence[Step]) -> None:
     _remove_contexts(writer, (step for step in contexts if step.then is None))
 
 
-def _look_again(writer: Writer, change: int) -> None:
+def look_again(writer: Writer, change: int) -> None:
     """What the change let stand is to be looked at again; the history says so, once."""
     numbers = [row[0] for row in writer.db.conn.execute(_LET_STAND, (change, change))]
     for sense in writer.senses(numbers).values():

@@ -7,13 +7,12 @@ a letter that half of all senses hold costs no more than a rare word.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from argot.jargon_db.base import Store
+from argot.jargon_db.connections import Connections
 from argot.jargon_db.inputs import context_key
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.rows import Row, may_read, readable, sense_of
+from argot.jargon_db.rows import Row, passable_audiences, readable, sense_of
 from argot.jargon_db.search_words import search_words
 from argot.jargon_db.statements import statement
 from argot.types import Principal, Sense, SenseStatus
@@ -23,21 +22,16 @@ MOST_WORDS = 12
 """So much of what was typed is looked at."""
 _COLUMNS = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
 _LAST = "\U0010ffff"
-_DISTINCT = """
-WITH RECURSIVE seen (audience) AS (
-    SELECT min(audience) FROM senses
-    UNION ALL SELECT (SELECT min(audience) FROM senses WHERE audience > seen.audience) FROM seen
-    WHERE seen.audience IS NOT NULL
-)
-SELECT audience FROM seen WHERE audience IS NOT NULL UNION SELECT audience FROM contexts
-"""
 _RANKS: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 
 
-class Searching(Store):
-    """The part of `Glossary` behind the search box."""
+class Search:
+    """Finds senses as one types."""
 
-    def search(
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def find(
         self,
         principal: Principal,
         text: str,
@@ -54,7 +48,7 @@ class Searching(Store):
             return []
         found: dict[int, Sense] = {}
         values = {
-            "audiences": self._passable(principal),
+            "audiences": passable_audiences(self._connections.reader(), principal),
             "status": status,
             "context_key": None if context is None else context_key(context),
         }
@@ -69,21 +63,14 @@ class Searching(Store):
         self, text: str, limit: int, values: dict[str, str | None], found: dict[int, Sense]
     ) -> Iterator[Row]:
         key = normalise(text)
-        rows = list(self._select(statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values))
+        rows = list(self._connections.select(statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values))
         yield from sorted(rows, key=_rank)
         words = list(dict.fromkeys(search_words(text)))[:MOST_WORDS]
         wanted = " AND ".join(f'"{word}" *' for word in words)
         for columns in _COLUMNS if words else ():
             asked = limit + len(found)
             match = f"{columns} : ({wanted})"
-            yield from self._select(statement("search_words"), match=match, limit=asked, **values)
-
-    def _passable(self, principal: Principal) -> str | None:
-        """The stored audiences the principal passes, for SQL to leave the others out early; None: all."""
-        if principal.sees_all:
-            return None
-        stored = (row["audience"] for row in self._select(_DISTINCT))
-        return json.dumps([audience for audience in stored if may_read(principal, audience)])
+            yield from self._connections.select(statement("search_words"), match=match, limit=asked, **values)
 
 
 def _rank(row: Row) -> tuple[int, int, int, str]:

@@ -1,4 +1,4 @@
-"""How often senses are used and terms are missed, by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
+"""How often senses are used, by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from argot.jargon_db.base import Store
+from argot.jargon_db.connections import Connections
 from argot.jargon_db.normalise import normalise
 from argot.jargon_db.rows import readable
 from argot.types import Principal
@@ -19,10 +19,6 @@ SELECT uses.week, uses.count, sense_rows.*
 FROM uses JOIN sense_rows ON sense_rows.id = uses.sense
 WHERE :key IS NULL OR sense_rows.key = :key
 ORDER BY uses.week, sense_rows.key, sense_rows.context_name, sense_rows.id
-"""
-_MISSES = """
-SELECT misses.term, miss_questions.asked, miss_questions.principal
-FROM misses JOIN miss_questions ON miss_questions.miss = misses.id ORDER BY miss_questions.asked
 """
 
 
@@ -37,19 +33,13 @@ class WeekOfUse:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class WeekOfMisses:
-    """In how many questions of a week a term was unknown."""
+class Usage:
+    """In how many questions each sense was the one that was meant."""
 
-    week: str
-    term: str
-    count: int
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
 
-
-class Uses(Store):
-    """The part of `Glossary` that counts."""
-
-    def record_use(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
+    def record(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
         """Counts each of these senses once more, all in one transaction. What is no sense is not counted."""
         week = week_of(moment or datetime.now(UTC))
         counts = Counter(sense_ids)
@@ -59,18 +49,10 @@ class Uses(Store):
             known = [sense for sense in counts if db.conn.execute(_KNOWN, (sense,)).fetchone()]
             db.conn.executemany(_ADD, [(week, sense, counts[sense]) for sense in known])
 
-    def uses_by_week(self, principal: Principal, term: str | None = None) -> list[WeekOfUse]:
+    def by_week(self, principal: Principal, term: str | None = None) -> list[WeekOfUse]:
         """The use of the senses the principal may read, by week; of one term, or of all."""
-        rows = readable(self._select(_USES, key=None if term is None else normalise(term)), principal)
+        rows = readable(self._connections.select(_USES, key=None if term is None else normalise(term)), principal)
         return [WeekOfUse(row["week"], row["spelling"], row["context_name"], row["id"], row["count"]) for row in rows]
-
-    def misses_by_week(self, principal: Principal) -> list[WeekOfMisses]:
-        """How often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
-        counts: Counter[tuple[str, str]] = Counter()
-        for row in self._select(_MISSES):
-            if principal.is_manager or row["principal"] == principal.name:
-                counts[week_of(datetime.fromisoformat(row["asked"])), row["term"]] += 1
-        return [WeekOfMisses(week, term, count) for (week, term), count in sorted(counts.items())]
 
 
 def week_of(moment: datetime) -> str:

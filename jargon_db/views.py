@@ -9,19 +9,15 @@ there is no view before, is the new one waited for.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Protocol
 
-from argot.jargon_db.connections import Connections
 from argot.jargon_db.matching import Spelling, TermMatcher
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.rows import may_read
-from argot.jargon_db.snapshots import loaded
 from argot.jargon_db.spelling import Suggester
-from argot.jargon_db.statements import statement
 from argot.types import Principal
 
 logger = logging.getLogger(__name__)
@@ -35,18 +31,34 @@ LARGE = 5_000
 """Senses from which on a view is made beside the questions."""
 MOST_CHANGED = 1_000
 """Changed senses up to which a view is changed for them at once."""
-_STATE = "SELECT (SELECT value FROM meta WHERE name = 'version'), (SELECT coalesce(max(id), 0) FROM changes)"
-_GUARDS = (
-    "SELECT DISTINCT senses.audience, contexts.audience "
-    "FROM senses JOIN contexts ON contexts.id = senses.context WHERE NOT senses.removed"
-)
-_HIDDEN_SINCE = """
-SELECT 1 FROM history WHERE change > ? AND (
-    audience_was IS NOT NULL OR context_was IS NOT NULL OR (subject = 'context' AND before IS NOT NULL)
-) LIMIT 1
-"""
 
-_CHANGED = "SELECT before, after FROM history WHERE change > ? AND subject = 'sense' LIMIT ?"
+
+class TermSource(Protocol):
+    """Where the terms come from. Each call reads what is stored now, and may be made from any thread."""
+
+    def state(self) -> tuple[int, int]:
+        """The number of the glossary's version, and of its last change."""
+
+    def highest_sense(self) -> int:
+        """The highest number of a sense: about how many there are."""
+
+    def guards(self) -> Guards:
+        """The pairs that guard the senses."""
+
+    def readable_guards(self, principal: Principal, guards: Guards) -> Guards:
+        """Those of the pairs that the principal passes."""
+
+    def was_hidden_since(self, change: int) -> bool:
+        """Whether something readable may have been hidden after this change."""
+
+    def names_changed_since(self, change: int, most: int) -> set[str] | None:
+        """The terms and aliases that senses changed after this change have or had; None: of more senses than `most`."""
+
+    def spellings(self, guards: Guards, keys: Iterable[str] | None = None) -> Iterator[Spelling]:
+        """All spellings that these pairs guard; or those with these keys alone."""
+
+    def expansions(self, guards: Guards) -> list[tuple[str, str]]:
+        """Term and expansion of every approved sense that these pairs guard."""
 
 
 class View:
@@ -90,8 +102,8 @@ class View:
 class Views:
     """The views of one glossary. May be used by many threads."""
 
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+    def __init__(self, source: TermSource) -> None:
+        self._source = source
         self._guard = threading.Lock()
         self._one_at_a_time = threading.Lock()
         self._views: dict[Guards, View] = {}
@@ -104,13 +116,13 @@ class Views:
 
     def standing(self, principal: Principal) -> tuple[int, Guards]:
         """The glossary's version, and what the principal may read of it: the same for all who see the same."""
-        version = self._state()[0]
-        return version, _open_to(principal, self._guards_at(version))
+        version = self._source.state()[0]
+        return version, self._source.readable_guards(principal, self._guards_at(version))
 
     def of(self, principal: Principal) -> View:
-        state = self._state()
+        state = self._source.state()
         guards = self._guards_at(state[0])
-        open_to = _open_to(principal, guards)
+        open_to = self._source.readable_guards(principal, guards)
         view = self._views.get(open_to)
         if view is not None and view.version == state[0]:
             return view
@@ -128,8 +140,8 @@ class Views:
         Whoever asks meanwhile waits for the rest of it, not for all.
         """
         if self._is_large():
-            guards = self._guards_at(self._state()[0])
-            for open_to in {_open_to(_ANYBODY, guards), guards}:
+            guards = self._guards_at(self._source.state()[0])
+            for open_to in {self._source.readable_guards(_ANYBODY, guards), guards}:
                 self._make_beside(open_to)
 
     def finish(self) -> None:
@@ -143,22 +155,15 @@ class Views:
 
     # -- which ----------------------------------------------------------------------------------------------------
 
-    def _state(self) -> tuple[int, int]:
-        """The number of the glossary's version, and of its last change."""
-        version, change = self._connections.reader().execute(_STATE).fetchone()
-        return int(version), int(change)
-
     def _guards_at(self, version: int) -> Guards:
         """The pairs that guard the senses."""
         known = self._guards
         if known[0] != version:
-            pairs = frozenset((row[0], row[1]) for row in self._connections.reader().execute(_GUARDS))
-            known = self._guards = (version, pairs)
+            known = self._guards = (version, self._source.guards())
         return known[1]
 
     def _is_large(self) -> bool:
-        row = self._connections.reader().execute("SELECT coalesce(max(id), 0) FROM senses").fetchone()
-        return int(row[0]) >= LARGE
+        return self._source.highest_sense() >= LARGE
 
     def _before(self, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
         """The newest view that was made for the same rights, if nothing was hidden since."""
@@ -170,8 +175,7 @@ class Views:
 
     def _hidden_since(self, change: int, now: int) -> bool:
         if self._hidden[0] != (change, now):
-            row = self._connections.reader().execute(_HIDDEN_SINCE, (change,)).fetchone()
-            self._hidden = ((change, now), row is not None)
+            self._hidden = ((change, now), self._source.was_hidden_since(change))
         return self._hidden[1]
 
     def _changed(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
@@ -179,18 +183,13 @@ class Views:
         known = self._patched.get(open_to)
         if known is not None and known.version == state[0]:
             return known
-        rows = self._connections.reader().execute(_CHANGED, (before.change, MOST_CHANGED + 1)).fetchall()
-        if len(rows) > MOST_CHANGED:
+        names = self._source.names_changed_since(before.change, MOST_CHANGED)
+        if names is None:
             return None
-        keys = {normalise(name) for row in rows for name in _names(row)} - {""}
-        found = self._connections.reader().execute(statement("matchable_of"), {"keys": json.dumps(sorted(keys))})
-
-        def expansions() -> list[tuple[str, str]]:
-            return self._expansions(open_to)
-
-        made = before.changed(
-            state, guards, before.matcher.changed(keys, _spellings(found, open_to), expansions), expansions
-        )
+        keys = set(map(normalise, names)) - {""}
+        expansions = partial(self._source.expansions, open_to)
+        matcher = before.matcher.changed(keys, self._source.spellings(open_to, keys), expansions)
+        made = before.changed(state, guards, matcher, expansions)
         with self._guard:
             _keep(self._patched, open_to, made)
         return made
@@ -218,9 +217,9 @@ class Views:
                 self._making.discard(open_to)
 
     def _make(self, open_to: Guards, *, completely: bool = False) -> View:
-        state = self._state()
+        state = self._source.state()
         guards = self._guards_at(state[0])
-        made = View(state, guards, self._matcher(open_to), lambda: self._expansions(open_to))
+        made = View(state, guards, self._matcher(open_to), partial(self._source.expansions, open_to))
         if completely:
             made.complete()
         with self._guard:
@@ -229,12 +228,7 @@ class Views:
         return made
 
     def _matcher(self, open_to: Guards) -> TermMatcher:
-        rows = self._connections.reader().execute(statement("matchable"))
-        return TermMatcher(_spellings(rows, open_to), lambda: self._expansions(open_to))
-
-    def _expansions(self, open_to: Guards) -> list[tuple[str, str]]:
-        rows = self._connections.reader().execute(statement("expansions"))
-        return [(term, expansion) for term, expansion, *guard in rows if tuple(guard) in open_to]
+        return TermMatcher(self._source.spellings(open_to), partial(self._source.expansions, open_to))
 
 
 def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
@@ -243,17 +237,3 @@ def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
     views[open_to] = made
     while len(views) > MOST_KEPT:
         views.pop(next(iter(views)))
-
-
-def _spellings(rows: Iterable[tuple[str, ...]], open_to: Guards) -> Iterator[Spelling]:
-    return (Spelling(term, spelling, key) for term, spelling, key, *guard in rows if tuple(guard) in open_to)
-
-
-def _names(row: tuple[str | None, ...]) -> Iterator[str]:
-    """The term and its aliases, before and after a change of a sense."""
-    for kept in filter(None, map(loaded, row)):
-        yield from (kept["term"], *kept["aliases"])
-
-
-def _open_to(principal: Principal, guards: Guards) -> Guards:
-    return frozenset(guard for guard in guards if may_read(principal, *guard))

@@ -65,7 +65,7 @@ def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
     Raises:
         NotFound: there is no such context, or not for this person.
     """
-    for context in glossary.contexts(principal):
+    for context in glossary.contexts.all(principal):
         if normalise(context.name) == normalise(name):
             return context.name
     raise NotFound(f"There is no context '{name}'. See them with: argot context list")

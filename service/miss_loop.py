@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.graph.learned import Learned
     from argot.jargon_db.glossary import Glossary
-    from argot.jargon_db.history import HistoryEntry
+    from argot.jargon_db.history_entries import HistoryEntry
     from argot.jargon_db.mining import Definition
-    from argot.jargon_db.proposals import Proposal
+    from argot.jargon_db.proposal_rows import Proposal
     from argot.service.owner import KnowledgeBase
     from argot.tools.model.definer import QuotedDefinition
 
@@ -53,12 +53,12 @@ def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: 
     from argot.jargon_db.mining.short_forms import may_be_short
 
     glossary = kb.glossary
-    glossary.record_use(learned.senses)
+    glossary.usage.record(learned.senses)
     quiet = [term for term in learned.undefined if may_be_short(term)][:MOST_TERMS]
     for term in quiet:
-        glossary.record_miss(term, principal.name, learned.question, thread)
+        glossary.misses.record(term, principal.name, learned.question, thread)
     for term in (*learned.missed, *quiet)[:MOST_TERMS]:
-        if not glossary.proposals(LOOP, status=None, term=term):
+        if not glossary.proposals.find(LOOP, status=None, term=term):
             draft(kb.document_store, glossary, LOOP, term)
 
 
@@ -93,7 +93,7 @@ def draft(
     for audience, definitions in _definitions(store, principal, term).items():
         for meaning, description in _meanings(definitions, known):
             made.append(
-                glossary.propose(
+                glossary.proposals.add(
                     "miss",
                     term,
                     meaning.expansion,
@@ -143,7 +143,7 @@ def _known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
     from argot.jargon_db.normalise import normalise, variants
 
     keys = set(variants(term))
-    found = glossary.search(principal, term, 200)
+    found = glossary.search.find(principal, term, 200)
     named = [sense for sense in found if keys.intersection(map(normalise, (sense.term, *sense.aliases)))]
     return {normalise(sense.expansion) for sense in named}
 
@@ -182,9 +182,9 @@ def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedD
     expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
     if normalise(expansion) in _known(glossary, principal, term):
         return None
-    offered = glossary.proposals(principal, None, term)
+    offered = glossary.proposals.find(principal, None, term)
     others = [one for one in offered if one.origin != "model" and normalise(one.expansion) == normalise(expansion)]
-    made = glossary.propose(
+    made = glossary.proposals.add(
         "model",
         term,
         expansion,
@@ -213,10 +213,10 @@ def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None)
     from argot.jargon_db.normalise import normalise
 
     glossary = kb.glossary
-    untold = glossary.untold(principal.name, thread)
+    untold = glossary.misses.untold(principal.name, thread)
     if not untold:
         return []
-    meanings = glossary.look_up(principal, list(dict.fromkeys(miss.term for miss in untold)))
+    meanings = glossary.lookup.senses(principal, list(dict.fromkeys(miss.term for miss in untold)))
     found: dict[tuple[str, str], tuple[str, News]] = {}
     for miss in untold:
         key = (miss.thread, normalise(miss.term))
@@ -234,7 +234,7 @@ def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[News
     for _, news in news_for(kb, principal, thread):
         if kb.people.notices.claim(principal.name, thread, normalise(news.term)):
             taken.append(news)
-        kb.glossary.mark_told(news.term, thread)
+        kb.glossary.misses.mark_told(news.term, thread)
     return taken
 
 
@@ -246,7 +246,7 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
     from argot.jargon_db.normalise import variants
 
     keys = set(variants(term))
-    return any(_begins(entry, keys) for entry in glossary.history(LOOP, sense_id=sense.id) if entry.at >= asked)
+    return any(_begins(entry, keys) for entry in glossary.history.entries(LOOP, sense_id=sense.id) if entry.at >= asked)
 
 
 def _begins(entry: HistoryEntry, keys: set[str]) -> bool:

@@ -30,7 +30,7 @@ def quiet(step: str, done: int, total: int) -> None:
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[TemporaryBase]:
     with TemporaryBase(tmp_path / "kb", Settings()) as made:
-        made.glossary.add_sense("QMB", "Tools", "queue manager board")
+        made.glossary.senses.add("QMB", "Tools", "queue manager board")
         yield made
 
 

@@ -23,14 +23,14 @@ def test_rows_that_contradict_each_other_are_both_named_and_nothing_is_stored(gl
         ("row 4, column description", "the same sense says 'two' here and 'one' in row 2; keep one of the two")
     ]
     with pytest.raises(InvalidGlossary, match=r"row 4, column description.*row 2"):
-        glossary.import_csv(text)
+        glossary.files.import_csv(text)
     with pytest.raises(InvalidGlossary):
-        glossary.import_file(None, text.encode(), "x.csv")
-    assert glossary.senses(EVERYBODY) == []
+        glossary.files.import_file(None, text.encode(), "x.csv")
+    assert glossary.senses.find(EVERYBODY) == []
 
 
 def test_a_preview_names_rows_that_contradict_each_other(glossary):
-    found = glossary.preview_file(EVERYBODY, b"term,expansion,notes\nA,alpha,one\nA,alpha,\n", "x.csv")
+    found = glossary.files.preview(EVERYBODY, b"term,expansion,notes\nA,alpha,one\nA,alpha,\n", "x.csv")
     (one,) = found.problems
     assert (one.place, one.message.startswith("the same sense says nothing here and 'one' in row 2")) == (
         "row 3, column notes",
@@ -41,8 +41,8 @@ def test_a_preview_names_rows_that_contradict_each_other(glossary):
 
 def test_rows_that_say_the_same_are_one_sense_for_the_preview_and_the_import(glossary):
     text = b"term,expansion,aliases\nA,alpha,a1|a2\n A ,alpha,a2| a1\nA,alpha,a1|a2\n"
-    assert len(glossary.preview_file(EVERYBODY, text, "x.csv").added) == 1
-    report = glossary.import_file(None, text, "x.csv")
+    assert len(glossary.files.preview(EVERYBODY, text, "x.csv").added) == 1
+    report = glossary.files.import_file(None, text, "x.csv")
     assert (report.added, report.updated, report.unchanged) == (1, 0, 0)
 
 
@@ -78,9 +78,9 @@ def test_two_concepts_of_one_name_are_one_sense_with_all_their_texts(glossary):
         'ex:1 a skos:Concept ; skos:prefLabel "bank" ; skos:definition "of money" ; skos:altLabel "house" .\n'
         'ex:2 a skos:Concept ; skos:prefLabel "bank" ; skos:definition "of a river" ; skos:altLabel "shore" .\n'
     )
-    report = glossary.import_file(None, text.encode(), "x.ttl", options=ReadOptions(context="x"))
+    report = glossary.files.import_file(None, text.encode(), "x.ttl", options=ReadOptions(context="x"))
     assert report.added == 1
-    (sense,) = glossary.senses(EVERYBODY)
+    (sense,) = glossary.senses.find(EVERYBODY)
     assert (sense.description, set(sense.aliases)) == ("of money\n\nof a river", {"house", "shore"})
 
 

@@ -1,26 +1,109 @@
-"""How senses come to be, change and go: drafts, approval, and saves that lose nothing of one another."""
+"""How senses come to be, are read, change and go: drafts, approval, and saves that lose nothing of one another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
-from argot.errors import Conflict
-from argot.jargon_db.base import Store, readable_row
+from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.changes import Writer, already_there
-from argot.jargon_db.inputs import SenseInput, checked, context_key, said
+from argot.jargon_db.connections import Connections
+from argot.jargon_db.inputs import STATUSES, SenseInput, checked, context_key, said
 from argot.jargon_db.journal import ChangeKind
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.rows import readable, select, sense_of
+from argot.jargon_db.rows import Row, passable_audiences, readable, select, sense_of
+from argot.jargon_db.statements import statement
 from argot.types import Audience, Principal, Sense, SenseStatus
 
+_ONE = "SELECT * FROM sense_rows WHERE id = :id"
 _APPROVED = """
 SELECT * FROM sense_rows WHERE key = :key AND context_key = :context AND status = 'approved' AND id <> :id ORDER BY id
 """
 
 
-class Governance(Store):
-    """The part of `Glossary` through which managers write. `by` must manage the context, and read the sense."""
+class Senses:
+    """The senses of one glossary.
+
+    A sense is readable for those who may read both its own audience and that of its context; to everyone else it does
+    not exist, on any road. Who changes one, `by`, must manage its context, too.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def get(self, principal: Principal, sense_id: int) -> Sense:
+        """One sense by its id.
+
+        Raises:
+            NotFound: there is none, or not for this principal.
+        """
+        rows = self._connections.select(_ONE, id=sense_id)
+        for row in readable(rows, principal):
+            return sense_of(row)
+        raise no_sense(sense_id)
+
+    def find(
+        self,
+        principal: Principal,
+        *,
+        query: str | None = None,
+        context: str | None = None,
+        status: SenseStatus | None = None,
+        limit: int | None = None,
+        start: int = 0,
+    ) -> list[Sense]:
+        """The senses the principal may read, by term, without the first `start`; `query` is text within term, alias or
+        expansion.
+        """
+        values = {"context_key": None if context is None else context_key(context), "status": status}
+        wanted = normalise(query or "")
+        if start and limit is not None and not wanted:
+            return self._page(principal, {**values, "limit": limit, "start": start})
+        rows = readable(self._connections.select(statement("senses"), **values), principal)
+        alike = (sense for sense in map(sense_of, rows) if not wanted or _holds(sense, wanted))
+        return list(islice(alike, start, None if limit is None else start + limit))
+
+    def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
+        values["audiences"] = passable_audiences(self._connections.reader(), principal)
+        rows = self._connections.select(statement("senses_page"), **values)
+        return [sense_of(row) for row in readable(rows, principal)]
+
+    def add(
+        self,
+        term: str,
+        context: str,
+        expansion: str,
+        description: str = "",
+        notes: str = "",
+        *,
+        aliases: Sequence[str] = (),
+        owner: str = "",
+        status: SenseStatus = "approved",
+        audience: Audience | None = None,
+        review_by: str | None = None,
+        by: Principal | None = None,
+        why: str = "",
+    ) -> Sense:
+        """Adds a sense, or replaces what is said about the one with this term, context and expansion.
+
+        Without an audience a known sense keeps its own, and a new one is for everyone.
+
+        Raises:
+            InvalidInput: a field is empty or too long.
+            NotAllowed: the sense or its context is there, and not `by`'s to read, or the context not theirs to manage.
+        """
+        if status not in STATUSES:
+            raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(STATUSES)}.")
+        given = checked(
+            SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
+        )
+        with self._connections.changing(by, "edit", why=why) as writer:
+            number, _, _ = writer.put_sense(given)
+            added = writer.sense(number)
+        assert added is not None
+        return added
 
     def draft(
         self,
@@ -48,10 +131,10 @@ class Governance(Store):
         given = SenseInput(
             term, context, expansion, description, notes, tuple(aliases), named, "draft", audience, review_by
         )
-        with self._changing(by, "draft", why=why) as writer:
+        with self._connections.changing(by, "draft", why=why) as writer:
             return add_new(writer, given)
 
-    def save_sense(
+    def save(
         self,
         by: Principal,
         sense_id: int,
@@ -78,7 +161,7 @@ class Governance(Store):
             NotAllowed: its context, or the new one, is not `by`'s to manage.
             InvalidInput: a field is empty or too long.
         """
-        with self._changing(by, "edit", why=why) as writer:
+        with self._connections.changing(by, "edit", why=why) as writer:
             found = seen_sense(writer, by, sense_id, version)
             given = checked(
                 SenseInput(
@@ -102,7 +185,7 @@ class Governance(Store):
         Raises:
             Conflict: somebody saved it in the meantime; or its term has another approved meaning in this context
                 (`current`), and no reason was given why it is to have both.
-            NotFound, NotAllowed: as for `save_sense`.
+            NotFound, NotAllowed: as for `save`.
         """
         return self._set_status(by, sense_id, version, "approved", kind="approve", why=why)
 
@@ -111,19 +194,35 @@ class Governance(Store):
 
         Raises:
             Conflict: somebody saved it in the meantime.
-            NotFound, NotAllowed: as for `save_sense`.
+            NotFound, NotAllowed: as for `save`.
         """
         return self._set_status(by, sense_id, version, "retired", kind="retire", why=why)
 
     def _set_status(
         self, by: Principal, sense_id: int, version: int, status: SenseStatus, *, kind: ChangeKind, why: str
     ) -> Sense:
-        with self._changing(by, kind, why=why) as writer:
+        with self._connections.changing(by, kind, why=why) as writer:
             found = seen_sense(writer, by, sense_id, version)
             wanted = replace(found, status=status)
             if wanted != found:
                 require_reason(writer, wanted)
             return _set(writer, found, wanted)
+
+
+def readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> Row:
+    """A sense's row as it stands in this transaction.
+
+    Raises:
+        NotFound: there is none, or not for this principal.
+    """
+    row = writer.row(sense_id)
+    if row is None or (principal is not None and not any(readable([row], principal))):
+        raise no_sense(sense_id)
+    return row
+
+
+def no_sense(sense_id: int) -> NotFound:
+    return NotFound(f"There is no sense {sense_id}. The list of terms shows those there are, with their numbers.")
 
 
 def seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -> Sense:
@@ -195,3 +294,7 @@ def _set(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     saved = writer.sense(found.id)
     assert saved is not None
     return saved
+
+
+def _holds(sense: Sense, wanted: str) -> bool:
+    return any(wanted in normalise(text) for text in (sense.term, sense.expansion, *sense.aliases))

@@ -235,8 +235,8 @@ class Writer:
         if normalise(alias) not in map(normalise, (found.term, *found.aliases)):
             self.set_sense(found, replace(found, aliases=(*found.aliases, alias)))
 
-    def let_stand(self, found: Sense) -> None:
-        """Enters a sense into the history as it is: it was judged, and is to stay so (`argot.jargon_db.let_stand`)."""
+    def record_unchanged(self, found: Sense) -> None:
+        """Enters a sense into the history as it is: a conflict it is part of was accepted, or is open again."""
         self.require_managed(found.context)
         as_it_is = (self._place(found), snapshot_of_sense(found))
         self.journal.record("sense", found.id, as_it_is, as_it_is)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 
 from argot.errors import InvalidInput, NotFound
+from argot.jargon_db.accepted_conflicts import Accepted, acceptances_by_sense, record_acceptance
 from argot.jargon_db.conflict_rules import (
     Entry,
     SenseWarning,
@@ -25,7 +26,6 @@ from argot.jargon_db.connections import Connections
 from argot.jargon_db.history import History
 from argot.jargon_db.history_entries import ChangeSet
 from argot.jargon_db.inputs import SenseInput, clean_aliases
-from argot.jargon_db.let_stand import Accepted, decisions_by_sense
 from argot.jargon_db.rows import keys_json, may_read, readable, sense_of
 from argot.jargon_db.senses import seen_sense
 from argot.jargon_db.views import Guards, Views
@@ -99,7 +99,7 @@ class Conflicts:
         return list(self.find(principal).accepted)
 
     def accept(self, by: Principal, kind: str, senses: Sequence[tuple[int, int]], why: str = "") -> int:
-        """Lets a conflict stand: of this kind, between these senses, each named with the version that was seen.
+        """Accepts a conflict: of this kind, between these senses, each named with the version that was seen.
 
         Returns the change's number; rolled back, the conflict is to be looked at again.
 
@@ -115,15 +115,17 @@ class Conflicts:
         if not any(one.kind == kind and set(one.senses) == numbers for one in self.open(by)):
             raise NotFound("There is no such conflict any more. Conflicts lists those there are.")
         with self._connections.changing(by, "let stand", why=why, name=kind) as writer:
-            for sense_id, version in dict(senses).items():
-                writer.let_stand(seen_sense(writer, by, sense_id, version))
+            seen = [seen_sense(writer, by, sense_id, version) for sense_id, version in dict(senses).items()]
+            for sense in seen:
+                writer.record_unchanged(sense)
+            record_acceptance(writer, [kind], seen)
             return writer.journal.change
 
     def reopen(self, by: Principal, change: int, why: str = "") -> ChangeSet:
-        """Has what a change let stand looked at again: the change is rolled back.
+        """Has what a change accepted looked at again: the change is rolled back.
 
         Raises:
-            NotFound: it lets nothing stand that `by` may know of.
+            NotFound: it accepted nothing that `by` may know of.
             InvalidInput: it also changed a sense, so that more than this would be taken back.
             NotAllowed: the context of one of its senses is not `by`'s to manage.
         """
@@ -139,11 +141,11 @@ class Conflicts:
 
     def _found(self, principal: Principal, day: str) -> FoundConflicts:
         found = conflicts_among(self._live(principal), day)
-        decisions = decisions_by_sense(self._connections, principal, found)
+        acceptances = acceptances_by_sense(self._connections, principal, found)
         open_: list[SenseWarning] = []
         accepted: list[Accepted] = []
         for one in found:
-            by = next((each for each in decisions.get(one.senses[0], ()) if each.covers(one)), None)
+            by = next((each for each in acceptances.get(one.senses[0], ()) if each.covers(one)), None)
             if by is None:
                 open_.append(one)
             else:

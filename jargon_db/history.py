@@ -9,7 +9,7 @@ from argot.errors import Conflict, InvalidInput
 from argot.jargon_db.connections import Connections
 from argot.jargon_db.history_entries import GUARDS, ChangeSet, HistoryEntry, entry_of, may_read_entry
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.roll_back import look_again, steps_of_change, steps_of_term, take
+from argot.jargon_db.roll_back import reopen_conflicts, steps_of_change, steps_of_term, take
 from argot.jargon_db.rows import Row
 from argot.types import Principal
 
@@ -103,9 +103,10 @@ class History:
         else:
             raise InvalidInput("Say which change to roll back, or a term and the moment to take it back to.")
         with self._connections.changing(by, "roll back", why=why or reason, undoes=change) as writer:
-            take(writer, steps(writer, by))
+            found = steps(writer, by)
+            take(writer, found)
             if change is not None:
-                look_again(writer, change)
+                reopen_conflicts(writer, change, found)
             if not writer.journal.rows:
                 raise Conflict("There is nothing to roll back: everything is as it was then.")
         return next(one for one in self.changes(by) if one.id == writer.number)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.accepted_conflicts import withdraw
 from argot.jargon_db.changes import Writer
 from argot.jargon_db.history_entries import may_read_entry
 from argot.jargon_db.normalise import normalise
@@ -23,11 +24,6 @@ _ENTRIES = "SELECT * FROM history_rows WHERE change = :change ORDER BY id DESC"
 _LATER = """
 SELECT * FROM history_rows WHERE subject = :subject AND row = :row AND change > :change
   AND before IS NOT after ORDER BY id DESC
-"""
-_LET_STAND = """
-SELECT row FROM history WHERE change = ? AND subject = 'sense' AND before = after
-  AND change NOT IN (SELECT undoes FROM changes WHERE undoes = ?) AND 'roll back' <> (
-    SELECT kind FROM changes WHERE changes.id = history.change)
 """
 _NOW = """
 SELECT * FROM sense_rows WHERE id IN (SELECT row FROM history WHERE subject = 'sense' AND change = :change)
@@ -70,7 +66,7 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
     blocked: list[Row] = []
     for row in rows:
         if row["before"] == row["after"]:
-            continue  # it was let stand, as it was: there is nothing to set back
+            continue  # a conflict of it was accepted: there is nothing to set back
         known = first.get((row["subject"], row["row"]))
         found = senses.get(row["row"]) if row["subject"] == "sense" else None
         now = known.now if known else _stored_now(writer, row, found)
@@ -177,11 +173,14 @@ def take(writer: Writer, steps: Iterable[Step]) -> None:
     _remove_contexts(writer, (step for step in contexts if step.then is None))
 
 
-def look_again(writer: Writer, change: int) -> None:
-    """What the change let stand is to be looked at again; the history says so, once."""
-    numbers = [row[0] for row in writer.db.conn.execute(_LET_STAND, (change, change))]
+def reopen_conflicts(writer: Writer, change: int, steps: Iterable[Step]) -> None:
+    """Has the conflicts that the change accepted looked at again. Senses that no step enters into the history are
+    entered as they are, so that it says so of each.
+    """
+    entered = {step.row for step in steps if step.subject == "sense"}
+    numbers = [number for number in withdraw(writer, change) if number not in entered]
     for sense in writer.senses(numbers).values():
-        writer.let_stand(sense)
+        writer.record_unchanged(sense)
 
 
 def _moves(step: Step) -> bool:

@@ -52,6 +52,18 @@ def m004_context_versions(db: Database) -> None:
     db.execute("ALTER TABLE contexts ADD COLUMN version INTEGER NOT NULL DEFAULT 1")
 
 
+@migrations()
+def m005_accepted_conflicts(db: Database) -> None:
+    """Conflicts that were accepted, a row for each sense of each, with what it said when it was judged.
+
+    They used to be read from the history: a change accepted conflicts if it entered a sense without changing it, until
+    it was rolled back. What was accepted so is carried over; the history stays as it is.
+
+    `change` refers to a row that is written at the end of the same transaction.
+    """
+    _run(db, _ACCEPTED_CONFLICTS)
+
+
 def _run(db: Database, script: str) -> None:
     for sql in script.strip().split(";\n\n"):
         db.execute(sql)
@@ -221,4 +233,31 @@ ALTER TABLE proposals ADD COLUMN score REAL;
 CREATE INDEX proposals_by_sense ON proposals (sense) WHERE sense IS NOT NULL;
 
 CREATE TABLE mined (source TEXT PRIMARY KEY, reader INTEGER NOT NULL) STRICT, WITHOUT ROWID
+"""
+
+_ACCEPTED_CONFLICTS = """
+CREATE TABLE accepted_conflicts (
+    change INTEGER NOT NULL REFERENCES changes (id) DEFERRABLE INITIALLY DEFERRED, kind TEXT NOT NULL,
+    sense INTEGER NOT NULL REFERENCES senses (id), said TEXT NOT NULL,
+    PRIMARY KEY (change, kind, sense)
+) STRICT, WITHOUT ROWID;
+
+CREATE TEMP VIEW judged AS
+SELECT changes.id AS change, changes.kind, changes.name, history.row AS sense,
+       json_remove(history.after, '$.owner', '$.status', '$.audience', '$.review_by') AS said
+FROM changes JOIN history ON history.change = changes.id AND history.subject = 'sense' AND history.after IS NOT NULL
+WHERE changes.kind NOT IN ('roll back', 'import', 'baseline')
+  AND EXISTS (SELECT 1 FROM history AS kept WHERE kept.change = changes.id AND kept.before = kept.after)
+  AND NOT EXISTS (SELECT 1 FROM changes AS later WHERE later.undoes = changes.id)
+ORDER BY history.id;
+
+INSERT OR REPLACE INTO accepted_conflicts (change, kind, sense, said)
+SELECT change, name, sense, said FROM judged WHERE kind = 'let stand';
+
+INSERT OR REPLACE INTO accepted_conflicts (change, kind, sense, said)
+SELECT change, accepted.kind, sense, said
+FROM judged, (SELECT 'conflicting_expansion' AS kind UNION ALL SELECT 'duplicate') AS accepted
+WHERE judged.kind <> 'let stand';
+
+DROP VIEW judged
 """

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from argot.errors import Conflict, InvalidInput, NotFound
+from argot.jargon_db.accepted_conflicts import BY_APPROVAL, record_acceptance
 from argot.jargon_db.changes import Writer, already_there
 from argot.jargon_db.connections import Connections
 from argot.jargon_db.inputs import STATUSES, SenseInput, checked, context_key, said
@@ -260,7 +261,7 @@ def add_new(writer: Writer, given: SenseInput) -> Sense:
 
 
 def require_reason(writer: Writer, sense: Sense) -> None:
-    """A term may mean two things in one context, but not by oversight. With a reason, both are let stand.
+    """A term may mean two things in one context, but not by oversight. With a reason, the conflict is accepted.
 
     Raises:
         Conflict: it would, and the change gives no reason.
@@ -276,8 +277,10 @@ def require_reason(writer: Writer, sense: Sense) -> None:
             " reason why it has both meanings there.",
             current=others[0],
         )
-    for other in others:
-        writer.let_stand(other)
+    if others:
+        for other in others:
+            writer.record_unchanged(other)
+        record_acceptance(writer, BY_APPROVAL, [*others, sense])
 
 
 def _merged(found: Sense, given: SenseInput) -> Sense:

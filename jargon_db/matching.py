@@ -11,13 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from argot.jargon_db.atoms import SEPARATORS, Atom, atoms_of, beginnings
 from argot.jargon_db.normalise import APOSTROPHES, normalise, plurals, singulars
 from argot.jargon_db.phrases import NearPhrases
 from argot.jargon_db.places import Places
-from argot.jargon_db.spelling import NearTerms, is_coded, misspelt_words
+from argot.jargon_db.spelling import NearTerms, Spelling, is_coded, misspelt_words
 from argot.jargon_db.words import is_function_word, is_ordinary_word
 from argot.types import Mention
 
@@ -30,14 +29,6 @@ _NUMBERED = frozenset(["No", "Nr", "Fig", "Figs", "Sec", "Vol", "Art", "Ch", "Eq
 _NAME = re.compile(r"\.?\s+(?:(?:van|von|de[rn]?|d[aio]|l[ae]|el|al|bin|ten|zu)\s+){0,2}[A-Z](?:\.|['’]?\w*[a-z])")
 _NUMBER = re.compile(r"\.\s*\d")
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "«": "»", "„": "“"}
-
-
-class Spelling(NamedTuple):
-    """One way to write a term: its own spelling or that of an alias, and the normalised key of that."""
-
-    term: str
-    spelling: str
-    key: str
 
 
 @dataclass(frozen=True, slots=True)

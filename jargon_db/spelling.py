@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, TypeVar
+from typing import NamedTuple, TypeVar
 
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
@@ -15,9 +15,6 @@ from argot.jargon_db.normalise import normalise, singulars, variants, without_po
 from argot.jargon_db.places import Places
 from argot.jargon_db.words import english_words, is_ordinary_word, is_well_known
 from argot.types import Mention
-
-if TYPE_CHECKING:
-    from argot.jargon_db.matching import Spelling
 
 P = TypeVar("P", bound=Hashable)
 
@@ -31,6 +28,14 @@ _LONGEST_CODE = 6
 _LONGEST_ANAGRAM = 20
 _CODE = 5
 """Below so many characters a term is taken for a code, in which every letter counts."""
+
+
+class Spelling(NamedTuple):
+    """One way to write a term: its own spelling or that of an alias, and the normalised key of that."""
+
+    term: str
+    spelling: str
+    key: str
 
 
 def is_coded(spelling: str) -> bool:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator
 
 from argot.jargon_db.connections import Connections
-from argot.jargon_db.matching import Spelling
 from argot.jargon_db.rows import may_read
 from argot.jargon_db.snapshots import loaded
+from argot.jargon_db.spelling import Spelling
 from argot.jargon_db.statements import statement
 from argot.jargon_db.views import Guards
 from argot.types import Principal

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from typing import Protocol
 
-from argot.jargon_db.matching import Spelling, TermMatcher
+from argot.jargon_db.matching import TermMatcher
 from argot.jargon_db.normalise import normalise
-from argot.jargon_db.spelling import Suggester
+from argot.jargon_db.spelling import Spelling, Suggester
 from argot.types import Principal
 
 logger = logging.getLogger(__name__)

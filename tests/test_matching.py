@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.jargon_db.matching import Spelling, TermMatcher
+from argot.jargon_db.matching import TermMatcher
 from argot.jargon_db.normalise import normalise
+from argot.jargon_db.spelling import Spelling
 
 TERMS = [
     "PUC", "NIRE", "MUBO", "ES", "IT", "AS", "OR", "ALL", "ACT", "AM", "CAN", "DOE", "C", "C++", "+5V", "/dev/nvme0n1",

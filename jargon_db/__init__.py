@@ -1,16 +1,16 @@
 """The glossary: contexts, terms, senses, their history, proposals and misses, looked up by SQL templates."""
 
-from argot.jargon_db.conflict_rules import SenseWarning
-from argot.jargon_db.exchange import ImportPreview
-from argot.jargon_db.files import ImportReport
+from argot.jargon_db.formats.files import ImportReport
+from argot.jargon_db.formats.glossary_file import ReadOptions
+from argot.jargon_db.formats.import_preview import ImportPreview
 from argot.jargon_db.glossary import Glossary
-from argot.jargon_db.glossary_file import ReadOptions
-from argot.jargon_db.history_entries import ChangeSet, HistoryEntry
-from argot.jargon_db.inputs import SenseInput
-from argot.jargon_db.matching import TermMatcher
-from argot.jargon_db.misses import MissRecord
-from argot.jargon_db.normalise import normalise, variants
-from argot.jargon_db.proposal_rows import Proposal
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.store.conflict_rules import SenseWarning
+from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
+from argot.jargon_db.store.inputs import SenseInput
+from argot.jargon_db.store.misses import MissRecord
+from argot.jargon_db.store.proposal_rows import Proposal
 
 __all__ = [
     "ChangeSet",

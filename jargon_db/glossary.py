@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argot.jargon_db.conflicts import Conflicts
-from argot.jargon_db.connections import Connections, prepare
-from argot.jargon_db.contexts import Contexts
-from argot.jargon_db.files import Files
-from argot.jargon_db.history import History
-from argot.jargon_db.mined import MiningLedger
-from argot.jargon_db.misses import Misses
-from argot.jargon_db.persons import Privacy
-from argot.jargon_db.proposals import Proposals
-from argot.jargon_db.search import Search
-from argot.jargon_db.senses import Senses
-from argot.jargon_db.term_lookup import TermLookup
-from argot.jargon_db.term_source import StoredTerms
-from argot.jargon_db.uses import Usage
-from argot.jargon_db.views import Views
+from argot.jargon_db.formats.files import Files
+from argot.jargon_db.lookup.views import Views
+from argot.jargon_db.store.conflicts import Conflicts
+from argot.jargon_db.store.connections import Connections, prepare
+from argot.jargon_db.store.contexts import Contexts
+from argot.jargon_db.store.history import History
+from argot.jargon_db.store.mining_ledger import MiningLedger
+from argot.jargon_db.store.misses import Misses
+from argot.jargon_db.store.privacy import Privacy
+from argot.jargon_db.store.proposals import Proposals
+from argot.jargon_db.store.search import Search
+from argot.jargon_db.store.senses import Senses
+from argot.jargon_db.store.term_lookup import TermLookup
+from argot.jargon_db.store.term_source import StoredTerms
+from argot.jargon_db.store.usage import Usage
 
 
 class Glossary:

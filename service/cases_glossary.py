@@ -104,7 +104,7 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
 
     `term` comes back in the glossary's spelling if it has one.
     """
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     key = normalise(term)
     found = await kb.blocking(kb.glossary.search.find, principal, term, 200)

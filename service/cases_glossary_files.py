@@ -9,9 +9,9 @@ from contextlib import aclosing
 from typing import Any
 
 from argot.errors import InvalidInput
-from argot.jargon_db.exchange import ImportPreview
-from argot.jargon_db.formats import FORMATS, format_named, format_to_write
-from argot.jargon_db.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.import_preview import ImportPreview
+from argot.jargon_db.formats.registry import FORMATS, format_named, format_to_write
 from argot.service.cases_glossary import Limit, Words
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Text, case

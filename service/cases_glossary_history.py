@@ -16,7 +16,7 @@ from argot.service.shapes import jsonable
 from argot.types import Context, Principal, Sense
 
 if TYPE_CHECKING:
-    from argot.jargon_db.history_entries import HistoryEntry
+    from argot.jargon_db.store.history_entries import HistoryEntry
 
 WEEKS = 12
 ChangeId = Number
@@ -105,7 +105,7 @@ async def glossary_use(
     `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
     and its `growth`: the second half of the weeks less the first. First come the most used, and the most growing.
     """
-    from argot.jargon_db.uses import week_of
+    from argot.jargon_db.store.usage import week_of
 
     today = datetime.now(UTC)
     named = [week_of(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.lookup.normalise import normalise
 from argot.service.cases_glossary import Limit, SenseFields, SenseId, Words, shown
 from argot.service.mining import LIKELY, SURE
 from argot.service.owner import KnowledgeBase
@@ -18,7 +18,7 @@ from argot.service.shapes import jsonable, passage
 from argot.types import Principal, SenseStatus
 
 if TYPE_CHECKING:
-    from argot.jargon_db.proposal_rows import Proposal
+    from argot.jargon_db.store.proposal_rows import Proposal
 
 ProposalId = Number
 Score = Annotated[float, Field(ge=0, le=1)]

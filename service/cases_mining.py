@@ -14,7 +14,7 @@ from pydantic import Field
 
 from argot.errors import ArgotError, NotFound
 from argot.jargon_db.glossary import Glossary
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.lookup.normalise import normalise
 from argot.service.mining import Mining, shown, unread
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Count, Event, Text, case

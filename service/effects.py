@@ -113,9 +113,9 @@ async def mentioning(
 
     A thread is its owner's alone, whatever else somebody may read; of other people only what they shared is looked at.
     """
-    from argot.jargon_db.matching import TermMatcher
-    from argot.jargon_db.normalise import normalise
-    from argot.jargon_db.spelling import Spelling
+    from argot.jargon_db.lookup.matcher import TermMatcher
+    from argot.jargon_db.lookup.normalise import normalise
+    from argot.jargon_db.lookup.spelling import Spelling
 
     matcher = TermMatcher(Spelling(name, name, normalise(name)) for name in names if normalise(name))
     missed = await kb.blocking(kb.glossary.misses.find, principal)

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from argot.jargon_db.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.types import Audience, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.jargon_db.glossary import Glossary
     from argot.jargon_db.mining import Mined, Text
-    from argot.jargon_db.proposal_rows import Origin, Proposal
+    from argot.jargon_db.store.proposal_rows import Origin, Proposal
 
 SURE = 0.8
 """From here on somebody wrote it down as a definition: in a glossary, a table or list of terms, in brackets."""

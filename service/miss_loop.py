@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.graph.learned import Learned
     from argot.jargon_db.glossary import Glossary
-    from argot.jargon_db.history_entries import HistoryEntry
     from argot.jargon_db.mining import Definition
-    from argot.jargon_db.proposal_rows import Proposal
+    from argot.jargon_db.store.history_entries import HistoryEntry
+    from argot.jargon_db.store.proposal_rows import Proposal
     from argot.service.owner import KnowledgeBase
     from argot.tools.model.definer import QuotedDefinition
 
@@ -118,7 +118,7 @@ def _definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Au
 
 def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[_Meaning, str]]:
     """The meanings worth proposing, each with its description: what a sentence says the term is, in its own words."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     by_key: defaultdict[str, list[Definition]] = defaultdict(list)
     for one in definitions:
@@ -140,7 +140,7 @@ def _commonest(definitions: Sequence[Definition]) -> str:
 
 def _known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
     """The normalised expansions the glossary has for the term, in whatever status."""
-    from argot.jargon_db.normalise import normalise, variants
+    from argot.jargon_db.lookup.normalise import normalise, variants
 
     keys = set(variants(term))
     found = glossary.search.find(principal, term, 200)
@@ -177,7 +177,7 @@ def _passages_with(store: CorpusStore, principal: Principal, term: str, most: in
 
 def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
     """What the model says, as a proposal. Beside one drafted without it, its quotation stands in for its own words."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
     if normalise(expansion) in _known(glossary, principal, term):
@@ -210,7 +210,7 @@ class News:
 
 def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, News]]:
     """What this person is still to be told of, with the threads; nothing is marked as told."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     glossary = kb.glossary
     untold = glossary.misses.untold(principal.name, thread)
@@ -228,7 +228,7 @@ def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None)
 
 def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[News]:
     """What this person is to be told in this thread now. Each is given out once: who takes it must tell it."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     taken = []
     for _, news in news_for(kb, principal, thread):
@@ -243,7 +243,7 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
 
     Who was offered senses and took none of them is not to hear of the same ones again.
     """
-    from argot.jargon_db.normalise import variants
+    from argot.jargon_db.lookup.normalise import variants
 
     keys = set(variants(term))
     return any(_begins(entry, keys) for entry in glossary.history.entries(LOOP, sense_id=sense.id) if entry.at >= asked)
@@ -256,7 +256,7 @@ def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
 
 
 def _answers(kept: dict[str, Any] | None, keys: Iterable[str]) -> bool:
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     if kept is None or kept["status"] != "approved":
         return False

@@ -16,7 +16,7 @@ from argot.evaluate.abbreviation_questions import TEMPLATES, AbbreviationQuestio
 from argot.evaluate.abbreviations import AbbreviationsReport, Reading, evaluate_abbreviations
 from argot.evaluate.base import Identifier, TemporaryBase
 from argot.evaluate.reports import abbreviations_tables
-from argot.jargon_db.words import is_well_known
+from argot.jargon_db.lookup.words import is_well_known
 from argot.service import evaluation
 from argot.settings import Settings
 from argot.tools.model.server import ModelServer

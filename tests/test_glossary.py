@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.jargon_db import Glossary
-from argot.jargon_db.normalise import normalise, variants
-from argot.jargon_db.statements import statement
+from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.store.statements import statement
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)

@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from argot.errors import Conflict, NotAllowed
-from argot.jargon_db import Glossary, SenseInput, bulk
+from argot.jargon_db import Glossary, SenseInput
+from argot.jargon_db.store import bulk_writer
 from argot.types import Principal
 
 ADMIN = Principal("admin", sees_all=True)
@@ -56,7 +57,7 @@ TWICE = [[SenseInput("PUC", "NAND", "one")], [SenseInput("PUC", "NAND", "one", t
 @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(files=FILES, batch=st.sampled_from([1, 2, 1000]))
 def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory, monkeypatch, files, batch):
-    monkeypatch.setattr(bulk, "_BATCH", batch)
+    monkeypatch.setattr(bulk_writer, "_BATCH", batch)
     folder = tmp_path_factory.mktemp("bulk")
     at_once, singly = Glossary.open(folder / "a.db"), Glossary.open(folder / "b.db")
     for file in files:

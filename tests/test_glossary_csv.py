@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import Glossary
-from argot.jargon_db.csv_format import COLUMNS, join_aliases, read_senses, split_aliases
+from argot.jargon_db.formats.csv_format import COLUMNS, join_aliases, read_senses, split_aliases
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -97,7 +97,7 @@ def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
 
 def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
     """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
-    from argot.jargon_db.journal import Journal
+    from argot.jargon_db.store.journal import Journal
 
     record = Journal.record
 

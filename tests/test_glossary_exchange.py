@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary, InvalidInput, NotAllowed
 from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats import FORMATS, format_of, format_to_write, read_file
+from argot.jargon_db.formats.registry import FORMATS, format_of, format_to_write, read_file
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -525,7 +525,7 @@ def listener():
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
 def test_a_failure_half_way_leaves_nothing(full, tmp_path, monkeypatch, format):
     """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
-    from argot.jargon_db.journal import Journal
+    from argot.jargon_db.store.journal import Journal
 
     record, file = Journal.record, full.files.export_file(EVERYBODY, format).encode()
 

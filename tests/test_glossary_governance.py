@@ -17,8 +17,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db import Glossary, SenseInput
-from argot.jargon_db.schema import migrations
-from argot.jargon_db.snapshots import snapshot_of_sense
+from argot.jargon_db.store.schema import migrations
+from argot.jargon_db.store.snapshots import snapshot_of_sense
 from argot.service import people
 from argot.types import MANAGERS, Principal
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argot.jargon_db import Glossary
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.lookup.normalise import normalise
 from argot.types import Principal
 
 ADMIN = Principal("admin", sees_all=True)

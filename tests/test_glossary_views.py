@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from argot.jargon_db import Glossary, views
+from argot.jargon_db import Glossary
+from argot.jargon_db.lookup import views
 from argot.types import Principal
 
 ANN, EVE = Principal("ann"), Principal("eve", groups=frozenset({"hr"}))

@@ -12,7 +12,7 @@ from argot.graph.records import EXPLAINED, context_scores, senses_of, term_of, t
 from argot.graph.stage import Step
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
 from argot.graph.telling import says_nothing_else
-from argot.jargon_db.phrases import NearPhrases
+from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.tools.jargon import known_to_documents
 from argot.tools.senses import SenseChooser, SenseRanking
 from argot.tools.words import content_stems

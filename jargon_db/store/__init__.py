@@ -1,0 +1,1 @@
+"""glossary.db: its schema and connections, and the parts of the glossary that read and write it."""

@@ -157,5 +157,5 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
     said = [jsonable(one) for one in await threads.feedback(principal.name, thread)]
     files = [jsonable(one) for one in await threads.files(principal.name, thread)]
-    shared = await kb.blocking(kb.glossary.shares_questions, principal.name, thread)
+    shared = await kb.blocking(kb.glossary.misses.are_shared, principal.name, thread)
     return {**jsonable(found), **jsonable(state), "feedback": said, "files": files, "shared": shared}

@@ -7,7 +7,6 @@ Opening takes the lock and looks at every store; the stores themselves open when
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import threading
 import time
@@ -179,7 +178,7 @@ class KnowledgeBase:
         return self._model_server
 
     def warm_model(self) -> None:
-        """Load what speaks to the model server (over a second), and ask it what it serves, beside everything else.
+        """Load what speaks to the model server (HTTP, TLS), and ask it what it serves, beside everything else.
 
         A server that is down is no fault here: it is found out, and told, when a question needs it.
         """
@@ -188,7 +187,7 @@ class KnowledgeBase:
 
     async def _warm(self, server: ModelServer) -> None:
         try:
-            await asyncio.to_thread(importlib.import_module, "argot.tools.model.connection")
+            await server.load()
             await server.offer()
         except Exception as error:
             logger.info("the language model server does not answer yet: %s", server.fault(error).clause)

@@ -24,8 +24,8 @@ from argot.prompts.loader import fenced, numbered, prompt
 from argot.results import ModelCall
 from argot.tools.model.bounds import Clock
 from argot.tools.model.calling import response_format
-from argot.tools.model.exchange import token_count
-from argot.tools.model.faults import WrongAnswer
+from argot.tools.model.chunks import token_count
+from argot.tools.model.faults import StatusError, WrongAnswer
 from argot.tools.model.replies import InvalidReply, parse_object
 from argot.tools.model.server import ModelServer
 from argot.types import MatchedSegment, Passage
@@ -119,8 +119,6 @@ class ModelJudge:
         Raises:
             ModelUnavailable: the server does not answer at all.
         """
-        from argot.tools.model.connection import StatusError
-
         clock, started = Clock.of(self.server.settings), time.monotonic()
         failed, usage = "", dict[str, int]()
         try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.tools.model.bounds import Clock
 from argot.tools.model.calling import response_format
-from argot.tools.model.faults import WrongAnswer, not_served
+from argot.tools.model.faults import StatusError, WrongAnswer, not_served
 from argot.tools.model.replies import InvalidReply, parse_object
 from argot.tools.model.tokens import count, counts_tokens
 
@@ -63,15 +63,13 @@ async def _chat(
     server: ModelServer, model: str, tokens: int, *, needed: bool = False, **more: Any
 ) -> dict[str, Any] | None:
     """The reply's one choice; None where the server refuses such a request, unless it is `needed`."""
-    from argot.tools.model.connection import StatusError
-
     messages = [{"role": role, "content": text} for role, text in GREETING]
     body = {"model": model, "messages": messages, "temperature": 0, server.habits.max_tokens: tokens, **more}
     asking = server.connection().request("POST", f"{server.address.api}/chat/completions", body)
     try:
         answer = await Clock.of(server.settings).wait(asking)
     except StatusError as error:
-        if error.status_code in REFUSALS and not needed:
+        if error.status in REFUSALS and not needed:
             return None
         raise
     try:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.model.address import Address, address_of
-from argot.tools.model.faults import ContextOverflow, Fault, WrongAnswer, fault_of, named, unreachable
+from argot.tools.model.faults import ContextOverflow, Fault, StatusError, WrongAnswer, fault_of, named, unreachable
 from argot.tools.model.model import Model
 
 if TYPE_CHECKING:
-    from argot.tools.model.connection import Connection
+    from argot.tools.model.client import ModelClient
 
 __all__ = ["ContextOverflow", "Model", "ModelServer", "ServerInfo", "forget_servers"]
 
@@ -32,7 +32,7 @@ SILENT_SECONDS = 10.0
 OFFER_SECONDS = 300.0
 """So long what the server serves is believed without asking again."""
 LONGEST_NAME = 300
-SPEAKER = "argot.tools.model.connection"
+SPEAKER = "argot.tools.model.client"
 DEFAULT_CONTEXT = 4096
 """Where neither the server nor the settings say: Ollama's default, which it cuts prompts to without a word."""
 
@@ -127,7 +127,7 @@ class ModelServer:
     """Told of each call when it has ended, whoever made it."""
     _described: tuple[ServerInfo, float] | None = None
     _silent_until: float = 0.0
-    _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = field(
+    _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ModelClient] = field(
         default_factory=weakref.WeakKeyDictionary
     )
 
@@ -147,15 +147,15 @@ class ModelServer:
         """One run's use of the server; each call is appended to `calls`."""
         return Model(self, calls)
 
-    def connection(self) -> Connection:
+    def connection(self) -> ModelClient:
         """The running loop's connections: a pool belongs to the loop that made it."""
-        from argot.tools.model.connection import Connection
+        from argot.tools.model.client import ModelClient
 
         loop = asyncio.get_running_loop()
         for closed in [one for one in self._connections if one.is_closed()]:
             del self._connections[closed]
         if loop not in self._connections:
-            self._connections[loop] = Connection(self.settings, self.address)
+            self._connections[loop] = ModelClient(self.settings, self.address)
         return self._connections[loop]
 
     async def aclose(self) -> None:
@@ -206,7 +206,7 @@ class ModelServer:
         await self.describe()
 
     async def load(self) -> None:
-        """Import what speaks to the server, beside everything else: more than a second, which no bound counts."""
+        """Import what speaks to the server, beside everything else: a moment, which no bound counts."""
         if SPEAKER not in sys.modules:
             await asyncio.to_thread(importlib.import_module, SPEAKER)
 
@@ -226,12 +226,10 @@ class ModelServer:
 
     async def _models(self) -> list[dict[str, Any]]:
         """What /v1/models lists; a gateway without it is no fault where the model is named in the settings."""
-        from argot.tools.model.connection import StatusError
-
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
         except StatusError as error:
-            if error.status_code in (404, 405) and self.settings.model:
+            if error.status in (404, 405) and self.settings.model:
                 return []
             raise
         data = listed.get("data") if isinstance(listed, dict) else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from argot.tools.model.exchange import Messages
-from argot.tools.model.faults import TooLong
+from argot.tools.model.faults import StatusError, TooLong, WrongAnswer
 
 if TYPE_CHECKING:
     from argot.tools.model.server import ModelServer
@@ -86,9 +86,6 @@ async def _bounded(server: ModelServer, messages: Messages) -> int | None:
 
 async def _ask(server: ModelServer, messages: Messages) -> int | None:
     """None, from then on always, where the server has no such endpoint."""
-    from argot.tools.model.connection import StatusError
-    from argot.tools.model.faults import WrongAnswer
-
     offer = await server.offer()
     said = [{"role": role, "content": text} for role, text in messages]
     body = {"model": offer.model, "messages": said, "add_generation_prompt": True}
@@ -98,7 +95,7 @@ async def _ask(server: ModelServer, messages: Messages) -> int | None:
         except WrongAnswer:
             break
         except StatusError as error:
-            if error.status_code == 400:
+            if error.status == 400:
                 continue
             break
         found = answer.get("count") if isinstance(answer, dict) else None

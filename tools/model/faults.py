@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -144,6 +145,8 @@ def _of_transport(error: Exception, address: Address) -> Fault | None:
     """The fault of an exception of httpx's, which is imported only where one can have come."""
     import httpx
 
+    if isinstance(error, httpx.ConnectError) and _is_distrust(error):
+        return Fault("shows a certificate that is not trusted: name its authority's file as SSL_CERT_FILE")
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return Fault(unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
     if isinstance(error, httpx.TimeoutException):
@@ -153,6 +156,13 @@ def _of_transport(error: Exception, address: Address) -> Fault | None:
     if isinstance(error, httpx.HTTPError):
         return Fault("broke off the connection", again=True)
     return None
+
+
+def _is_distrust(error: BaseException | None) -> bool:
+    """Whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _odd(error: Exception) -> str:

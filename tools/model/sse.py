@@ -56,7 +56,7 @@ class EventParser:
     def _take(self, line: bytes, events: list[bytes]) -> None:
         if not self._begun:
             self._begun, line = True, line.removeprefix(BYTE_ORDER_MARK)
-        if line.startswith(b"data:"):
+        if line.startswith(b"data:") or line == b"data":
             self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
             self._size += len(line)
             if self._size > MAX_EVENT_BYTES:

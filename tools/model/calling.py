@@ -8,20 +8,18 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import Prompt
 from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
 from argot.tools.model.bounds import Clock, ends_in_blanks
+from argot.tools.model.endpoint import Endpoint
 from argot.tools.model.exchange import Exchange, Messages
 from argot.tools.model.faults import Fault, not_served
 from argot.tools.model.replies import is_whole, parse_object
 from argot.tools.model.scripts import in_fewer_characters, is_wide
-
-if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
 
 IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 INVALID_REPLIES = 2
@@ -34,7 +32,7 @@ PAUSE_SECONDS = 0.2
 class Run:
     """What the calls of one run share. `failed`: why the model is not asked any more."""
 
-    server: ModelServer
+    server: Endpoint
     calls: list[ModelCall]
     failed: str | None = None
     invalid: int = 0

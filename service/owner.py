@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.jargon_db.glossary import Glossary
     from argot.service.metrics import Metrics
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 logger = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ class KnowledgeBase:
             InvalidSettings: its URL is none.
         """
         if self._model_server is None and self.settings.model_url:
-            from argot.tools.model.server import ModelServer
+            from argot.tools.llm.server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)
             if self._model_server is not None and self.metrics is not None:

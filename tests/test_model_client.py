@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
-from argot.tools.model.bounds import MAX_EVENT_BYTES, BodyTooLarge
-from argot.tools.model.server import ModelServer
-from argot.tools.model.sse import EventParser
+from argot.tools.llm.limits import MAX_EVENT_BYTES, BodyTooLarge
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.sse import EventParser
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
 PATIENT = {"model_connect_seconds": 60, "model_first_token_seconds": 600, "model_seconds": 3600}
@@ -107,7 +107,7 @@ async def test_a_thought_in_a_field_of_its_own_is_a_sign_of_work_and_no_answer(s
 def test_nothing_on_the_path_of_a_question_needs_openai() -> None:
     """Neither it nor LangChain's client of it is an installation's any more, and both take seconds to import."""
     script = (
-        "import sys; import argot.tools.model.client, argot.tools.model.server, argot.service.cases;"
+        "import sys; import argot.tools.llm.client, argot.tools.llm.server, argot.service.cases;"
         "print(*{'openai', 'langchain_openai'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -13,7 +13,7 @@ from argot.graph.state import HitRecord, State
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
 from argot.tools.instructions import gives_orders
-from argot.tools.model.refusal import is_refusal
+from argot.tools.llm.refusal import is_refusal
 from argot.tools.outline import OutlineWriter
 
 Hearer = Callable[[Sequence[str]], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.tools.model.bounds import MAX_EVENT_BYTES, BodyTooLarge
+from argot.tools.llm.limits import MAX_EVENT_BYTES, BodyTooLarge
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from argot.tools.model.faults import ServerFailed, WrongAnswer
+from argot.tools.llm.faults import ServerFailed, WrongAnswer
 
 MOST_TOKENS = 2**31
 NO_PART = "sent what cannot be read: something that is no part of an answer"

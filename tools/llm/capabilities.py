@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from argot.tools.model.bounds import Clock
-from argot.tools.model.calling import response_format
-from argot.tools.model.endpoint import Endpoint
-from argot.tools.model.faults import StatusError, WrongAnswer, not_served
-from argot.tools.model.replies import InvalidReply, parse_object
-from argot.tools.model.tokens import count, counts_tokens
+from argot.tools.llm.calls import response_format
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import StatusError, WrongAnswer, not_served
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.structured_output import InvalidReply, parse_object
+from argot.tools.llm.tokens import count, counts_tokens
 
 WORD = "blue-17"
 """No model says this by itself: one that replies with it was held to the schema."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from argot.protocols import TAKEN_BACK
-from argot.tools.model.bounds import CHARS_PER_TOKEN, BodyTooLarge, Clock
-from argot.tools.model.chunks import Chunk, read_chunk
-from argot.tools.model.faults import WrongAnswer
-from argot.tools.model.replies import readable
-from argot.tools.model.spoken import Spoken
+from argot.tools.llm.chunks import Chunk, read_chunk
+from argot.tools.llm.faults import WrongAnswer
+from argot.tools.llm.limits import CHARS_PER_TOKEN, BodyTooLarge, Clock
+from argot.tools.llm.reasoning_filter import ReasoningFilter
+from argot.tools.llm.structured_output import readable
 
 if TYPE_CHECKING:
-    from argot.tools.model.client import EventStream, ModelClient
+    from argot.tools.llm.client import EventStream, ModelClient
 
 AFTER_SECONDS = 2.0
 """For what follows the end of a reply, which is nothing but its counts."""
@@ -29,7 +29,7 @@ Messages = Sequence[tuple[str, str]]
 
 
 @dataclass(repr=False)
-class Exchange:
+class Completion:
     """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
 
     `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
@@ -72,20 +72,20 @@ class Exchange:
             Exception: whatever the client raises (`faults.fault_of` explains it).
         """
         stream = await clock.wait(client.stream(self._request(), self.id))
-        spoken = Spoken(expects_thought=self.expects_thought)
+        visible = ReasoningFilter(expects_thought=self.expects_thought)
         try:
-            while not spoken.is_over and (chunk := await self._next(stream, clock)):
+            while not visible.is_over and (chunk := await self._next(stream, clock)):
                 text = self._take(chunk)
                 if text or chunk.thinks:
                     clock.came()
-                for said in spoken.hear(text):
+                for said in visible.feed(text):
                     yield self._given(said)
-            for said in spoken.rest(cut_short=self.cut_short or not self.finish):
+            for said in visible.rest(cut_short=self.cut_short or not self.finish):
                 yield self._given(said)
         finally:
             await stream.aclose()
-        self.thought_unannounced = spoken.unannounced
-        if not self.finish and not spoken.is_over:
+        self.thought_unannounced = visible.unannounced
+        if not self.finish and not visible.is_over:
             raise WrongAnswer("broke off its answer" if self._begun else "sent an empty answer")
         if not self.received:
             raise WrongAnswer(EMPTY.get(self.finish, "sent an empty answer"))

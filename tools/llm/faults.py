@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
-from argot.tools.model.address import Address
-from argot.tools.model.bounds import BodyTooLarge, TooLate
-from argot.tools.model.replies import InvalidReply
+from argot.tools.llm.address import Address
+from argot.tools.llm.limits import BodyTooLarge, TooLate
+from argot.tools.llm.structured_output import InvalidReply
 
 OVERFLOW = re.compile(
     r"context.{0,20}(length|size|window)|maximum (model )?length|max_model_len|too many tokens"

@@ -12,11 +12,11 @@ from functools import lru_cache
 
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.model.address import address_of
-from argot.tools.model.endpoint import OFFER_SECONDS, Endpoint
-from argot.tools.model.faults import ContextOverflow
-from argot.tools.model.model import Model
-from argot.tools.model.probing import ServerInfo, probe
+from argot.tools.llm.address import address_of
+from argot.tools.llm.capabilities import ServerInfo, probe
+from argot.tools.llm.endpoint import OFFER_SECONDS, Endpoint
+from argot.tools.llm.faults import ContextOverflow
+from argot.tools.llm.session import Model
 
 __all__ = ["ContextOverflow", "Model", "ModelServer", "ServerInfo", "forget_servers"]
 

@@ -9,9 +9,9 @@ import re
 import time
 from collections.abc import Callable, Sequence
 
-from argot.tools.model.endpoint import Endpoint
-from argot.tools.model.exchange import Messages
-from argot.tools.model.faults import StatusError, TooLong, WrongAnswer
+from argot.tools.llm.completion import Messages
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
 
 TEMPLATE_TOKENS = 96
 """At most so many does a chat template add: its marks, and a date or a role of its own (gpt-oss: about 70)."""

@@ -19,10 +19,10 @@ from typing import Any, Self
 import httpx
 
 from argot.settings import Settings
-from argot.tools.model.address import Address
-from argot.tools.model.bounds import WINDOWS, Inflater
-from argot.tools.model.faults import StatusError, WrongAnswer
-from argot.tools.model.sse import EventParser
+from argot.tools.llm.address import Address
+from argot.tools.llm.faults import StatusError, WrongAnswer
+from argot.tools.llm.limits import WINDOWS, Inflater
+from argot.tools.llm.sse import EventParser
 
 for _library in ("httpx", "httpcore"):
     logging.getLogger(_library).setLevel(logging.WARNING)  # at DEBUG they log whole requests, which hold prompts

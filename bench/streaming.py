@@ -92,7 +92,8 @@ async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[s
     from argot.service.owner import KnowledgeBase
     from argot.settings import load_settings
 
-    more = {"model_url": url, "model_answer_tokens": 2 * arguments.tokens, "model_seconds": 600.0}
+    patient = {"model_connect_seconds": 60.0, "model_first_token_seconds": 600.0, "model_seconds": 600.0}
+    more = {"model_url": url, "model_answer_tokens": 2 * arguments.tokens, **patient}
     settings = load_settings(home=Path(home), **more)
     rows: dict[str, Any] = {}
     async with KnowledgeBase.open(settings.home, settings, patience=30) as kb:

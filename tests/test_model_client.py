@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
+from argot.tools.llm.client import GATHER_SECONDS, UNGATHERED
 from argot.tools.llm.limits import MAX_EVENT_BYTES, BodyTooLarge
 from argot.tools.llm.server import ModelServer
 from argot.tools.llm.sse import EventParser
@@ -182,6 +183,31 @@ async def test_a_server_elsewhere_is_asked_through_the_proxy_of_the_environment(
     scripted_model.reply("cited_answer", "It is 4.5 V [1].")
     assert await said(model_of(Settings(model_url="http://models.invalid/v1", **PATIENT))) == "It is 4.5 V [1]."
     assert scripted_model.asked()[0].path == "http://models.invalid/v1/chat/completions"
+
+
+async def test_after_its_beginning_an_answer_is_read_several_tokens_at_a_time(
+    scripted_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON is not: nobody reads along, and all that comes after it would wait."""
+    rests: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float, *more: Any) -> None:
+        if seconds == GATHER_SECONDS:
+            rests.append(seconds)
+        await sleep(seconds, *more)
+
+    monkeypatch.setattr("argot.tools.llm.client.asyncio.sleep", noted)
+    words = " ".join(str(number) for number in range(60))
+    scripted_model.speed = 0.005
+    scripted_model.reply("cited_answer", words)
+    model = model_of(scripted_model.settings(**PATIENT))
+    assert await said(model) == words
+    assert 1 <= len(rests) < 60 - UNGATHERED
+    rests.clear()
+    scripted_model.reply("identify_jargon", {"terms": ["word " * 8] * 8})
+    await model.json("identify_jargon", question="What is it?")
+    assert not rests
 
 
 # -- stopping ---------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import ssl
+import time
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator
@@ -35,6 +36,12 @@ DONE = b"[DONE]"
 """What OpenAI's interface sends as the last event."""
 DRAIN_SECONDS = 0.1
 """For what HTTP sends behind the last event: read to its end, the connection can serve the next call."""
+GATHER_SECONDS = 0.025
+"""A token a read would wake the process 150 times a second for each answer; so a read waits for several tokens."""
+UNGATHERED = 16
+"""Reads at the beginning of a stream that wait for nothing: the first of them bring the first words."""
+WAITED_SECONDS = 0.001
+"""A read that took so long found nothing there, so that nothing is left behind what it brought."""
 COMPRESSION = "sent what cannot be read: a compression that is broken or unknown"
 
 
@@ -71,8 +78,13 @@ class ModelClient:
         finally:
             await response.aclose()
 
-    async def stream(self, body: dict[str, Any], request_id: str) -> EventStream:
+    async def stream(self, body: dict[str, Any], request_id: str, *, gathers: bool = False) -> EventStream:
         """A chat completion as the server writes it. Closing the stream tells the server to stop.
+
+        Args:
+            body: the request, without `stream`.
+            request_id: what the server shall call it.
+            gathers: people read along, so that a few hundredths of a second between two reads do not matter.
 
         Raises:
             StatusError: the server refuses it.
@@ -80,7 +92,8 @@ class ModelClient:
             httpx.HTTPError: the connection failed.
         """
         url = f"{self._address.api}/chat/completions"
-        return EventStream(await self._sent("POST", url, {**body, "stream": True}, "text/event-stream", request_id))
+        response = await self._sent("POST", url, {**body, "stream": True}, "text/event-stream", request_id)
+        return EventStream(response, gathers=gathers)
 
     async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
         """The response's head, after a look at it: status, compression and content type are those of a model server."""
@@ -105,8 +118,11 @@ class ModelClient:
 class EventStream:
     """The data of a response's server-sent events, one after the other, until [DONE] or the end of the body."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx.Response, *, gathers: bool = False) -> None:
         self._response = response
+        self._gathers = gathers
+        self._ungathered = UNGATHERED
+        self._waited = False
         self._body = _plain(response)
         self._parser = EventParser()
         self._events: deque[bytes] = deque()
@@ -116,12 +132,22 @@ class EventStream:
 
     async def __anext__(self) -> bytes:
         while not self._events:
-            self._events.extend(self._parser.feed(await anext(self._body)))
+            self._events.extend(self._parser.feed(await self._read()))
         event = self._events.popleft()
         if event.startswith(DONE):
             await self._drain()
             raise StopAsyncIteration
         return event
+
+    async def _read(self) -> bytes:
+        """What comes next. After a read that had to wait, more is let come first, which the next then finds there."""
+        self._ungathered -= 1
+        if self._gathers and self._waited and self._ungathered < 0:
+            await asyncio.sleep(GATHER_SECONDS)
+        began = time.monotonic()
+        data = await anext(self._body)
+        self._waited = time.monotonic() - began > WAITED_SECONDS
+        return data
 
     @property
     def is_waiting(self) -> bool:

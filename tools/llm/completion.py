@@ -71,7 +71,8 @@ class Completion:
             WrongAnswer: the stream ended before the reply did.
             Exception: whatever the client raises (`faults.fault_of` explains it).
         """
-        stream = await clock.wait(client.stream(self._request(), self.id))
+        is_text = "response_format" not in self.body and not self.by_words
+        stream = await clock.wait(client.stream(self._request(), self.id, gathers=is_text))
         visible = ReasoningFilter(expects_thought=self.expects_thought)
         try:
             while not visible.is_over and (chunk := await self._next(stream, clock)):

@@ -34,7 +34,7 @@ from argot.corpus.storing import relabel, store_revisions
 from argot.corpus.writing import NewRevision
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver
-from argot.types import EVERYONE, Audience, Document, ParsedDocument
+from argot.types import EVERYONE, Audience, Document, ParsedDocument, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.ingest import Corpus
@@ -115,11 +115,17 @@ class Adding:
     """One call of `Corpus.add`."""
 
     def __init__(
-        self, corpus: Corpus, deriver: Deriver | None, audience: Audience | None, tags: Sequence[str] | None
+        self,
+        corpus: Corpus,
+        deriver: Deriver | None,
+        audience: Audience | None,
+        tags: Sequence[str] | None,
+        by: Principal | None = None,
     ) -> None:
         self._corpus = corpus
         self._deriver = deriver
         self._audience = audience
+        self._by = by
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._done = 0
         self._total = 0
@@ -206,6 +212,9 @@ class Adding:
         return self._relabel(candidate, document)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
+        """A document with the same bytes and readers; None too if who adds is none of them: they would learn of it."""
+        if self._by is not None and not self._by.may_read(candidate.audience):
+            return None
         row = self._connection.execute(
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
             WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608

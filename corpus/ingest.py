@@ -148,6 +148,7 @@ class Corpus:
         deriver: Deriver | None = None,
         audience: Audience | None = None,
         tags: Sequence[str] | None = None,
+        by: Principal | None = None,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -157,8 +158,9 @@ class Corpus:
         Args:
             deriver: makes triples and derived texts of each document; its model being down does not stop documents.
             audience, tags: None leaves those of a known document as they are; a new one is for everyone, untagged.
+            by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
         """
-        return Adding(self, deriver, audience, tags).run(sources)
+        return Adding(self, deriver, audience, tags, by).run(sources)
 
     def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """Delete a document and every row, vector and original that came of it.

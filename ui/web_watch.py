@@ -15,7 +15,6 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
-from argot.errors import asked_from_elsewhere
 from argot.service.telling import new_request_id, request_id, surface
 from argot.ui.connections import SECURITY_HEADERS
 from argot.ui.door import networks, passed_on, within
@@ -52,7 +51,6 @@ class Watch:
             return
         request_id.set(new_request_id())
         surface.set(road_of(scope["path"]))
-        asked_from_elsewhere.set(True)
         if scope["type"] == "websocket":
             await self._connected(scope, receive, send)
         elif self._is_scraper(scope) and self.kb.metrics is not None:

@@ -63,6 +63,7 @@ async def add(
                 deriver=ExtractiveDeriver(),
                 audience=audience_of(audience),
                 tags=None if tags is None else tuple(tags),
+                by=principal,
             )
         )
         async with aclosing(ingest) as events:
@@ -190,11 +191,10 @@ def ingest_event(event: IngestEvent) -> Event:
 
 
 def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
-    """The event without what it says of a document that is not theirs to read: a manager may meet one's twin."""
+    """The event without the document, where that is not theirs to read."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
-    detail = "the same content as a document that is there" if event.kind == "duplicate" else event.detail
-    return replace(event, document=None, detail=detail)
+    return replace(event, document=None)
 
 
 def _require_there(paths: list[str]) -> None:

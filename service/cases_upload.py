@@ -50,7 +50,8 @@ async def upload(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> dict[str, Any]:
-    """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name).
+    """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name,
+    for readers of whom this person is one).
 
     The same name again, by the same person, is a new revision of that document. Without `audience` or `tags` a known
     document keeps its own, and a new one is for everyone.
@@ -71,7 +72,11 @@ async def upload(
     async with kb.writing:
         adding = stream(
             lambda: corpus.add(
-                [source], deriver=ExtractiveDeriver(), audience=readers, tags=None if tags is None else tuple(tags)
+                [source],
+                deriver=ExtractiveDeriver(),
+                audience=readers,
+                tags=None if tags is None else tuple(tags),
+                by=principal,
             )
         )
         async with aclosing(adding) as events:
@@ -80,8 +85,7 @@ async def upload(
     if last is None or last.kind in ("failed", "skipped"):
         raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
     if last.document is not None and not principal.may_read(last.document.audience):
-        detail = NOT_YOURS if last.kind in ("added", "updated") else "the same content is there already"
-        return {"kind": last.kind, "name": called, "detail": detail, "document": None}
+        return {"kind": last.kind, "name": called, "detail": NOT_YOURS, "document": None}
     plain = ingest_event(last)
     return {key: plain[key] for key in ("kind", "name", "detail", "document")}
 

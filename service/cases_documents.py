@@ -54,18 +54,21 @@ async def add(
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[dict[str, str]] = []
-    async with kb.writing:
-        sources = sources_in([Path(path) for path in paths], base_uri)
+    async with kb.adding:
+        sources, turns = sources_in([Path(path) for path in paths], base_uri), kb.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,
                 deriver=ExtractiveDeriver(),
                 audience=audience_of(audience),
                 tags=None if tags is None else tuple(tags),
+                turn=turns,
             )
         )
         async with aclosing(ingest) as events:
             async for found in events:
+                if found.kind == "progress":
+                    continue
                 event = _told_to(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1

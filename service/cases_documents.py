@@ -55,19 +55,23 @@ async def add(
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[dict[str, str]] = []
-    async with kb.writing:
+    async with kb.adding:
         sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
+        turns = kb.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,
                 deriver=ExtractiveDeriver(),
                 audience=audience_of(audience),
                 tags=None if tags is None else tuple(tags),
+                turn=turns,
                 by=principal,
             )
         )
         async with aclosing(ingest) as events:
             async for found in events:
+                if found.kind == "progress":
+                    continue
                 event = _told_to(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1

@@ -6,6 +6,7 @@ import base64
 import binascii
 import unicodedata
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
@@ -69,19 +70,12 @@ async def upload(
     )
     readers = None if audience is None else frozenset(audience)
     last: IngestEvent | None = None
-    async with kb.writing:
-        adding = stream(
-            lambda: corpus.add(
-                [source],
-                deriver=ExtractiveDeriver(),
-                audience=readers,
-                tags=None if tags is None else tuple(tags),
-                by=principal,
-            )
-        )
-        async with aclosing(adding) as events:
+    async with kb.adding:
+        labels: dict[str, Any] = {"audience": readers, "tags": None if tags is None else tuple(tags)}
+        adding = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, turn=kb.turns(), by=principal)
+        async with aclosing(stream(adding)) as events:
             async for event in events:
-                last = event if event.kind not in ("found", "done") else last
+                last = event if event.kind not in ("found", "progress", "done") else last
     if last is None or last.kind in ("failed", "skipped"):
         raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
     if last.document is not None and not principal.may_read(last.document.audience):

@@ -312,6 +312,7 @@ async def finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     """
     gate, seconds = kb.gate, kb.settings.stop_seconds
     gate.stop()
+    kb.attachments.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"

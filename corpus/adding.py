@@ -33,7 +33,7 @@ from argot.corpus.storing import EmbeddedRevision, Parts, relabel, store_revisio
 from argot.corpus.writing import NewRevision
 from argot.errors import UnreadableDocument
 from argot.protocols import Deriver
-from argot.types import EVERYONE, Audience, Document
+from argot.types import EVERYONE, Audience, Document, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.ingest import Corpus
@@ -119,10 +119,12 @@ class Adding:
         *,
         lane: Lane = "documents",
         turn: Turn = nullcontext,
+        by: Principal | None = None,
     ) -> None:
         self._corpus = corpus
         self._deriver = deriver
         self._audience = audience
+        self._by = by
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
@@ -221,7 +223,10 @@ class Adding:
         return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
+        """A document with the same bytes and readers; None too if who adds is none of them: they would learn of it."""
         audience, _ = self._labels(None)
+        if self._by is not None and not self._by.may_read(audience):
+            return None
         row = self._connection.execute(
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
             WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608

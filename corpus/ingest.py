@@ -162,6 +162,7 @@ class Corpus:
         tags: Sequence[str] | None = None,
         lane: Lane = "documents",
         turn: Turn = contextlib.nullcontext,
+        by: Principal | None = None,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -173,8 +174,9 @@ class Corpus:
             audience, tags: None leaves those of a known document as they are; a new one is for everyone, untagged.
             lane: whose files these are: the limits they are read by, and with whom they take turns.
             turn: held while documents are written, and never while one is read or embedded.
+            by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
         """
-        return Adding(self, deriver, audience, tags, lane=lane, turn=turn).run(sources)
+        return Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by).run(sources)
 
     def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """Delete a document and every row, vector and original that came of it.

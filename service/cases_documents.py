@@ -55,18 +55,23 @@ async def add(
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[dict[str, str]] = []
-    async with kb.writing:
+    async with kb.adding:
         sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
+        turns = kb.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,
                 deriver=ExtractiveDeriver(),
                 audience=audience_of(audience),
                 tags=None if tags is None else tuple(tags),
+                turn=turns,
+                by=principal,
             )
         )
         async with aclosing(ingest) as events:
             async for found in events:
+                if found.kind == "progress":
+                    continue
                 event = _told_to(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1
@@ -190,11 +195,10 @@ def ingest_event(event: IngestEvent) -> Event:
 
 
 def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
-    """The event without what it says of a document that is not theirs to read: a manager may meet one's twin."""
+    """The event without the document, where that is not theirs to read."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
-    detail = "the same content as a document that is there" if event.kind == "duplicate" else event.detail
-    return replace(event, document=None, detail=detail)
+    return replace(event, document=None)
 
 
 def _require_there(paths: list[str]) -> None:

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from pydantic import SecretStr
 
+from argot.errors import asked_from_elsewhere
 from argot.service.telling import request_id, said_now, secrets_now, surface
 from argot.settings import Settings
 
@@ -128,6 +129,13 @@ class Lines(logging.Formatter):
         self.clean = Cleaner(secrets_of(settings))
 
     def format(self, record: logging.LogRecord) -> str:
+        token = asked_from_elsewhere.set(False)  # whoever reads the log may know where the stores lie
+        try:
+            return self.line(record)
+        finally:
+            asked_from_elsewhere.reset(token)
+
+    def line(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", None) or {}
         told = "".join(f" {name}={value}" for name, value in fields.items())
         request = f" [{request_id.get()}]" if request_id.get() else ""
@@ -140,7 +148,7 @@ class Lines(logging.Formatter):
 class JsonLines(Lines):
     """One object a line: at, level, logger, message, request, surface, and whatever else was told."""
 
-    def format(self, record: logging.LogRecord) -> str:
+    def line(self, record: logging.LogRecord) -> str:
         told: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,

@@ -10,14 +10,15 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
 from argot.service import home as layout
-from argot.service.limits import Gate
+from argot.service.limits import Gate, Limits
 from argot.service.lock import HomeLock, read_owner
 from argot.service.people import People, local_principal
 from argot.service.restore import finish_restore
@@ -41,6 +42,8 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
+ADDED_AT_ONCE = 3
+"""Folders and uploads: an upload does not wait for a folder of a thousand files."""
 PATIENCE_SECONDS = 1.0
 """How long to wait for a command that is just about to finish before saying that the knowledge base is busy."""
 
@@ -56,9 +59,14 @@ class KnowledgeBase:
         self.settings = settings
         self.lock = lock
         self.writing = asyncio.Lock()
-        """Held while documents change, so that one change follows the other; questions go on beside it."""
-        self.gate = Gate(settings)
+        """Held while documents change, so that one change follows the other; questions go on beside it, and so does
+        whatever only gets documents ready to be written."""
+        self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
+        """Held by who puts documents in for everybody."""
+        self.gate = Gate(Limits.of_questions(settings))
         """Where questions wait for their turn, and where they are turned away."""
+        self.attachments = Gate(Limits.of_attachments(settings))
+        """The same for files that people put into their conversations."""
         self.metrics: Metrics | None = None
         """What is counted of everything done; None where nobody reads it."""
         self._guard = threading.RLock()
@@ -243,6 +251,20 @@ class KnowledgeBase:
             NotFound: there is no such user.
         """
         return self.people.principal(user) if user is not None else local_principal()
+
+    def turns(self) -> Callable[[], AbstractContextManager[None]]:
+        """`writing`, as work in a thread holds it. To be called in the event loop."""
+        loop = asyncio.get_running_loop()
+
+        @contextmanager
+        def turn() -> Iterator[None]:
+            asyncio.run_coroutine_threadsafe(self.writing.acquire(), loop).result()
+            try:
+                yield
+            finally:
+                loop.call_soon_threadsafe(self.writing.release)
+
+        return turn
 
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a store's function in a worker thread."""

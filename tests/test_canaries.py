@@ -489,8 +489,13 @@ async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_byte
     (tmp_path / "copy.md").write_text(canary.text, "utf-8")
     parameters = {"paths": [str(tmp_path / "copy.md")], "audience": ["hr"]}
     events = [event async for event in cases.run(kb, MANAGER, "add", parameters)]
-    assert events[-1]["data"]["duplicate"] == 1
+    assert events[-1]["data"]["added"] == 1 and events[-1]["data"]["duplicate"] == 0
     assert canary.word not in json.dumps(events).casefold()
+    other = {"name": "upload.md", "data": base64.b64encode(canary.text.encode()).decode(), "audience": ["hr"]}
+    done = await cases.result(kb, MANAGER, "upload", **other)
+    assert (done["kind"], done["document"]) == ("added", None)
+    (tmp_path / "copy.md").rename(tmp_path / "another.md")
+    parameters["paths"] = [str(tmp_path / "another.md")]
     manager_of_hr = Principal("mona", frozenset({"managers", "hr"}))
     assert canary.word in json.dumps([event async for event in cases.run(kb, manager_of_hr, "add", parameters)])
 

@@ -1,3 +1,5 @@
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -6,8 +8,9 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import Glossary
-from argot.jargon_db.formats.csv_format import COLUMNS, join_aliases, read_senses, split_aliases
-from argot.types import Principal
+from argot.jargon_db.formats.csv_format import COLUMNS, join_aliases, read_senses, split_aliases, write_senses
+from argot.jargon_db.store.inputs import clean_aliases
+from argot.types import Principal, Sense
 
 EVERYBODY = Principal("admin", sees_all=True)
 HEADER = "term,context,expansion,description,notes,aliases,owner\n"
@@ -70,7 +73,7 @@ def test_an_empty_or_missing_context_means_general(glossary):
 def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
     glossary.files.import_csv(FILE)
     exported = glossary.files.export_csv(EVERYBODY)
-    assert "=SUM(A1),+1,-1,@x" in exported
+    assert "'=SUM(A1),'+1,'-1,'@x" in exported
     other = Glossary.open(tmp_path / "other.db")
     other.files.import_csv(exported)
     assert other.files.export_csv(EVERYBODY) == exported
@@ -82,6 +85,22 @@ def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
         for s in glossary.senses.find(EVERYBODY)
     }
     other.close()
+
+
+FORMULA = st.text("'=+-@\t\r\n＝＠|\\,\"ab ", max_size=8)
+
+
+@settings(deadline=None)
+@given(FORMULA.filter(str.strip), FORMULA, FORMULA, st.lists(FORMULA.filter(lambda text: bool(text.strip(" \t\r\n")))))
+def test_no_cell_is_a_formula_and_each_comes_back(expansion, description, owner, aliases):
+    kept = clean_aliases(aliases)
+    written = write_senses(
+        [Sense(1, "PUC", "NAND", expansion.strip(), description, description, kept, owner, "approved")]
+    )
+    for cell in list(csv.reader(io.StringIO(written, newline="")))[1]:
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
+    (read,) = read_senses(written, "x.csv")
+    assert (read.expansion, read.description, read.aliases, read.owner) == (expansion.strip(), description, kept, owner)
 
 
 def test_a_bad_row_is_named_and_nothing_is_stored(glossary):

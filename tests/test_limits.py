@@ -10,7 +10,7 @@ import pytest
 
 from argot.errors import InvalidInput, Later, ServiceStopping, TooManyQuestions
 from argot.service import cases
-from argot.service.limits import Gate
+from argot.service.limits import Gate, Limits
 from argot.service.owner import KnowledgeBase
 from argot.service.people import local_principal
 from argot.service.wire import decode, encode, error_event, error_of
@@ -30,7 +30,7 @@ class Clock:
 
 def gate(clock: Clock | None = None, **limits: int) -> Gate:
     nothing = {"questions_per_minute": 0, "questions_at_once": 0, "running_questions": 0, "waiting_questions": 0}
-    return Gate(Settings(**{**nothing, **limits}), clock or Clock())
+    return Gate(Limits.of_questions(Settings(**{**nothing, **limits})), clock or Clock())
 
 
 async def ask(at: Gate, who: Principal = ANN) -> None:

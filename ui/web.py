@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from argot.errors import ArgotError, InvalidSettings
+from argot.errors import ArgotError, InvalidSettings, OfThisMachine
 from argot.service import handles, memory
 from argot.service.local_socket import serving
 from argot.service.owner import KnowledgeBase
@@ -40,7 +40,6 @@ UNENCRYPTED = (
     "Argot can be reached from other machines, and without encryption: passwords and answers can be read on the way."
     " Put a proxy with https before it and set 'public_url' (docs/administrators.md)."
 )
-STORE_GONE = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 GRACE_SECONDS = 3
 """Open windows keep a connection; when all answers are done they get this long to end it."""
 SWITCH_SECONDS = 0.001
@@ -244,7 +243,7 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
             await kb.blocking(require_readable, kb.home)
         except ArgotError as error:
             logger.error("a store does not answer: %s", error)
-            raise HTTPException(503, STORE_GONE) from error
+            raise HTTPException(503, OfThisMachine.elsewhere) from error
         await (await kb.threads()).of("")
         await kb.load()
         return {"status": "ready"}
@@ -313,6 +312,7 @@ async def finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     """
     gate, seconds = kb.gate, kb.settings.stop_seconds
     gate.stop()
+    kb.attachments.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"

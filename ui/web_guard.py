@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from argot.errors import NotAllowed
+from argot.errors import NotAllowed, asked_from_elsewhere
 from argot.ui.access import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
 from argot.ui.api.errors import told_to_programs
 from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES
@@ -138,6 +138,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        asked_from_elsewhere.set(True)
         headers = Headers(scope=scope)
         if refusal := self.refusal(scope, headers):
             if for_programs(scope["path"]):

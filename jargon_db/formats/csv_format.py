@@ -4,8 +4,11 @@ Header: `term,context,expansion,description,notes,aliases,owner,status`, in any 
 needed; an unknown column is an error, because it is most likely a misspelt one. An empty or missing context means
 "general". A status that is empty or missing says nothing: a new sense is approved, and one that is there keeps its own.
 Aliases are separated by `|`; an alias that holds one is written `\|`, and a backslash `\\`. Comma, semicolon and tab
-separate columns; a line like `sep=;` before the header is obeyed. Values are kept exactly as typed, also those a
-spreadsheet would take for a formula (`=...`): what is exported imports again as the same glossary.
+separate columns; a line like `sep=;` before the header is obeyed.
+
+A spreadsheet runs what it takes for a formula (`=...`, `@...`), and a glossary's words come from many people. So what
+begins like one is written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it: what
+is exported imports again as the same glossary.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ _MOST_NAMED = 5
 _MOST_SHOWN = 80
 _UNSEEN = " \t\r\n\u00a0\u200b\ufeff"
 """What may stand around a column's name and is not seen."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""How a formula begins, in wide characters too; and what would be read as one that was made harmless."""
 _ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
 
 
@@ -81,7 +86,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT) -> list[Se
             message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
             problems.append(RowProblem(line, "", message))
             continue
-        given = _sense(dict(zip(columns, cells, strict=False)), context)
+        given = _sense(dict(zip(columns, map(unguarded, cells), strict=False)), context)
         found = [RowProblem(line, column, message) for column, message in problems_of(given)]
         problems += found
         if not found:
@@ -103,10 +108,20 @@ def write_senses(senses: Iterable[Sense]) -> str:
     for sense in senses:
         aliases = join_aliases(sense.aliases)
         texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
-        cells = [*texts, aliases, sense.owner, sense.status]
+        cells = [guarded(cell) for cell in (*texts, aliases, sense.owner, sense.status)]
         # Readers take a carriage return for the end of a row; the writer only quotes the line end it writes itself.
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return out.getvalue()
+
+
+def guarded(cell: str) -> str:
+    """The cell as no spreadsheet takes it for a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The other way round of `guarded`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def join_aliases(aliases: Iterable[str]) -> str:

@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 from api_site import Site
 
-from argot.service.owner import KnowledgeBase
-from argot.ui.api.answer_text import TAKEN_BACK, message_text, without_footnotes
+from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.api.streamed_text import Streamed
+from argot.ui.rendering.message_markdown import TAKEN_BACK, message_text, without_footnotes
 
 QUESTION = "How do I trim a drive?"
 TRUE = "To trim a drive, open the Media panel and click on Trim [1]."

@@ -12,12 +12,12 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.errors import NotAllowed
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.people import people_pages
+from argot.ui.pages.people_pages import people_pages
 
 MADE_UP = r"<code>([a-z2-9]{4}(?:-[a-z2-9]{4}){3})</code>"
 
@@ -138,4 +138,4 @@ async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> N
     kb.people.add("ann")
     for case in ("user_set", "user_password", "user_add", "user_suspend"):
         with pytest.raises(NotAllowed):
-            await cases.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
+            await catalogue.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")

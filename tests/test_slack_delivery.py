@@ -18,7 +18,7 @@ from scripted_server import ScriptedServer
 from serving import Served
 from slack_service import VOLTAGE, Service, copied, served, words
 
-from argot.service.people import People
+from argot.service.identity.people import People
 from argot.ui.slack import inbox as inbox_module
 
 pytest_plugins = ("slack_fixtures",)

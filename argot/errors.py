@@ -8,10 +8,11 @@ ArgotError
 ├── NotFound              no such thing, or not for this person (the two are never told apart)
 ├── NotAllowed            the person may see it, but may not do this
 ├── Conflict              it changed in the meantime
-├── KnowledgeBaseBusy     another process owns the knowledge base
-├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
-├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full disk, permissions)
-├── MissingExtra          an optional package is needed; the message holds the install command
+├── OfThisMachine         names files and commands of this machine, which who asks from elsewhere is not told
+│   ├── KnowledgeBaseBusy     another process owns the knowledge base
+│   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
+│   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
+│   └── MissingExtra          an optional package is needed; the message holds the install command
 ├── Later                 not now, but after `wait` seconds
 │   ├── TooManyQuestions      one person asks too fast, or all together ask more than is taken on
 │   └── ServiceStopping       the service is being stopped, and begins nothing new
@@ -22,11 +23,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argot.types import Context, Sense
+
+
+asked_from_elsewhere: ContextVar[bool] = ContextVar("asked_from_elsewhere", default=False)
+"""Whether what is at hand was asked for over the network: set at its edge (web, Slack), off in the log."""
 
 
 class ArgotError(Exception):
@@ -111,20 +117,31 @@ class Conflict(ArgotError):
         super().__init__(message)
 
 
-class KnowledgeBaseBusy(ArgotError):
+class OfThisMachine(ArgotError):
+    """About files and programs of this machine, of which its text names none when told to who asks from elsewhere."""
+
+    elsewhere = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
+
+    def __str__(self) -> str:
+        return self.elsewhere if asked_from_elsewhere.get() else super().__str__()
+
+
+class KnowledgeBaseBusy(OfThisMachine):
     """Another process owns the knowledge base and cannot be reached."""
 
 
-class DamagedStore(ArgotError):
+class DamagedStore(OfThisMachine):
     """A store is corrupt, truncated or of another version. The message ends with the command that mends it."""
 
 
-class StoreUnavailable(ArgotError):
+class StoreUnavailable(OfThisMachine):
     """The system does not let a store be read or written. The message says what to free or allow."""
 
 
-class MissingExtra(ArgotError):
+class MissingExtra(OfThisMachine):
     """An optional package is missing."""
+
+    elsewhere = "A package is missing for that. Whoever runs Argot sees which with: argot doctor"
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs the optional extra '{extra}'. Install it with: {install_command(extra)}")

@@ -86,6 +86,13 @@ class Settings(BaseSettings):
     max_text_chars: int = Field(20_000_000, gt=0, description="a document whose text is longer is refused")
     parse_seconds: float = Field(60, gt=0, description="a file that takes longer to read is refused")
     parse_memory_mb: int = Field(2048, ge=256, description="a file that takes more memory to read is refused")
+    max_passages: int = Field(50_000, ge=1, le=1_000_000, description="a document of more passages is refused")
+    max_attachment_passages: int = Field(
+        3000, ge=1, le=1_000_000, description="a file of more passages is refused in a conversation"
+    )
+    attachments_at_once: int = Field(
+        2, ge=0, le=100, description="so many files of one person are taken into conversations together; 0: any number"
+    )
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     neighbour_chars: int = Field(160, ge=0, le=2000, description="the cut of each neighbouring passage")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
@@ -93,6 +100,12 @@ class Settings(BaseSettings):
     questions_at_once: int = Field(5, ge=0, le=1000, description="so many of one person are answered together; 0: all")
     running_questions: int = Field(32, ge=0, le=10_000, description="so many of all people together; 0: all")
     waiting_questions: int = Field(200, ge=0, le=100_000, description="so many more wait for their turn; 0: all")
+    connections: int = Field(
+        4000, ge=0, le=60_000, description="so many connections in all; 0: as many as the system allows files"
+    )
+    connections_per_address: int = Field(
+        256, ge=0, le=60_000, description="so many connections from one address, but a trusted proxy's; 0: any number"
+    )
     stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
     keep_questions_days: float = Field(
         0, ge=0, le=36_500, description="conversations are erased that were not used for so long; 0: never"

@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 
 from argot.corpus.chunking.passages import cut_passages
-from argot.corpus.readers import ReadLimits, read_document, read_document_isolated
+from argot.corpus.readers import ReadLimits, read_document
+from argot.corpus.readers.reader_process import read_in_child
+from argot.corpus.readers.reader_protocol import Cutting
 
 SENTENCE = "The recovery team restores services in the order of their tiers and reports to the duty manager. "
 TABLE = [["Part", "Limit", "Unit"], ["Valve", "12.5", "bar"], ["Seal", "9.0", "bar"], ["Pump", "7.1", "bar"]]
@@ -126,25 +128,31 @@ def main() -> None:
     )
     parser.add_argument("--pages", type=int, default=100, help="pages, slides or 40-row parts of each file")
     parser.add_argument("--format", nargs="*", default=list(FORMATS), choices=list(FORMATS), help="formats to measure")
-    parser.add_argument("--isolated", action="store_true", help="read in the child process, as `argot add` does")
+    parser.add_argument("--isolated", action="store_true", help="in the child process, as ingest does, with cutting")
     arguments = parser.parse_args()
-    reader = read_document_isolated if arguments.isolated else read_document
     limits = ReadLimits(seconds=600)
     print(f"{'format':<12}{'file kB':>10}{'text kB':>10}{'read s':>10}{'pages/s':>10}{'cut s':>10}{'passages':>10}")
     for name in arguments.format:
         suffix, make = FORMATS[name]
-        reader(make(1), f"warm{suffix}", limits)  # imports are not what is measured
+        measured(make(1), f"warm{suffix}", limits, isolated=arguments.isolated)  # imports are not what is measured
         data = make(arguments.pages)
-        started = time.perf_counter()
-        parsed = reader(data, f"bench{suffix}", limits)
-        read = time.perf_counter()
-        passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=160)
-        cut = time.perf_counter() - read
-        seconds = read - started
+        seconds, cut, chars, passages = measured(data, f"bench{suffix}", limits, isolated=arguments.isolated)
         print(
-            f"{name:<12}{len(data) / 1000:>10.0f}{len(parsed.markdown) / 1000:>10.0f}{seconds:>10.2f}"
-            f"{arguments.pages / seconds:>10.0f}{cut:>10.2f}{len(passages):>10}"
+            f"{name:<12}{len(data) / 1000:>10.0f}{chars / 1000:>10.0f}{seconds:>10.2f}"
+            f"{arguments.pages / seconds:>10.0f}{cut:>10.2f}{passages:>10}"
         )
+
+
+def measured(data: bytes, name: str, limits: ReadLimits, *, isolated: bool) -> tuple[float, float, int, int]:
+    """Seconds of reading and of cutting, characters, passages."""
+    started = time.perf_counter()
+    if isolated:
+        read = read_in_child(data, name, limits, Cutting(max_chars=1200, neighbour_chars=160))
+        return time.perf_counter() - started, 0.0, len(read.markdown), len(read.cuts)
+    parsed = read_document(data, name, limits)
+    done = time.perf_counter()
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=160)
+    return done - started, time.perf_counter() - done, len(parsed.markdown), len(passages)
 
 
 if __name__ == "__main__":

@@ -11,23 +11,25 @@ from pathlib import Path
 import numpy as np
 
 from argot.corpus.embedding.embedder import embedder_for
-from argot.corpus.embedding.embedding_process import BackgroundEmbedder
-from argot.corpus.embedding.embedding_windows import expected_counts, expected_ids
+from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
+from argot.corpus.embedding.embedding_windows import expected_counts
+from argot.corpus.graphs import check_graphs, saved_elements
 from argot.corpus.index import keyword
 from argot.corpus.index.compaction import Compacting
 from argot.corpus.index.generations import (
     blank_unsaved,
+    check_pages,
     current_generation,
     damaged_vectors,
     remove_generations,
-    saved_elements,
 )
 from argot.corpus.index.vectors import IndexClosed, VectorIndex, VectorKind
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.document_changes import Parts
-from argot.corpus.ingestion.ingest_job import Adding, IngestEvent
+from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
 from argot.corpus.ingestion.sources import Source, sources_in
-from argot.corpus.readers import ReadLimits
+from argot.corpus.readers.file_limits import Lane, ReadLimits
+from argot.corpus.soundness import vector_faults
 from argot.corpus.store import outbox
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import DamagedStore
@@ -59,7 +61,6 @@ class Corpus:
         self.settings = settings
         self.store = store
         self.embedder = embedder
-        self.limits = ReadLimits.from_settings(settings)
         self._changing = threading.RLock()
         self._for_passages: Embedder = embedder
         self._vectors: VectorIndex | None = None
@@ -100,6 +101,17 @@ class Corpus:
         """From now on passages are embedded by a process of low priority: for a service that answers meanwhile."""
         if not isinstance(self._for_passages, BackgroundEmbedder):
             self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
+
+    def limits_of(self, lane: Lane) -> ReadLimits:
+        return (
+            ReadLimits.of_attachments(self.settings)
+            if lane == "attachments"
+            else ReadLimits.from_settings(self.settings)
+        )
+
+    def embedder_of(self, lane: Lane) -> Embedder:
+        beside = self._for_passages
+        return InLane(beside, lane) if isinstance(beside, BackgroundEmbedder) else beside
 
     @property
     def vectors(self) -> VectorIndex:
@@ -150,6 +162,9 @@ class Corpus:
         deriver: Deriver | None = None,
         audience: Audience | None = None,
         tags: Sequence[str] | None = None,
+        lane: Lane = "documents",
+        turn: Turn = contextlib.nullcontext,
+        by: Principal | None = None,
     ) -> Iterator[IngestEvent]:
         """Add sources; those that are there already are updated or left alone. Documents reported are durable.
 
@@ -159,8 +174,11 @@ class Corpus:
         Args:
             deriver: makes triples and derived texts of each document; its model being down does not stop documents.
             audience, tags: None leaves those of a known document as they are; a new one is for everyone, untagged.
+            lane: whose files these are: the limits they are read by, and with whom they take turns.
+            turn: held while documents are written, and never while one is read or embedded.
+            by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
         """
-        return Adding(self, deriver, audience, tags).run(sources)
+        return Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by).run(sources)
 
     def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """Delete a document and every row, vector and original that came of it.
@@ -231,11 +249,9 @@ class Corpus:
     def _vector_faults(self) -> Iterator[str]:
         try:
             index = self.vectors
-            expected = expected_ids(self.store.database.connection(), index)
-            for name in sorted(expected.keys() | index.counts().keys()):
-                there, wanted = set(index.ids(name)), expected.get(name, set())
-                if there != wanted:
-                    yield f"{name}: {len(wanted - there)} vectors are missing, {len(there - wanted)} are too many"
+            check_pages(self._root, index.generation, thoroughly=True)
+            check_graphs(self._root, index.generation, thoroughly=True)
+            yield from vector_faults(self.store.database.connection(), index)
         except DamagedStore as error:
             yield str(error)
 
@@ -270,6 +286,8 @@ class Corpus:
         if generation is None:
             return self._first_vectors()
         self._check_fingerprint(generation)
+        check_pages(self._root, generation)
+        check_graphs(self._root, generation)
         index = VectorIndex(self._root, generation, self.embedder.fingerprint)
         try:
             reindexing.forget_other_generations(database, self._root, generation)

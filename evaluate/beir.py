@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import InvalidInput
+from argot.files import read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[
 def _lines(path: Path) -> list[str]:
     try:
         # not splitlines(): a JSON string may hold U+2028 and its like as they are
-        return [line for line in path.read_text("utf-8").split("\n") if line.strip()]
+        return [line for line in read_text(path).split("\n") if line.strip()]
     except FileNotFoundError:
         raise InvalidInput(
             f"{path} is missing. A BEIR folder holds corpus.jsonl, queries.jsonl and qrels/test.tsv."

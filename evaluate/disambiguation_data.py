@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import InvalidInput
+from argot.files import read_text
 
 _HELP = (
     "It takes id, tokens, acronym (its place) and expansion (SDU 2021), or ID, sentence, acronym and label (SDU 2022)"
@@ -239,7 +240,7 @@ def _json(path: Path) -> Any:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_text(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

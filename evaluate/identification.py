@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import InvalidInput
+from argot.files import read_text
 from argot.jargon_db.mining import Span, forms_of
 
 CLASSES = ("short", "long")
@@ -159,7 +160,7 @@ def load_labelled(path: Path) -> list[Labelled]:
         InvalidInput: it cannot be read, is not JSON, or an entry is neither kind; the entry is named.
     """
     try:
-        entries = json.loads(path.read_text("utf-8"))
+        entries = json.loads(read_text(path))
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:

@@ -36,6 +36,7 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.evaluate.reports import Table
 from argot.evaluate.temporary_base import Identifier
+from argot.files import read_text
 
 Span = tuple[int, int]
 Progress = Callable[[str, int, int], None]
@@ -234,7 +235,7 @@ def _questions_in(path: Path, field: str) -> Iterable[str]:
         InvalidInput: it is not what its name says, or a row has no such field.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_text(path)
         if path.suffix == ".csv":
             rows: Iterable[Any] = list(csv.DictReader(io.StringIO(text, newline="")))
         elif path.suffix == ".jsonl":

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import InvalidInput
+from argot.files import read_text
 
 MOST_OPTIONS = 10
 _FORM = 'A line looks like {"question": "...", "options": ["...", "..."], "answer": "...", "context": "..."}.'
@@ -113,7 +114,7 @@ def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) ->
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_text(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

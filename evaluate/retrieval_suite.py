@@ -7,8 +7,6 @@ abbreviated ones asked without the glossary give the floor.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +17,7 @@ from argot.corpus.corpus import Source
 from argot.evaluate.beir import BeirSet
 from argot.evaluate.measures import MEASURES, Measured, bootstrap_interval, measure, share_of_gap_closed
 from argot.evaluate.temporary_base import Asker, TemporaryBase
+from argot.jargon_db.formats.csv_format import read_senses
 from argot.profile import Profile
 from argot.results import AskResult
 
@@ -113,8 +112,8 @@ def _documents(result: AskResult) -> list[str]:
 def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:
     """Compares the chosen expansions with the words that stand in the untouched question in the term's place."""
     expansions: dict[str, set[str]] = {}
-    for row in csv.DictReader(io.StringIO(glossary_csv)):
-        expansions.setdefault(row["term"], set()).add(row["expansion"])
+    for given in read_senses(glossary_csv, "glossary.csv"):
+        expansions.setdefault(given.term, set()).add(given.expansion)
     right, wrong = 0, []
     known = {q: found for q in results if data.plain and (found := _true_sense(data, q, expansions))}
     for question, (term, expansion) in known.items():

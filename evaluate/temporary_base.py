@@ -24,7 +24,7 @@ from argot.tools.text.words import bare
 from argot.types import EVERYONE, Mention, Principal
 
 if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 Asker = Callable[..., Awaitable[AskResult]]
 """`(question, asker_context=None)` -> the result of asking it in a new thread."""
@@ -65,14 +65,14 @@ class TemporaryBase:
             progress("adding documents", event.done, event.total)
 
     def import_glossary(self, csv_text: str, name: str) -> None:
-        self.glossary.import_csv(csv_text, name)
+        self.glossary.files.import_csv(csv_text, name)
 
     def add_context(self, name: str, description: str, contact: str) -> None:
-        self.glossary.add_context(name, description, contact)
+        self.glossary.contexts.add(name, description, contact)
 
     def knows(self, word: str) -> bool:
         """Whether the glossary knows a word, in any case."""
-        matcher = self.glossary.matcher(EVALUATOR)
+        matcher = self.glossary.lookup.matcher(EVALUATOR)
         return any(matcher.find(form) for form in (word, word.lower()))
 
     def identifier(self, server: ModelServer | None = None) -> Identifier:
@@ -82,9 +82,9 @@ class TemporaryBase:
             return run.reader.identify_jargon
 
         async def identify(question: str) -> list[Mention]:
-            from argot.tools.model.reader import ModelReader
+            from argot.tools.llm.reader import ModelReader
 
-            reader = ModelReader(server.session([]), run.reader, self.glossary.matcher(EVALUATOR))
+            reader = ModelReader(server.session([]), run.reader, self.glossary.lookup.matcher(EVALUATOR))
             return await reader.identify_jargon(question)
 
         return identify

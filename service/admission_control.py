@@ -1,5 +1,8 @@
 """How many questions are taken on: of one person in a minute and at the same time, and of all together.
 
+The same goes for files that people put into their conversations; of these, few are read at the same time, and each
+person's in turn.
+
 A question that may be asked takes a place. While all places are taken it waits. Whoever has the fewest questions
 under way goes first, and among those whoever has waited longest for a turn: somebody with many questions does not hold
 up somebody with one.
@@ -25,6 +28,9 @@ from argot.types import Principal
 MINUTE = 60.0
 MOST_COUNTED = 20_000
 """People whose questions are counted; who asked longest ago makes room."""
+RUNNING_ATTACHMENTS = 4
+"""Of all people; each holds its file in memory, and shares one process that reads and one that embeds."""
+WAITING_ATTACHMENTS = 20
 BUSY_WAIT = 20
 """Seconds after which to come back, where nothing better is known."""
 
@@ -35,17 +41,48 @@ class _Waiter:
     turn: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """So many are taken on; 0: any number. `crowded` and `busy` tell who is sent away, and are given the number."""
+
+    per_minute: int
+    at_once: int
+    running: int
+    waiting: int
+    crowded: str = "Many people are asking just now: {} questions wait. Ask again in a moment."
+    busy: str = "{} of your questions are being answered already. Ask again when one of them is done."
+
+    @classmethod
+    def of_questions(cls, settings: Settings) -> Limits:
+        return cls(
+            settings.questions_per_minute,
+            settings.questions_at_once,
+            settings.running_questions,
+            settings.waiting_questions,
+        )
+
+    @classmethod
+    def of_attachments(cls, settings: Settings) -> Limits:
+        return cls(
+            per_minute=0,
+            at_once=settings.attachments_at_once,
+            running=RUNNING_ATTACHMENTS,
+            waiting=WAITING_ATTACHMENTS,
+            crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",
+            busy="{} of your files are being read already. Send this one when one of them is done.",
+        )
+
+
 class Gate:
-    """One for a knowledge base. A limit of 0 is none.
+    """One for the questions of a knowledge base, and one for its attachments.
 
     Args:
-        settings: the limits.
         clock: monotonic seconds.
     """
 
-    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.stopping = False
-        self._settings = settings
+        self._limits = limits
         self._clock = clock
         self._asked: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._here: Counter[str] = Counter()
@@ -117,20 +154,14 @@ class Gate:
     def _admit(self, person: str, *, free: bool) -> None:
         """Count the question, unless it is refused: one that was turned away costs nothing."""
         self.require_open()
-        limits = self._settings
-        most = limits.waiting_questions
-        if most and self._full and len(self._queue) >= most:
-            raise TooManyQuestions(
-                f"Many people are asking just now: {len(self._queue)} questions wait. Ask again in a moment.", BUSY_WAIT
-            )
+        limits = self._limits
+        if limits.waiting and self._full and len(self._queue) >= limits.waiting:
+            raise TooManyQuestions(limits.crowded.format(len(self._queue)), BUSY_WAIT)
         if free:
             return
-        at_once = limits.questions_at_once
-        if at_once and self._here[person] >= at_once:
-            raise TooManyQuestions(
-                f"{at_once} of your questions are being answered already. Ask again when one of them is done.", 5
-            )
-        self._count(person, limits.questions_per_minute)
+        if limits.at_once and self._here[person] >= limits.at_once:
+            raise TooManyQuestions(limits.busy.format(limits.at_once), 5)
+        self._count(person, limits.per_minute)
 
     def _count(self, person: str, per_minute: int) -> None:
         """A bucket that leaks `per_minute` questions a minute and holds as many."""
@@ -151,8 +182,7 @@ class Gate:
 
     @property
     def _full(self) -> bool:
-        most = self._settings.running_questions
-        return bool(most) and self.running >= most
+        return bool(self._limits.running) and self.running >= self._limits.running
 
     async def _turn(self, person: str) -> None:
         if not self._full and not self._queue:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, suppress
 from typing import TypeVar
+
+_LONG = ThreadPoolExecutor(32, thread_name_prefix="argot-long")
+"""Not the event loop's own threads, of which there are few: questions need them."""
 
 T = TypeVar("T")
 HandOver = Callable[[T], None]
@@ -54,7 +58,7 @@ async def told(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
         finally:
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
-    running = loop.run_in_executor(None, in_thread)
+    running = loop.run_in_executor(_LONG, in_thread)
     try:
         while (item := await queue.get()) is not None:
             yield item[0]

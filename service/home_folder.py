@@ -10,7 +10,7 @@ from pathlib import Path
 
 from argot import __version__
 from argot.errors import DamagedStore, InvalidInput, NotFound
-from argot.remedies import UPDATE, init_command, quoted
+from argot.remedies import UPDATE, init_command, quoted, restore_command
 
 MARKER = "knowledge_base.json"
 FORMAT = 1
@@ -38,6 +38,9 @@ def require(home: Path) -> None:
     """
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
+    for name in (MARKER, *DATABASES):
+        if (home / name).exists() and not (home / name).is_file():
+            raise DamagedStore(f"{home / name} is no file. Move it away: {restore_command(home)}")
     if not is_knowledge_base(home):
         raise NotFound(f"There is no knowledge base in {home}. Make one with: {init_command(home)}")
     _check_format(home)

@@ -7,18 +7,18 @@ Opening takes the lock and looks at every store; the stores themselves open when
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
 from argot.service import home_folder as layout
-from argot.service.admission_control import Gate
+from argot.service.admission_control import Gate, Limits
 from argot.service.home_lock import HomeLock, read_owner
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
@@ -35,13 +35,15 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.jargon_db.glossary import Glossary
     from argot.service.operations.metrics import Metrics
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+ADDED_AT_ONCE = 3
+"""Folders and uploads: an upload does not wait for a folder of a thousand files."""
 PATIENCE_SECONDS = 1.0
 """How long to wait for a command that is just about to finish before saying that the knowledge base is busy."""
 
@@ -57,9 +59,14 @@ class KnowledgeBase:
         self.settings = settings
         self.lock = lock
         self.writing = asyncio.Lock()
-        """Held while documents change, so that one change follows the other; questions go on beside it."""
-        self.gate = Gate(settings)
+        """Held while documents change, so that one change follows the other; questions go on beside it, and so does
+        whatever only gets documents ready to be written."""
+        self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
+        """Held by who puts documents in for everybody."""
+        self.gate = Gate(Limits.of_questions(settings))
         """Where questions wait for their turn, and where they are turned away."""
+        self.attachments = Gate(Limits.of_attachments(settings))
+        """The same for files that people put into their conversations."""
         self.metrics: Metrics | None = None
         """What is counted of everything done; None where nobody reads it."""
         self._guard = threading.RLock()
@@ -171,7 +178,7 @@ class KnowledgeBase:
             InvalidSettings: its URL is none.
         """
         if self._model_server is None and self.settings.model_url:
-            from argot.tools.model.server import ModelServer
+            from argot.tools.llm.server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)
             if self._model_server is not None and self.metrics is not None:
@@ -194,7 +201,7 @@ class KnowledgeBase:
         await self.load()
 
     def warm_model(self) -> None:
-        """Load what speaks to the model server (over a second), and ask it what it serves, beside everything else.
+        """Load what speaks to the model server (HTTP, TLS), and ask it what it serves, beside everything else.
 
         A server that is down is no fault here: it is found out, and told, when a question needs it.
         """
@@ -203,7 +210,7 @@ class KnowledgeBase:
 
     async def _warm(self, server: ModelServer) -> None:
         try:
-            await asyncio.to_thread(importlib.import_module, "argot.tools.model.connection")
+            await server.load()
             await server.offer()
         except Exception as error:
             logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
@@ -259,6 +266,20 @@ class KnowledgeBase:
             NotFound: there is no such user.
         """
         return self.people.principal(user) if user is not None else local_principal()
+
+    def turns(self) -> Callable[[], AbstractContextManager[None]]:
+        """`writing`, as work in a thread holds it. To be called in the event loop."""
+        loop = asyncio.get_running_loop()
+
+        @contextmanager
+        def turn() -> Iterator[None]:
+            asyncio.run_coroutine_threadsafe(self.writing.acquire(), loop).result()
+            try:
+                yield
+            finally:
+                loop.call_soon_threadsafe(self.writing.release)
+
+        return turn
 
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a store's function in a worker thread."""

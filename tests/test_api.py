@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from api_site import URL, Site, hang_up
 
-from argot.service.admission_control import Gate
+from argot.service.admission_control import Gate, Limits
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -321,7 +321,7 @@ async def test_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
 
 
 async def test_who_asks_too_fast_is_told_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site.kb, "gate", Gate(Settings(questions_per_minute=1)))
+    monkeypatch.setattr(site.kb, "gate", Gate(Limits.of_questions(Settings(questions_per_minute=1))))
     async with site.program("bob") as bob:
         assert (await bob.post("/api/ask", json={"question": TRIM})).status_code == 200
         for path, given in (

@@ -299,8 +299,10 @@ def dump(home: Path) -> Any:
         connection = corpus.store.database.connection()
         everything = {
             table: sorted((row[1:] for row in rows(corpus, table)), key=repr)
-            for table in ("derived", "triples", "vectors", "vector_deletions", "ledger")
+            for table in ("derived", "triples", "vector_deletions", "ledger")
         }
+        counted = connection.execute("SELECT item, kind, document, windows FROM vectors")  # sketches: to the last bit
+        everything["vectors"] = sorted(counted)
         everything["derivations"] = rows(corpus, "derivations")
         everything["links"] = sorted(connection.execute("SELECT derived, passage FROM derived_passages"))
         index = corpus.vectors

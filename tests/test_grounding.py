@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.jargon_db.matching import Spelling, TermMatcher
-from argot.jargon_db.normalise import normalise
-from argot.jargon_db.words import is_ordinary_word, is_well_known
-from argot.tools.model.grounding import (
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.lookup.spelling import Spelling
+from argot.jargon_db.lookup.words import is_ordinary_word, is_well_known
+from argot.tools.llm.grounding import (
     CHOSEN,
     grounded_context,
     grounded_terms,
@@ -18,7 +19,7 @@ from argot.tools.model.grounding import (
     is_english,
     strange_words,
 )
-from argot.tools.model.rewording import search_query, stand_alone_question
+from argot.tools.llm.rewording import search_query, stand_alone_question
 from argot.tools.reading.unknown_terms import identify, unknown_terms
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from argot.corpus.index import keyword
 from argot.corpus.index.index_terms import identifiers, match_expression
-from argot.corpus.store import row_writes
 from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
-from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.document_store import CorpusStore, row_writes
 from argot.corpus.store.row_writes import NewRevision
 from argot.types import Audience, Document, Passage, Principal
 

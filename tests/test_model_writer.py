@@ -12,10 +12,10 @@ from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter, without_marks
 from argot.tools.answering.embedded_instructions import is_instruction, support_only
 from argot.tools.answering.support import support
-from argot.tools.model.echo import EchoStop
-from argot.tools.model.refusal import RefusalGate
-from argot.tools.model.server import ModelServer
-from argot.tools.model.writer import ModelWriter
+from argot.tools.llm.prompt_echo import EchoStop
+from argot.tools.llm.refusal import RefusalGate
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.writer import ModelWriter
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 
 DOCUMENT = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")

@@ -1,6 +1,7 @@
 """Passages: exact offsets, whole units, honest headers, and no text lost, whatever the Markdown."""
 
 from itertools import pairwise
+from unittest.mock import patch
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -50,6 +51,14 @@ MARKDOWN_LINES = st.sampled_from(
 def test_every_character_is_in_exactly_one_passage(lines: list[str], max_chars: int) -> None:
     markdown = "\n".join(lines)
     check_cover(markdown, cut(markdown, max_chars=max_chars), max_chars)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(MARKDOWN_LINES | st.text(max_size=30), max_size=60), st.integers(1, 60))
+def test_nothing_is_lost_between_the_pieces_long_texts_are_parsed_in(lines: list[str], slice_chars: int) -> None:
+    markdown = "\n".join(lines)
+    with patch("argot.corpus.chunking.blocks._SLICE_CHARS", slice_chars):
+        check_cover(markdown, cut(markdown, max_chars=80), 80)
 
 
 @settings(max_examples=50, deadline=None)

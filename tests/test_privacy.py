@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from argot.errors import NotAllowed, NotFound
-from argot.jargon_db.persons import ERASED
+from argot.jargon_db.store.privacy import ERASED
 from argot.service import home_folder
 from argot.service.identity import personal_rows
 from argot.service.identity.people import MIGRATIONS, local_principal

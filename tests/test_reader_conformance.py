@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from argot.protocols import QuestionReader
-from argot.tools.model.fallback import reader_with_model
-from argot.tools.model.replies import readable
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.fallback import reader_with_model
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.structured_output import readable
 from argot.tools.reading.extractive_reader import ExtractiveReader
 from argot.types import Context, Principal, Triple, Turn
 
@@ -48,13 +48,13 @@ QUESTIONS = [
 
 def extractive(kb: Any, _: Any = None) -> QuestionReader:
     def senses() -> Any:
-        return kb.glossary.senses(ANN, status="approved")
+        return kb.glossary.senses.find(ANN, status="approved")
 
-    return ExtractiveReader(kb.glossary.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder, senses)
+    return ExtractiveReader(kb.glossary.lookup.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder, senses)
 
 
 def extractive_alone(kb: Any, _: Any) -> QuestionReader:
-    return ExtractiveReader(kb.glossary.matcher(ANN), None, ANN, None)
+    return ExtractiveReader(kb.glossary.lookup.matcher(ANN), None, ANN, None)
 
 
 def model(kb: Any, scripted: Any) -> QuestionReader:

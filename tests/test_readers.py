@@ -16,17 +16,24 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
-from argot.corpus.chunking.passages import cut_passages
-from argot.corpus.readers import SUFFIXES, ReadLimits, read_document, read_document_isolated
+from argot.corpus.chunking.passages import cut_passages, passages_of
+from argot.corpus.readers import SUFFIXES, ReadLimits, read_document
+from argot.corpus.readers.reader_process import read_in_child
+from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
 from argot.types import ParsedDocument
 
 LIMITS = ReadLimits()
+CUTTING = Cutting(max_chars=1200, neighbour_chars=160)
 
 
 def read(data: bytes | str, name: str, limits: ReadLimits = LIMITS) -> ParsedDocument:
     return read_document(data.encode() if isinstance(data, str) else data, name, limits)
+
+
+def read_isolated(data: bytes, name: str, limits: ReadLimits = LIMITS) -> CutDocument:
+    return read_in_child(data, name, limits, CUTTING)
 
 
 def refusal(data: bytes, name: str, limits: ReadLimits = LIMITS) -> UnreadableDocument:
@@ -654,33 +661,38 @@ def test_nothing_unstorable_comes_out() -> None:
 def test_isolated_reading_gives_the_same(suffix: str) -> None:
     makers = {**OFFICE, ".pdf": lambda: pdf_of([["# Heading", *PROSE]]), ".md": lambda: b"# Heading\n\nText.\n"}
     data = makers[suffix]()
-    assert read_document_isolated(data, f"a{suffix}", LIMITS) == read_document(data, f"a{suffix}", LIMITS)
+    isolated, here = read_isolated(data, f"a{suffix}"), read_document(data, f"a{suffix}", LIMITS)
+    for name in ("title", "markdown", "media_type", "date", "warnings"):
+        assert getattr(isolated, name) == getattr(here, name)
+    names = {"document_id": "d", "revision_id": "r"}
+    cut = cut_passages(here, **names, max_chars=CUTTING.max_chars, neighbour_chars=CUTTING.neighbour_chars)
+    assert passages_of(isolated.title, isolated.markdown, isolated.cuts, **names) == cut != []
 
 
 def test_isolated_refusals_travel_back() -> None:
     with pytest.raises(UnreadableDocument, match=r"a\.pdf: encrypted"):
-        read_document_isolated(pdf_of(["x"], encrypt=pdfencrypt.StandardEncryption("p")), "a.pdf", LIMITS)
+        read_isolated(pdf_of(["x"], encrypt=pdfencrypt.StandardEncryption("p")), "a.pdf", LIMITS)
 
 
 def test_isolated_reading_stops_in_time_and_goes_on_with_the_next() -> None:
     slow = b"<div><p>text" * 300_000
     with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_SECONDS"):
-        read_document_isolated(slow, "slow.html", ReadLimits(seconds=0.3))
-    assert read_document_isolated(b"<p>next</p>", "next.html", LIMITS).markdown == "next\n"
+        read_isolated(slow, "slow.html", ReadLimits(seconds=0.3))
+    assert read_isolated(b"<p>next</p>", "next.html").markdown == "next\n"
 
 
 def test_isolated_reading_bounds_memory_and_goes_on_with_the_next() -> None:
     big = b"<p>some text</p>" * 1_500_000
     with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_MEMORY_MB"):
-        read_document_isolated(big, "big.html", ReadLimits(memory_mb=64))
-    assert read_document_isolated(b"<p>next</p>", "next.html", LIMITS).markdown == "next\n"
+        read_isolated(big, "big.html", ReadLimits(memory_mb=64))
+    assert read_isolated(b"<p>next</p>", "next.html").markdown == "next\n"
 
 
 def test_isolated_reading_from_several_threads() -> None:
     results: dict[int, str] = {}
 
     def run(number: int) -> None:
-        results[number] = read_document_isolated(f"<p>text {number}</p>".encode(), "a.html", LIMITS).markdown
+        results[number] = read_isolated(f"<p>text {number}</p>".encode(), "a.html", LIMITS).markdown
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
     for thread in threads:

@@ -1,7 +1,10 @@
 """The vector index: collections by reader, windows folded to items, and damage found when it is opened."""
 
 import os
+import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +13,17 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
+from argot.corpus.graphs import check_graphs
 from argot.corpus.index.generations import (
-    check_graphs,
+    check_pages,
     current_generation,
+    errors_named,
     make_current,
     next_generation,
     remove_generations,
 )
 from argot.corpus.index.vectors import IndexClosed, VectorIndex
-from argot.errors import DamagedStore
+from argot.errors import DamagedStore, StoreUnavailable
 from argot.protocols import Vectors
 from argot.types import EVERYONE
 
@@ -117,7 +122,7 @@ def test_a_search_that_met_a_deletion_is_made_again(index: VectorIndex, monkeypa
     monkeypatch.setattr(Collection, "query", query)
     assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 1)] == ["a"]
     failures = iter(["Internal error: the disk burns"])
-    with pytest.raises(InternalError, match="burns"):
+    with pytest.raises(DamagedStore, match=r"burns.*argot reindex"):
         index.search("passage", unit(1), [EVERYONE], 1)
 
 
@@ -167,12 +172,105 @@ def _shorten(file: Path) -> None:
 def test_a_harmed_file_is_found_at_opening(
     large_index: Path, tmp_path: Path, name: str, harm: Callable[[Path], None]
 ) -> None:
-    import shutil
-
     root = shutil.copytree(large_index, tmp_path / "vectors")
     harm(next(root.rglob(name)))
     with pytest.raises(DamagedStore, match="argot reindex"):
         _open_and_probe(root)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "bit"),
+    [
+        *(("header.bin", at, 6) for at in (15, 20, 27, 36, 44, 52, 57, 60, 71, 76, 91, 99)),
+        ("data_level0.bin", 0, 6),  # of the number of neighbours, then of one of them, a vector's number, a label
+        ("data_level0.bin", 7, 4),
+        ("data_level0.bin", 132 + 3, 6),
+        ("data_level0.bin", 132 + 4 * SIZE, 5),
+        ("length.bin", 403, 6),
+    ],
+)
+def test_a_bit_that_leads_astray_is_found_before_the_graph_is_loaded(
+    large_index: Path, tmp_path: Path, name: str, at: int, bit: int
+) -> None:
+    """Loaded, most of these end the process with a segmentation fault, and some keep it busy for good."""
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    file = next(root.rglob(name))
+    _write(file, at, bytes([file.read_bytes()[at] ^ 1 << bit]))
+    with pytest.raises(DamagedStore, match=r"(truncated|not as it was written) \(.*argot reindex"):
+        check_graphs(root, "g000001")
+
+
+def test_a_neighbour_above_that_does_not_exist_is_found(large_index: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    links = next(root.rglob("link_lists.bin"))
+    content, at = links.read_bytes(), 0
+    while content[at : at + 4] == bytes(4):  # elements of the lowest level alone
+        at += 4
+    _write(links, at + 8, b"\xff\xff\xff\x7f")
+    with pytest.raises(DamagedStore, match=r"link_lists\.bin.*argot reindex"):
+        check_graphs(root, "g000001")
+
+
+@pytest.mark.parametrize("page", range(0, 30, 3))
+def test_a_zeroed_page_of_chromas_database_is_found_before_chroma_is(
+    large_index: Path, tmp_path: Path, page: int
+) -> None:
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    _write(next(root.rglob("chroma.sqlite3")), page * 4096, bytes(4096))
+    with pytest.raises(DamagedStore, match="argot reindex"):
+        _open_and_probe(root)
+
+
+def test_small_tables_are_looked_through_in_a_database_of_any_size(
+    large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.corpus.index.generations.SMALL_BYTES", 0)
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    check_pages(root, "g000001")
+    _write(next(root.rglob("chroma.sqlite3")), 4096 * _page_of(root, "tenants"), bytes(4096))
+    with pytest.raises(DamagedStore, match="argot reindex"):
+        check_pages(root, "g000001")
+
+
+def test_a_panic_of_chroma_is_damage_and_harms_no_other_index(large_index: Path, tmp_path: Path) -> None:
+    """A panic is no `Exception`; and what it leaves behind in the process must not reach the rebuilt index."""
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    _write(next(root.rglob("chroma.sqlite3")), 9 * 4096, bytes(4096))  # of the schema
+    with pytest.raises(DamagedStore, match=r"argot reindex") as found:
+        VectorIndex(root, "g000001", "f")
+    assert type(found.value.__cause__).__module__ == "pyo3_runtime"
+    fresh = VectorIndex(root, "g000002", "f")
+    fresh.upsert("passages", random_vectors(20))
+    assert fresh.counts() == {"passages": 20}
+    fresh.close()
+
+
+def test_damage_under_an_open_index_is_named(large_index: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    index = VectorIndex(root, "g000001", "f")
+    name = index.collection_name("passage", EVERYONE)
+    database = next(root.rglob("chroma.sqlite3"))
+    _write(database, 0, b"\xff" * database.stat().st_size)
+    for use in (
+        lambda: index.search("passage", unit(1), [EVERYONE], 5),
+        lambda: index.get(name, ["p1:0"]),
+        lambda: index.upsert(name, {"new:0": unit(1)}),
+        lambda: index.delete(name, ["p1:0"]),
+    ):
+        with pytest.raises(DamagedStore, match="argot reindex"):
+            use()
+    index.close()
+
+
+def test_what_the_system_refuses_is_no_damage(tmp_path: Path) -> None:
+    for code, remedy in (
+        ("(code: 8) attempt to write a readonly database", "read and write"),
+        ("(code: 5) busy", "Wait"),
+    ):
+        with pytest.raises(StoreUnavailable, match=remedy), errors_named(tmp_path):
+            raise InternalError(f"error returned from database: {code}")
+    with pytest.raises(KeyboardInterrupt), errors_named(tmp_path):
+        raise KeyboardInterrupt
 
 
 def test_a_lost_list_of_ids_is_found_whatever_the_log_holds(tmp_path: Path) -> None:
@@ -202,6 +300,28 @@ def test_an_unharmed_index_passes(large_index: Path) -> None:
     check_graphs(large_index, "g000001")
 
 
+def test_an_altered_list_of_ids_is_found_by_a_thorough_look(large_index: Path, tmp_path: Path) -> None:
+    check_graphs(large_index, "g000001", thoroughly=True)
+    root = shutil.copytree(large_index, tmp_path / "vectors")
+    ids = next(root.rglob("index_metadata.pickle"))
+    _write(ids, ids.read_bytes().rindex(b"p7:0"), b"p8")
+    check_graphs(root, "g000001")
+    with pytest.raises(DamagedStore, match=r"index_metadata\.pickle.*argot reindex"):
+        check_graphs(root, "g000001", thoroughly=True)
+
+
+def _write(file: Path, at: int, content: bytes) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(at)
+        opened.write(content)
+
+
+def _page_of(root: Path, table: str) -> int:
+    """Counted from 0."""
+    with closing(sqlite3.connect(next(root.rglob("chroma.sqlite3")))) as connection:
+        return int(connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]) - 1
+
+
 @pytest.fixture(scope="module")
 def large_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Above a thousand vectors Chroma saves graphs as files of their own. To be copied, not opened."""
@@ -216,6 +336,8 @@ def large_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _open_and_probe(root: Path) -> None:
     generation = current_generation(root)
     assert generation is not None
+    check_pages(root, generation)
+    check_graphs(root, generation)
     index = VectorIndex(root, generation, "f")
     try:
         index.probe(SIZE)

@@ -12,11 +12,13 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from argot.errors import ArgotError, InvalidSettings
+from argot.errors import ArgotError, InvalidSettings, OfThisMachine
+from argot.service import handles
 from argot.service.identity.account import sign_in_required
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations import process_memory
@@ -39,13 +41,16 @@ UNENCRYPTED = (
     "Argot can be reached from other machines, and without encryption: passwords and answers can be read on the way."
     " Put a proxy with https before it and set 'public_url' (docs/administrators.md)."
 )
-STORE_GONE = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 GRACE_SECONDS = 3
 """Open windows keep a connection; when all answers are done they get this long to end it."""
 SWITCH_SECONDS = 0.001
 """So long a thread may keep the interpreter while others wait for it. Python's own 5 ms are waited for at each of the
 dozens of steps of an answer when another thread is busy.
 """
+AT_ONCE = 64
+"""So many connections are taken on before the first of them is counted: asyncio does so in one go."""
+QUEUE = 2048
+"""So many wait in the kernel to be taken on. One too many waits for a second or more until it is tried again."""
 LAST_WORDS_SECONDS = 0.3
 """For the end of an answer to leave the machine before its connection is closed."""
 
@@ -61,6 +66,7 @@ def serve(home: Path, settings: Settings) -> None:
         signal.signal(number, _interrupt)
     sys.setswitchinterval(SWITCH_SECONDS)
     process_memory.bound_arenas()
+    handles.raise_limit()
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(home, settings))
 
@@ -170,6 +176,7 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
 def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True) -> Guard:
     """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui.chat import chainlit_setup
+    from argot.ui.chat_routes import chat_routes
     from argot.ui.pages.account import refused
     from argot.ui.web.authentication import Door
     from argot.ui.web.authorization import Addresses
@@ -187,6 +194,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     )
     window = chainlit_setup.load(kb, sorted(names.origins))
     app = application(kb, door)
+    app.include_router(chat_routes())
     app.mount("/", window)
     return Guard(
         app,
@@ -233,7 +241,7 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
             await kb.blocking(require_readable, kb.home)
         except ArgotError as error:
             logger.error("a store does not answer: %s", error)
-            raise HTTPException(503, STORE_GONE) from error
+            raise HTTPException(503, OfThisMachine.elsewhere) from error
         await kb.require_answering()
         return {"status": "ready"}
 
@@ -254,13 +262,22 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
 def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
 
-    from argot.ui.web.slow_clients import Impatient
+    from argot.ui.connection_limits import ConnectionLimits
+    from argot.ui.web.slow_clients import Impatient, Window
 
     settings = kb.settings
+    possible = handles.for_connections(handles.raise_limit())
+    limits = ConnectionLimits(
+        min(settings.connections or possible, possible),
+        settings.connections_per_address,
+        networks(settings.trusted_proxies),
+    )
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            for listener in sockets or ():
+                listener.listen(QUEUE)
             place = settings.public_url or _url(settings.host, port)
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 
@@ -277,7 +294,9 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             server_header=False,
             proxy_headers=False,
             lifespan="off",
-            http=Impatient,
+            http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class
+            ws=partial(Window, limits=limits),  # type: ignore[arg-type]
+            backlog=AT_ONCE,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )
@@ -290,6 +309,7 @@ async def finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     """
     gate, seconds = kb.gate, kb.settings.stop_seconds
     gate.stop()
+    kb.attachments.stop()
     if not gate.running:
         return
     wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"

@@ -1,17 +1,18 @@
 """Markdown as a row of blocks with exact offsets, and blocks cut into atoms: what a passage is put together from.
 
 markdown-it gives the block structure; only its top level is kept, so nothing is lost: a block reaches from its first
-line to the line before the next one, whatever stands in between.
+line to the line before the next one, whatever stands in between. Whatever the text, memory goes with a piece of it
+(`_SLICE_CHARS`) and not with the whole: lines without a blank one in between cost a hundred times their own bytes.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -20,7 +21,9 @@ from markdown_it.token import Token
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
 _SLICE_CHARS = 200_000
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
+_SEAM = re.compile(rf"{_FENCE.pattern}|(?<=\n)[^\S\n]{{0,79}}\n(?=\S)", re.MULTILINE)
+"""A line that opens or closes code, or the last blank line before one that is not indented."""
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
@@ -32,7 +35,7 @@ _MARKS = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|(\*{1,3}|`+|~~|(?<!\w)_{1,3}|_
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A top-level block; [start, end) are offsets and `inner` the offsets where items, rows or lines begin."""
+    """A top-level block; [start, end) are offsets and `inner` the offsets where the items of a list begin."""
 
     start: int
     end: int
@@ -53,12 +56,25 @@ class Atom:
     glued: bool = False
 
 
-def blocks_of(markdown: str) -> list[Block]:
+def blocks_of(markdown: str) -> Iterator[Block]:
     """All blocks in order; together they hold every character that is not blank, each once."""
-    blocks: list[Block] = []
-    for begin, end in _slices(markdown):
-        blocks.extend(_slice_blocks(markdown, begin, end))
-    return blocks
+    begin = 0
+    while begin < len(markdown):
+        end, is_code = _slice_end(markdown, begin)
+        if is_code:
+            yield Block(begin, end, "code")
+        else:
+            last: Block | None = None
+            for block in _slice_blocks(markdown, begin, end):
+                if last is not None:
+                    yield last
+                last = block
+            if last is not None and last.kind == "table" and last.end == end:
+                end = _rows_end(markdown, end)  # a table longer than a slice keeps its header
+                last = replace(last, end=end)
+            if last is not None:
+                yield last
+        begin = end
 
 
 def plain(heading: str) -> str:
@@ -75,7 +91,8 @@ def atoms_of(markdown: str, block: Block, size: int) -> Iterator[Atom]:
     elif block.kind == "table":
         yield from _table_atoms(markdown, block, size)
     elif block.kind in ("list", "code"):
-        bounds = [start, *(offset for offset in block.inner if start < offset < end), end]
+        inner = iter(block.inner) if block.kind == "list" else _line_starts(markdown, start, end)
+        bounds = chain([start], (offset for offset in inner if start < offset < end), [end])
         for piece_start, piece_end in _cut_at(markdown, bounds, size):
             yield Atom(piece_start, piece_end, opens=piece_start == start)
     else:
@@ -95,7 +112,7 @@ def trim(markdown: str, start: int, end: int) -> tuple[int, int]:
 
 def cut_text(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     """Spans of at most `size` characters, cut at sentence ends, else between words, else anywhere."""
-    bounds = [start, *sentence_starts(markdown, start, end), end]
+    bounds = chain([start], sentence_starts(markdown, start, end), [end])
     for sentence_start, sentence_end in pairwise(bounds):
         yield from _words(markdown, sentence_start, sentence_end, size)
 
@@ -116,27 +133,49 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table").disable(["reference"])
 
 
-def _slices(markdown: str) -> Iterator[tuple[int, int]]:
-    """Long texts are parsed piece by piece, so that time and memory stay linear; cut at a blank line outside code."""
-    if len(markdown) <= 2 * _SLICE_CHARS:
-        yield 0, len(markdown)
-        return
-    begin, fence, offset = 0, "", 0
-    while offset < len(markdown):
-        stop = markdown.find("\n", offset) + 1 or len(markdown)
-        fence = _fence_after(fence, _FENCE.match(markdown, offset, min(stop, offset + 200)))
-        blank = stop - offset < 80 and not markdown[offset:stop].strip()
-        if blank and not fence and stop - begin >= _SLICE_CHARS and not markdown[stop : stop + 1].isspace():
-            yield begin, stop
-            begin = stop
-        offset = stop
-    if begin < len(markdown):
-        yield begin, len(markdown)
+def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
+    """Where the piece that begins here ends, so that it can be parsed by itself; and whether it is code throughout.
+
+    Cut at a blank line outside code. Where none comes in time: before the code, or at the end of a line.
+    """
+    if begin == 0 and len(markdown) <= 2 * _SLICE_CHARS:
+        return len(markdown), False
+    latest = min(begin + 2 * _SLICE_CHARS, len(markdown))
+    fence, opened = "", begin
+    for match in _SEAM.finditer(markdown, begin, latest):
+        if match[1]:
+            opened = opened if fence else match.start()
+            fence = _fence_after(fence, match)
+        elif not fence and match.end() - begin >= _SLICE_CHARS:
+            return match.end(), False
+    if latest == len(markdown):
+        return latest, False
+    if fence and opened > begin:
+        return opened, False
+    if fence:
+        return _code_end(markdown, begin), True
+    return markdown.rfind("\n", begin, latest) + 1 or markdown.find("\n", latest) + 1 or len(markdown), False
 
 
-def _fence_after(fence: str, match: re.Match[str] | None) -> str:
-    if match is None:
-        return fence
+def _rows_end(markdown: str, begin: int) -> int:
+    while begin < len(markdown):
+        stop = markdown.find("\n", begin) + 1 or len(markdown)
+        if markdown.find("|", begin, stop) < 0:
+            break
+        begin = stop
+    return begin
+
+
+def _code_end(markdown: str, begin: int) -> int:
+    fence = ""
+    for match in _FENCE.finditer(markdown, begin):
+        fence = _fence_after(fence, match)
+        if not fence:
+            return min(match.end() + 1, len(markdown))
+    return len(markdown)
+
+
+def _fence_after(fence: str, match: re.Match[str]) -> str:
     mark, rest = match[1], match[2]
     if not fence:
         return "" if mark[0] == "`" and "`" in rest else mark
@@ -179,7 +218,7 @@ def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator
         if kind == "heading":
             yield Block(start, end, kind, int(token.tag[1:]), plain(tokens[first + 1].content))
         else:
-            yield Block(start, end, kind, inner=_inner(kind, tokens[first:index], offset, token.map))
+            yield Block(start, end, kind, inner=_inner(kind, tokens[first:index], offset))
 
 
 def _kind(token: Token) -> BlockKind:
@@ -194,13 +233,9 @@ def _kind(token: Token) -> BlockKind:
     return kinds.get(token.type, "paragraph")
 
 
-def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int], lines: list[int]) -> tuple[int, ...]:
+def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int]) -> tuple[int, ...]:
     if kind == "list":
         return tuple(offset(token.map[0]) for token in tokens if token.type == "list_item_open" and token.map)
-    if kind == "table":
-        return tuple(offset(token.map[0]) for token in tokens if token.type == "tr_open" and token.map)
-    if kind == "code":
-        return tuple(offset(line) for line in range(lines[0], lines[1]))
     return ()
 
 
@@ -210,16 +245,22 @@ def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int], l
 def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[Atom]:
     """Rows; the header row and the rule under it stay with the first row. Later atoms carry the header as text."""
     start, end = trim(markdown, block.start, block.end)
-    rows = [offset for offset in block.inner if start < offset < end]
+    rows = islice(_line_starts(markdown, start, end), 2, None)  # behind header, rule and first row
     columns = markdown[start : markdown.find("\n", start)].strip()
     columns = columns if len(columns) <= size // 2 else ""
-    bounds = [start, *rows[1:], end] if len(rows) > 1 else [start, end]
-    for piece_start, piece_end in _cut_at(markdown, bounds, size):
+    for piece_start, piece_end in _cut_at(markdown, chain([start], rows, [end]), size):
         first = piece_start == start
         yield Atom(piece_start, piece_end, columns="" if first else columns, opens=first)
 
 
-def _cut_at(markdown: str, bounds: list[int], size: int) -> Iterator[tuple[int, int]]:
+def _line_starts(markdown: str, start: int, end: int) -> Iterator[int]:
+    """Where the second and later lines begin."""
+    position = start
+    while 0 < (position := markdown.find("\n", position, end) + 1) < end:
+        yield position
+
+
+def _cut_at(markdown: str, bounds: Iterable[int], size: int) -> Iterator[tuple[int, int]]:
     """The spans between bounds, those over `size` cut at line ends, sentences and words."""
     for start, end in pairwise(bounds):
         if end - start <= size:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from argot.corpus.chunking.blocks import Atom, Block, atoms_of, blocks_of, last_at_or_before, sentence_starts
+from argot.corpus.readers.file_limits import ReadLimits
 from argot.corpus.store.document_ids import passage_id
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passage
 
@@ -22,35 +23,70 @@ _TINY = 4
 """A subsection is tiny when it is shorter than the longest passage by this factor."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A passage that has no id yet, since it knows nothing of its document: where it is cut, and what goes with it."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    columns: str
+    page: int | None
+    page_kind: PageKind | None
+    boxes: tuple[Box, ...] = ()
+    before: str = ""
+    after: str = ""
+
+
 def cut_passages(
     parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int, neighbour_chars: int
 ) -> list[Passage]:
-    """The document's passages in order: no overlaps, `markdown[start:end] == text`, nothing but blanks left out.
+    """Cut and named in one go, by the limits as they come."""
+    cuts = cuts_of(parsed, max_chars=max_chars, neighbour_chars=neighbour_chars, limits=ReadLimits(), name=parsed.title)
+    return passages_of(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
+
+
+def cuts_of(
+    parsed: ParsedDocument, *, max_chars: int, neighbour_chars: int, limits: ReadLimits, name: str
+) -> list[Cut]:
+    """The document's passages in order: no overlaps, nothing but blanks left out.
 
     `max_chars` bounds the text of every passage. Time is linear in the text.
+
+    Raises:
+        UnreadableDocument: there are more than the limits allow.
     """
-    markdown = parsed.markdown
-    pages = _Pages(parsed.pages)
-    units = _packed(markdown, _merged(_sections(markdown), pages, max_chars), pages, max_chars)
-    boxes = _Boxes(parsed.boxes)
-    passages = [
+    markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
+    cuts: list[Cut] = []
+    for unit in _packed(markdown, _merged(_sections(markdown, limits, name), pages, max_chars), pages, max_chars):
+        limits.check_passages(len(cuts) + 1, name)
+        page, kind = pages.holding(unit.start, unit.end)
+        boxes_over = boxes.over(unit.start, unit.end)
+        cuts.append(Cut(unit.start, unit.end, unit.path, unit.columns, page, kind, boxes_over))
+    return _with_neighbours(markdown, cuts, neighbour_chars)
+
+
+def passages_of(title: str, markdown: str, cuts: Sequence[Cut], *, document_id: str, revision_id: str) -> list[Passage]:
+    """What was cut out of `markdown`, as the passages of this revision: `markdown[start:end] == text`."""
+    return [
         Passage(
-            id=passage_id(revision_id, unit.start, unit.end),
+            id=passage_id(revision_id, cut.start, cut.end),
             document_id=document_id,
             revision_id=revision_id,
             ordinal=ordinal,
-            start=unit.start,
-            end=unit.end,
-            text=markdown[unit.start : unit.end],
-            header=_header(parsed.title, unit, *(page := pages.holding(unit.start, unit.end))),
-            heading_path=unit.path,
-            page=page[0],
-            page_kind=page[1],
-            boxes=boxes.over(unit.start, unit.end),
+            start=cut.start,
+            end=cut.end,
+            text=markdown[cut.start : cut.end],
+            header=_header(title, cut),
+            heading_path=cut.path,
+            page=cut.page,
+            page_kind=cut.page_kind,
+            boxes=cut.boxes,
+            before=cut.before,
+            after=cut.after,
         )
-        for ordinal, unit in enumerate(units)
+        for ordinal, cut in enumerate(cuts)
     ]
-    return _with_neighbours(passages, neighbour_chars)
 
 
 @dataclass(slots=True)
@@ -80,12 +116,13 @@ class _Unit:
 # -- sections -------------------------------------------------------------------------------------------------------
 
 
-def _sections(markdown: str) -> Iterator[_Section]:
+def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section]:
     """Sections in reading order. A heading without text of its own goes in front of the next section."""
     open_headings: list[tuple[int, str]] = []
     waiting: list[Block] = []
     current = _Section(())
-    for block in blocks_of(markdown):
+    for count, block in enumerate(blocks_of(markdown), start=1):
+        limits.check_blocks(count, name)
         if block.kind == "heading":
             if current.blocks:
                 yield current
@@ -163,26 +200,30 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
 
 def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
     """Greedy: as many atoms as fit. Headings, and lines that end in a colon, go with what follows them."""
-    groups: list[list[Atom]] = []
+    previous: list[Atom] = []
     group: list[Atom] = []
     for block in section.blocks:
         for atom in atoms_of(markdown, block, _room(group, block, max_chars)):
             if group and _must_break(group, atom, pages, max_chars):
                 kept = _leading(group, atom, max_chars)
                 if len(kept) < len(group):
-                    groups.append(group[: len(group) - len(kept)])
-                    group = kept
+                    yield from _unit(previous, section)
+                    previous, group = group[: len(group) - len(kept)], kept
                 elif atom.end - group[0].start > max_chars:
-                    groups.append(group)
-                    group = []
+                    yield from _unit(previous, section)
+                    previous, group = group, []
             group.append(atom)
-    groups.append(group)
-    if len(groups) > 1 and len(groups[-2]) > 1 and all(atom.glued for atom in group):
-        moved = groups[-2][-1]  # nothing follows these headings: what stands before them goes with them
+    if len(previous) > 1 and all(atom.glued for atom in group):
+        moved = previous[-1]  # nothing follows these headings: what stands before them goes with them
         if group[-1].end - moved.start <= max_chars:
-            groups[-2:] = [groups[-2][:-1], [moved, *group]]
-    for each in groups:
-        yield _Unit(each[0].start, each[-1].end, section.path, each[0].columns)
+            previous, group = previous[:-1], [moved, *group]
+    yield from _unit(previous, section)
+    yield from _unit(group, section)
+
+
+def _unit(group: list[Atom], section: _Section) -> Iterator[_Unit]:
+    if group:
+        yield _Unit(group[0].start, group[-1].end, section.path, group[0].columns)
 
 
 def _room(group: list[Atom], block: Block, max_chars: int) -> int:
@@ -245,7 +286,8 @@ class _Boxes:
     def over(self, start: int, end: int) -> tuple[Box, ...]:
         found: list[Box] = []
         # Marks do not overlap, so that their ends are in order too.
-        for mark in self._marks[bisect_left(self._ends, start + 1) :][:MAX_BOXES]:
+        first = bisect_left(self._ends, start + 1)
+        for mark in self._marks[first : first + MAX_BOXES]:
             if mark.start >= end:
                 break
             found.append(mark.box)
@@ -255,25 +297,29 @@ class _Boxes:
 # -- passages -------------------------------------------------------------------------------------------------------
 
 
-def _header(title: str, unit: _Unit, page: int | None, kind: PageKind | None) -> str:
+def _header(title: str, cut: Cut) -> str:
     """`title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
-    parts = list(unit.path)
+    parts = list(cut.path)
     if title and (not parts or parts[0].casefold() != title.casefold()):
         parts.insert(0, title)
-    line = " > ".join(parts) + (f" ({kind} {page})" if page is not None else "")
-    return f"{line}\n{unit.columns}" if unit.columns else line
+    line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if cut.page is not None else "")
+    return f"{line}\n{cut.columns}" if cut.columns else line
 
 
-def _with_neighbours(passages: list[Passage], size: int) -> list[Passage]:
+def _with_neighbours(markdown: str, cuts: list[Cut], size: int) -> list[Cut]:
     if size <= 0:
-        return passages
+        return cuts
+
+    def text(index: int) -> str:
+        return markdown[cuts[index].start : cuts[index].end]
+
     return [
         replace(
-            passage,
-            before=_tail(passages[index - 1].text, size) if index else "",
-            after=_head(passages[index + 1].text, size) if index + 1 < len(passages) else "",
+            cut,
+            before=_tail(text(index - 1), size) if index else "",
+            after=_head(text(index + 1), size) if index + 1 < len(cuts) else "",
         )
-        for index, passage in enumerate(passages)
+        for index, cut in enumerate(cuts)
     ]
 
 

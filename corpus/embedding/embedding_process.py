@@ -16,11 +16,14 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from typing import IO
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, get_args
 
 import numpy as np
 
+from argot.corpus.readers.file_limits import Lane
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
@@ -46,7 +49,7 @@ class BackgroundEmbedder:
     def __init__(self, here: Embedder, settings: Settings) -> None:
         self._here = here
         self._settings = settings
-        self._guard = threading.Lock()
+        self._turns = _Turns()
         self._process: subprocess.Popen[bytes] | None = None
         self._idle: threading.Timer | None = None
 
@@ -64,21 +67,24 @@ class BackgroundEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._here.embed_queries(texts)
 
-    def embed_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+    def embed_passages(
+        self, texts: Sequence[str], progress: Progress | None = None, lane: Lane = "documents"
+    ) -> Vectors:
+        """So few at a time that whoever comes meanwhile has a turn soon, however much there is to embed."""
         if not texts:
             return self._here.embed_passages(texts)
         parts = []
-        with self._guard:
-            for start in range(0, len(texts), TEXTS):
+        for start in range(0, len(texts), TEXTS):
+            with self._turns.turn(lane):
                 parts.append(self._embedded(texts[start : start + TEXTS]))
-                if progress:
-                    progress(min(start + TEXTS, len(texts)), len(texts))
-            self._rest()
+                self._rest()
+            if progress:
+                progress(min(start + TEXTS, len(texts)), len(texts))
         return np.concatenate(parts)
 
     def close(self) -> None:
         """End the child. The next passages begin another."""
-        with self._guard:
+        with self._turns.turn("documents"):
             self._stop()
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
@@ -108,6 +114,8 @@ class BackgroundEmbedder:
         return self._process
 
     def _rest(self) -> None:
+        if self._process is None:
+            return
         self._idle = threading.Timer(IDLE_SECONDS, self.close)
         self._idle.daemon = True
         self._idle.start()
@@ -121,6 +129,62 @@ class BackgroundEmbedder:
             process.kill()
             with contextlib.suppress(OSError):
                 process.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class InLane:
+    """A background embedder as those of one lane use it."""
+
+    embedder: BackgroundEmbedder
+    lane: Lane
+
+    @property
+    def fingerprint(self) -> str:
+        return self.embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    def windows(self, text: str) -> list[str]:
+        return self.embedder.windows(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return self.embedder.embed_queries(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return self.embedder.embed_passages(texts, lane=self.lane)
+
+
+class _Turns:
+    """A lock that the lanes hold by turns, and within a lane whoever waits longest. `threading.Lock` knows no order:
+    who lets go and takes hold again at once would have it again.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: dict[Lane, deque[object]] = {lane: deque() for lane in get_args(Lane)}
+        self._held = False
+        self._last: Lane | None = None
+
+    @contextlib.contextmanager
+    def turn(self, lane: Lane) -> Iterator[None]:
+        ticket = object()
+        with self._changed:
+            self._waiting[lane].append(ticket)
+            self._changed.wait_for(lambda: not self._held and self._is_next(lane, ticket))
+            self._waiting[lane].popleft()
+            self._held, self._last = True, lane
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held = False
+                self._changed.notify_all()
+
+    def _is_next(self, lane: Lane, ticket: object) -> bool:
+        others = any(waiting for other, waiting in self._waiting.items() if other != lane)
+        return self._waiting[lane][0] is ticket and (lane != self._last or not others)
 
 
 def send(stream: IO[bytes], message: bytes) -> None:

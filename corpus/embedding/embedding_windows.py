@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.soundness import sketches
 from argot.corpus.store.row_mapping import audience_of
 from argot.corpus.store.row_writes import NewRevision
 from argot.protocols import Embedder, Vectors
@@ -25,6 +25,14 @@ class Item:
     text: str
     document: str
     audience: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedItem:
+    """An item in pieces that the embedder takes whole."""
+
+    item: Item
+    windows: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +73,31 @@ def stored_item_count(connection: sqlite3.Connection) -> int:
     return int(connection.execute(sql).fetchone()[0])
 
 
+def windowed(embedder: Embedder, items: Iterable[Item]) -> Iterator[WindowedItem]:
+    for item in items:
+        yield WindowedItem(item, embedder.windows(item.text))
+
+
 def embed_items(embedder: Embedder, index: VectorIndex, items: Iterable[Item]) -> list[EmbeddedItem]:
     """Embed all windows of all items in one go, so that the embedder can sort them by length."""
-    listed = list(items)
-    windows = [embedder.windows(item.text) for item in listed]
-    flat = [window for of_one in windows for window in of_one]
+    return embed_windows(embedder, index, list(windowed(embedder, items)))
+
+
+def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[WindowedItem]) -> list[EmbeddedItem]:
+    flat = [window for one in listed for window in one.windows]
     vectors = embedder.embed_passages(flat) if flat else np.zeros((0, embedder.dimensions), np.float32)
     embedded, start = [], 0
-    for item, of_one in zip(listed, windows, strict=True):
-        rows = {vector_id(item.id, n): vectors[start + n] for n in range(len(of_one))}
+    for item, windows in ((one.item, one.windows) for one in listed):
+        rows = {vector_id(item.id, n): vectors[start + n] for n in range(len(windows))}
         embedded.append(EmbeddedItem(item, index.collection_name(item.kind, item.audience), rows))
-        start += len(of_one)
+        start += len(windows)
     return embedded
+
+
+def for_readers(one: EmbeddedItem, index: VectorIndex, audience: Audience) -> EmbeddedItem:
+    """The same vectors, for other readers than were thought of when it was embedded."""
+    item = replace(one.item, audience=audience)
+    return EmbeddedItem(item, index.collection_name(item.kind, audience), one.vectors)
 
 
 def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vectors]]:
@@ -87,11 +108,18 @@ def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vecto
 
 
 def record_windows(connection: sqlite3.Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
-    """Record how many vectors each item has in a generation of the index."""
+    """Record how many vectors each item has in a generation of the index, and a sketch of each."""
     connection.executemany(
-        "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows) VALUES (?, ?, ?, ?, ?)",
-        [(generation, one.item.id, one.item.kind, one.item.document, len(one.vectors)) for one in embedded],
+        "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows, sketch) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketches(one))
+            for one in embedded
+        ],
     )
+
+
+def _sketches(one: EmbeddedItem) -> bytes:
+    return sketches(np.stack(list(one.vectors.values()))) if one.vectors else b""
 
 
 def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, int]:
@@ -103,19 +131,3 @@ def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[
         (index.generation,),
     )
     return {index.collection_name(kind, audience_of(tokens)): count for kind, tokens, count in rows}
-
-
-def expected_ids(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, set[str]]:
-    """Which vectors each collection must hold."""
-    rows = connection.execute(
-        """SELECT v.kind, a.tokens, json_group_array(json_array(v.item, v.windows))
-        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
-        WHERE v.generation = ? GROUP BY v.kind, d.audience""",
-        (index.generation,),
-    )
-    return {
-        index.collection_name(kind, audience_of(tokens)): {
-            vector_id(item, window) for item, windows in json.loads(items) for window in range(windows)
-        }
-        for kind, tokens, items in rows
-    }

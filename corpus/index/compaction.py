@@ -152,8 +152,8 @@ class Compacting:
             raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
         with database.writing() as connection:
             connection.execute(
-                "INSERT INTO vectors (generation, item, kind, document, windows) "
-                "SELECT ?, item, kind, document, windows FROM vectors WHERE generation = ?",
+                "INSERT INTO vectors (generation, item, kind, document, windows, sketch) "
+                "SELECT ?, item, kind, document, windows, sketch FROM vectors WHERE generation = ?",
                 (fresh.generation, old.generation),
             )
         blank_unsaved(old.root, fresh.generation)

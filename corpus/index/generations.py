@@ -1,25 +1,35 @@
-"""The folders of the vector index: which generation is live, and whether its files are whole.
+"""The folders of the vector index: which generation is live, and whether its database is whole.
 
 `vectors/<generation>/` is one Chroma folder, and `vectors/CURRENT` names the live one.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import shutil
 import sqlite3
-import struct
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from argot.corpus.store.blobs import write_atomically
 from argot.corpus.store.database import check_header
-from argot.errors import DamagedStore
-from argot.remedies import reindex_command
+from argot.errors import ArgotError, DamagedStore, StoreUnavailable
+from argot.remedies import reindex_command, remedy_for
 
 CURRENT = "CURRENT"
 CHROMA_FILE = "chroma.sqlite3"
-HEADER_BYTES = 100
+PANICS = "pyo3_runtime"
+"""The module of panics of Chroma's Rust code; they derive from `BaseException`."""
 BUSY_SECONDS = 10.0
+SMALL_BYTES = 32 * 1024 * 1024
+"""Up to this size Chroma's database is looked through at every start (about 5 ms for each megabyte)."""
+LARGE_TABLES = ("embedding_", "embeddings")
+"""How the names of those of Chroma's tables begin that grow with the vectors."""
+
+_CODE = re.compile(r"\(code: (\d+)\)")  # so Chroma repeats SQLite's
 
 
 def current_generation(root: Path) -> str | None:
@@ -48,52 +58,43 @@ def check_folder(root: Path, generation: str) -> None:
         raise damaged_vectors(root, str(error).partition(": ")[2].partition(". ")[0]) from error
 
 
-def check_graphs(root: Path, generation: str) -> None:
-    """Compare the files of each saved HNSW graph with what its header says. Chroma itself reads short ones as zeros.
+def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> None:
+    """See that Chroma's own database is sound, and that each graph that was ever saved still is there.
 
-    The header is hnswlib's: 4 bytes of version, then as 64-bit numbers the offset of level 0, the room for elements,
-    how many there are, and the bytes of each.
-    """
-    for saved in sorted((root / generation).glob("*/index_metadata.pickle")):
-        folder = saved.parent
-        try:
-            header = (folder / "header.bin").read_bytes()
-            *_, elements, element_bytes = struct.unpack_from("<4Q", header, 4)
-            sizes = [(folder / name).stat().st_size for name in ("data_level0.bin", "length.bin")]
-            links = (folder / "link_lists.bin").read_bytes()
-        except (OSError, struct.error) as error:
-            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is missing or too short") from error
-        whole = len(header) == HEADER_BYTES and _link_bytes(links, elements) == len(links)
-        if not whole or sizes != [elements * element_bytes, 4 * elements]:
-            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is truncated")
-
-
-def check_saved(root: Path, generation: str) -> None:
-    """See that each graph that was ever saved still is.
+    Chroma ends in a panic where a page of it is not. In a large one only the tables of a few rows are looked through,
+    and those of the vectors if asked for. Opened for writing, what a killed process left is taken back first.
 
     Without its list of ids Chroma takes a graph for one never saved, and fills it again from its log alone, which it
     has shortened when it saved: up to a thousand vectors are found then, and the others no more.
 
     Raises:
-        DamagedStore
+        DamagedStore, StoreUnavailable
     """
-    address = f"{(root / generation / CHROMA_FILE).absolute().as_uri()}?mode=ro"
+    file = root / generation / CHROMA_FILE
     try:
+        address = f"{file.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as connection:
+            whole = thoroughly or file.stat().st_size <= SMALL_BYTES
+            for fault in _page_faults(connection, whole=whole):
+                raise damaged_vectors(root, f"{generation}/{CHROMA_FILE}: {fault}")
             saved = connection.execute(
                 "SELECT id FROM segments JOIN max_seq_id ON segment_id = id WHERE scope = 'VECTOR'"
             ).fetchall()
     except sqlite3.DatabaseError as error:
-        raise damaged_vectors(root, str(error)) from error
+        raise vectors_error(root, error) from error
     for (segment,) in saved:
         if not (root / generation / segment / "index_metadata.pickle").exists():
             raise damaged_vectors(root, f"a file of {generation}/{segment} is missing")
 
 
-def saved_elements(root: Path, generation: str) -> int:
-    """How many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
-    headers = [saved.parent / "header.bin" for saved in (root / generation).glob("*/index_metadata.pickle")]
-    return sum(struct.unpack_from("<4Q", header.read_bytes(), 4)[2] for header in headers)
+def _page_faults(connection: sqlite3.Connection, *, whole: bool) -> Iterator[str]:
+    tables = [
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage")
+        if not name.startswith(LARGE_TABLES)
+    ]
+    for check in ["PRAGMA quick_check(1)"] if whole else [f'PRAGMA quick_check("{name}")' for name in tables]:
+        yield from (line for (line,) in connection.execute(check) if line != "ok")
 
 
 def blank_unsaved(root: Path, generation: str) -> None:
@@ -106,14 +107,6 @@ def blank_unsaved(root: Path, generation: str) -> None:
         if not (level.parent / "index_metadata.pickle").exists():
             with level.open("r+b") as file:
                 file.write(bytes(level.stat().st_size))
-
-
-def _link_bytes(links: bytes, elements: int) -> int:
-    """Each element has a length in 4 bytes and as many bytes of links in the graph's upper levels, mostly none."""
-    position = 0
-    for _ in range(elements):
-        position += 4 + int.from_bytes(links[position : position + 4], "little")
-    return position
 
 
 def next_generation(root: Path) -> str:
@@ -135,6 +128,38 @@ def remove_generations(root: Path, *, but: str | None) -> None:
 
 
 def damaged_vectors(root: Path, reason: str) -> DamagedStore:
+    said = " ".join(reason.replace("*** in database main ***", "").split())
     return DamagedStore(
-        f"The vector index in {root} is damaged: {reason}. Rebuild it with: {reindex_command(root.parent)}"
+        f"The vector index in {root} is damaged: {said}. Rebuild it with: {reindex_command(root.parent)}"
     )
+
+
+@contextmanager
+def errors_named(root: Path) -> Iterator[None]:
+    """Around whatever Chroma does: its errors become Argot's, also its panics, which are no `Exception`.
+
+    Raises:
+        DamagedStore, StoreUnavailable, OSError (the disk is full)
+    """
+    try:
+        yield
+    except (ArgotError, OSError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != PANICS:
+            raise
+        raise vectors_error(root, error) from error
+
+
+def vectors_error(root: Path, error: BaseException) -> ArgotError | OSError:
+    """What an error of Chroma, or of the SQLite it uses, means: damage, or that the system does not let us."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(root))
+    told = sqlite3.DatabaseError(str(error))
+    found = _CODE.search(str(error))
+    told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
+    remedy = remedy_for(told)
+    if remedy is not None:
+        return StoreUnavailable(f"The vector index in {root} cannot be used: {error}. {remedy}, and try again.")
+    return damaged_vectors(root, str(error))

@@ -8,8 +8,7 @@ read, so that others' texts can neither be found nor crowd out results, and no f
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
+import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from argot.corpus.index.generations import check_graphs, check_saved, damaged_vectors
+from argot.corpus.index.generations import damaged_vectors, errors_named
 from argot.corpus.store.row_mapping import audience_text
+from argot.errors import ArgotError
 from argot.protocols import Vectors
 from argot.types import Audience
 
@@ -38,6 +38,8 @@ _ATTEMPTS = 10
 _PAUSE_SECONDS = 0.005
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
 _CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
+
+log = logging.getLogger(__name__)
 
 
 class IndexClosed(RuntimeError):
@@ -65,11 +67,9 @@ class VectorIndex:
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False
-        self._client = _client(root / generation)
-        try:
+        with errors_named(root):
+            self._client = _client(root / generation)
             self._collections = {found.name: found for found in self._client.list_collections()}
-        except Exception as error:  # Chroma raises whatever its parts do
-            raise damaged_vectors(root, str(error)) from error
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
@@ -111,6 +111,11 @@ class VectorIndex:
                     }
         return found
 
+    def nearest(self, collection: str, vectors: Vectors, count: int) -> list[tuple[list[str], list[float]]]:
+        """Ids and distances of the vectors nearest to each of several, shape (n, dimensions)."""
+        with self._reading():
+            return _nearest(self._collections[collection], vectors, count)
+
     def counts(self) -> dict[str, int]:
         """Vectors by collection; empty collections do not count.
 
@@ -118,28 +123,20 @@ class VectorIndex:
             DamagedStore: an index file is truncated or gone.
         """
         with self._reading():
-            try:
-                counted = {name: collection.count() for name, collection in self._collections.items()}
-            except Exception as error:
-                raise damaged_vectors(self.root, str(error)) from error
+            counted = {name: collection.count() for name, collection in self._collections.items()}
         return {name: count for name, count in counted.items() if count}
 
     def probe(self, dimensions: int) -> None:
-        """Find lost or truncated graphs now rather than at a question, by their sizes and by searching each once.
+        """Find lost graphs now rather than at a question, by searching each once.
 
         Raises:
-            DamagedStore: a graph is not whole, or finds fewer vectors than are stored.
+            DamagedStore: a graph finds fewer vectors than are stored.
         """
-        check_graphs(self.root, self.generation)
-        check_saved(self.root, self.generation)
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
             wanted = min(count, PROBED)
             with self._reading():
-                try:
-                    answer = self._collections[name].query(query_embeddings=cast(Any, [vector]), n_results=wanted)
-                except Exception as error:
-                    raise damaged_vectors(self.root, str(error)) from error
+                answer = self._collections[name].query(query_embeddings=cast(Any, [vector]), n_results=wanted)
             if len(answer["ids"][0]) < wanted:
                 raise damaged_vectors(self.root, f"the graph of {name} is lost")
 
@@ -158,13 +155,13 @@ class VectorIndex:
     def upsert(self, collection: str, vectors: Mapping[str, Vectors]) -> None:
         if not vectors:
             return
-        target = self._collections.get(collection)
-        if target is None:
-            target = self._client.get_or_create_collection(
-                collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
-            )
-            self._collections = {**self._collections, collection: target}
-        with _space_needed(self.root):
+        with errors_named(self.root):
+            target = self._collections.get(collection)
+            if target is None:
+                target = self._client.get_or_create_collection(
+                    collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
+                )
+                self._collections = {**self._collections, collection: target}
             for batch in _batches(list(vectors)):
                 target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
         if self.copy is not None:
@@ -174,7 +171,7 @@ class VectorIndex:
         """Unknown ids and collections are left alone: a crash may have come before they were written."""
         target = self._collections.get(collection)
         if target is not None:
-            with _space_needed(self.root):
+            with errors_named(self.root):
                 for batch in _batches(ids):
                     target.delete(ids=list(batch))
             self.gone += len(ids)
@@ -187,7 +184,11 @@ class VectorIndex:
             if not self._closed:
                 self._closed = True
                 self._collections = {}
-                cast(Any, self._client).close()
+                try:
+                    with errors_named(self.root):
+                        cast(Any, self._client).close()
+                except (ArgotError, OSError):  # of a damaged one; nothing of it is used any more
+                    log.warning("the vector index %s was not closed well", self.generation, exc_info=True)
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
@@ -196,7 +197,8 @@ class VectorIndex:
                 raise IndexClosed(self.generation)
             self._readers += 1
         try:
-            yield
+            with errors_named(self.root):
+                yield
         finally:
             with self._changed:
                 self._readers -= 1
@@ -214,29 +216,12 @@ def item_of(vector: str) -> str:
 # -- parts ----------------------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _space_needed(root: Path) -> Iterator[None]:
-    """Chroma wraps what its own SQLite says of a full disk into errors of its own."""
-    try:
-        yield
-    except Exception as error:
-        if "disk is full" not in str(error):
-            raise
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(root)) from error
-
-
 def _client(folder: Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with _space_needed(folder.parent):
-            return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
-    except OSError:
-        raise
-    except Exception as error:
-        raise damaged_vectors(folder.parent, str(error)) from error
+    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
 def _search_items(collection: Collection, vectors: Vectors, limit: int) -> list[list[tuple[str, float]]]:

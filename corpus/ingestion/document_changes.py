@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from argot.corpus.embedding.embedding_windows import EmbeddedItem, by_collection, embed_items, items_of, record_windows
+from argot.corpus.embedding.embedding_windows import EmbeddedItem, by_collection, record_windows
 from argot.corpus.index.generations import damaged_vectors
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store import outbox, row_writes
@@ -28,38 +28,42 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class EmbeddedRevision:
+    """A document ready to be written; `data` is the original."""
+
     new: NewRevision
     data: bytes
     embedded: list[EmbeddedItem]
-    before: dict[str, list[str]]
 
     @property
-    def after(self) -> dict[str, list[str]]:
+    def vector_ids(self) -> dict[str, list[str]]:
         return {collection: list(vectors) for collection, vectors in by_collection(self.embedded).items()}
 
 
-def store_revisions(parts: Parts, revisions: Sequence[tuple[NewRevision, bytes]]) -> None:
-    """Make these the live revisions of their documents, all together; `bytes` are the originals."""
+def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None:
+    """Make these the live revisions of their documents, all together."""
     if not revisions:
         return
-    prepared = _prepare(parts, revisions)
-    generation, database = parts.vectors.generation, parts.store.database
+    generation, database, index = parts.vectors.generation, parts.store.database, parts.vectors
+    before = {
+        one.new.document.id: outbox.vectors_of(database.connection(), index, one.new.document.id) for one in revisions
+    }
     with database.writing() as connection:
-        for one in prepared:
+        for one in revisions:
             document = one.new.document
-            writes = outbox.without(one.after, one.before)
+            writes = outbox.without(one.vector_ids, before[document.id])
             outbox.begin(connection, document.id, generation, writes, document.content_hash)
-    for one in prepared:
+    for one in revisions:
         parts.store.blobs.put(one.new.document.content_hash, one.data)
-    for collection, vectors in by_collection([item for one in prepared for item in one.embedded]).items():
-        parts.vectors.upsert(collection, vectors)
+    for collection, vectors in by_collection([item for one in revisions for item in one.embedded]).items():
+        index.upsert(collection, vectors)
     with database.writing() as connection:
-        for one in prepared:
+        for one in revisions:
+            document = one.new.document
             row_writes.put(connection, one.new)
             record_windows(connection, generation, one.embedded)
-            replaced = outbox.without(one.before, one.after)
-            outbox.finish(connection, one.new.document.id, generation, replaced)
+            replaced = outbox.without(before[document.id], one.vector_ids)
+            outbox.finish(connection, document.id, generation, replaced)
 
 
 def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence[str]) -> None:
@@ -84,19 +88,6 @@ def remove(parts: Parts, document: Document) -> None:
         vectors = outbox.vectors_of(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
         row_writes.remove(connection, document.id)
-
-
-def _prepare(parts: Parts, revisions: Sequence[tuple[NewRevision, bytes]]) -> list[_Prepared]:
-    """Embed the items of all documents in one go."""
-    embedded = embed_items(parts.embedder, parts.vectors, (item for new, _ in revisions for item in items_of(new)))
-    mine: dict[str, list[EmbeddedItem]] = {new.document.id: [] for new, _ in revisions}
-    for one in embedded:
-        mine[one.item.document].append(one)
-    connection = parts.store.database.connection()
-    return [
-        _Prepared(new, data, mine[new.document.id], outbox.vectors_of(connection, parts.vectors, new.document.id))
-        for new, data in revisions
-    ]
 
 
 def _fetched(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:

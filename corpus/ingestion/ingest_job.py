@@ -1,6 +1,7 @@
 """Adding documents: read, cut, derive, embed, store. What is reported as added is durable.
 
-Small documents are stored in groups, embedded together and acknowledged together. For each group (crash rule):
+Small documents are stored in groups, embedded together and acknowledged together. Reading and embedding hold no lock;
+once a group is embedded, its turn to write is waited for. Then (crash rule):
 
 1. one transaction queues what will be written outside corpus.db (`argot.corpus.store.outbox`);
 2. originals and vectors are written, under ids that depend on content alone;
@@ -12,47 +13,51 @@ A kill before 3 leaves nothing (the next start empties the queue), a kill after 
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, cast
 
-from argot.corpus.chunking.passages import cut_passages
-from argot.corpus.ingestion.document_changes import relabel, store_revisions
+from argot.corpus.embedding.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
+from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.sources import Source
-from argot.corpus.readers import read_document_isolated
-from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
-from argot.corpus.store.document_ids import content_hash, document_id, revision_id
+from argot.corpus.readers.file_limits import Lane
+from argot.corpus.readers.reader_protocol import Cutting
+from argot.corpus.reading import Candidate, Reading, ReadRevision
+from argot.corpus.store.document_ids import content_hash
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
 from argot.corpus.store.row_writes import NewRevision
-from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
+from argot.errors import UnreadableDocument
 from argot.protocols import Deriver
-from argot.types import EVERYONE, Audience, Document, ParsedDocument
+from argot.types import EVERYONE, Audience, Document, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
 
-EventKind = Literal["found", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
+EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
 GROUP_PASSAGES = 128
 GROUP_DOCUMENTS = 64
 GROUP_SECONDS = 2.0
+GROUP_BYTES = 32_000_000
+"""Of originals, which are kept in memory until they are written."""
+EMBEDDED_TOGETHER = 256
+"""Windows; then `progress` is told, at which whoever does not want the documents any more can stop."""
 
-T = TypeVar("T")
-
-log = logging.getLogger(__name__)
+Turn = Callable[[], AbstractContextManager[None]]
+"""Holds off all other changes of the knowledge base, of which this module knows only those of documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestEvent:
-    """What became of one source. `found` comes first and `done` last; `done` and `total` count sources."""
+    """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
+
+    `progress` says that a long document is still being embedded.
+    """
 
     kind: EventKind
     name: str
@@ -70,36 +75,27 @@ class Standing:
     derived_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A source whose bytes are at hand, with the labels it shall have. `replaces`: the content it has in the store."""
-
-    source: Source
-    data: bytes
-    content: str
-    replaces: str | None
-    audience: Audience
-    tags: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class Group:
     """Documents read and ready to be stored together."""
 
-    members: list[tuple[Candidate, NewRevision]] = field(default_factory=list)
+    members: list[ReadRevision] = field(default_factory=list)
     passages: int = 0
+    size: int = 0
     since: float = 0.0
 
-    def add(self, candidate: Candidate, new: NewRevision) -> None:
+    def add(self, read: ReadRevision) -> None:
         self.since = self.since or time.monotonic()
-        self.members.append((candidate, new))
-        self.passages += len(new.passages)
+        self.members.append(read)
+        self.passages += len(read.new.passages)
+        self.size += len(read.candidate.data)
 
     @property
     def full(self) -> bool:
         return bool(self.members) and (
             self.passages >= GROUP_PASSAGES
             or len(self.members) >= GROUP_DOCUMENTS
+            or self.size >= GROUP_BYTES
             or time.monotonic() - self.since > GROUP_SECONDS
         )
 
@@ -107,7 +103,7 @@ class Group:
         """Whether what becomes of the candidate depends on what is in here."""
         return any(
             candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
-            for other, _ in self.members
+            for other in (member.candidate for member in self.members)
         )
 
 
@@ -115,12 +111,24 @@ class Adding:
     """One call of `Corpus.add`."""
 
     def __init__(
-        self, corpus: Corpus, deriver: Deriver | None, audience: Audience | None, tags: Sequence[str] | None
+        self,
+        corpus: Corpus,
+        deriver: Deriver | None,
+        audience: Audience | None,
+        tags: Sequence[str] | None,
+        *,
+        lane: Lane = "documents",
+        turn: Turn = nullcontext,
+        by: Principal | None = None,
     ) -> None:
         self._corpus = corpus
         self._deriver = deriver
         self._audience = audience
+        self._by = by
         self._tags = None if tags is None else tuple(sorted(set(tags)))
+        self._limits = corpus.limits_of(lane)
+        self._embedder = corpus.embedder_of(lane)
+        self._turn = turn
         self._done = 0
         self._total = 0
 
@@ -130,6 +138,9 @@ class Adding:
         yield IngestEvent("found", "", f"{self._total} files", total=self._total)
         counts: dict[str, int] = {}
         for event in self._each(listed):
+            if event.kind == "progress":
+                yield replace(event, done=self._done, total=self._total)
+                continue
             self._done += 1
             counts[event.kind] = counts.get(event.kind, 0) + 1
             yield replace(event, done=self._done, total=self._total)
@@ -141,7 +152,9 @@ class Adding:
         group = Group()
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
-        with _EventLoop() as loop:
+        settings = self._corpus.settings
+        cutting = Cutting(settings.passage_chars, settings.neighbour_chars)
+        with Reading(self._limits, cutting, self._embedder, self._deriver) as reading:
             for source in chain(sources, _drained(waiting)):
                 to_come[source.uri] -= 1
                 try:
@@ -151,7 +164,7 @@ class Adding:
                         group = Group()
                     known = self._known(candidate)
                     if known is None:
-                        group.add(candidate, self._read(candidate, loop))
+                        group.add(reading.read(candidate))
                     elif known.kind == "duplicate" and known.document and to_come[known.document.uri] > 0:
                         waiting.append(source)  # that document may be about to change
                     else:
@@ -168,15 +181,13 @@ class Adding:
     def _load(self, source: Source) -> Candidate:
         if source.skip:
             raise Skipped(source.name, source.skip)
-        limits = self._corpus.limits
-        if source.size > limits.max_bytes:
-            limit, size = limits.max_bytes / 1e6, source.size / 1e6
-            remedy = "Set ARGOT_MAX_FILE_MB to allow larger files"
-            raise UnreadableDocument(source.name, f"too large: {size:,.0f} MB, the limit is {limit:,.0f} MB", remedy)
+        if source.size:
+            self._limits.check_size(source.size, source.name)
         try:
             data = source.load()
         except OSError as error:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
+        self._limits.check_size(len(data), source.name)  # it may have grown, or be another file by now
         standing = self._standing(source.uri)
         audience, tags = self._labels(standing)
         replaces = standing.document.content_hash if standing else None
@@ -190,23 +201,36 @@ class Adding:
             tags if self._tags is None else self._tags,
         )
 
-    def _known(self, candidate: Candidate) -> IngestEvent | None:
-        """The event of a source that needs no reading, after doing what little it needs."""
+    def _known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
+        """The event of a source that needs no reading, after doing what little it needs.
+
+        Without `parts` the turn to write is waited for where labels change; by then, they may be others already.
+        """
         standing = self._standing(candidate.source.uri)
         if standing is None:
             return self._duplicate(candidate)
         document = standing.document
         if document.content_hash != candidate.content or self._lacks_derived(standing):
             return None
-        if (document.audience, document.tags) == (candidate.audience, candidate.tags):
+        audience, tags = self._labels(standing)
+        if (document.audience, document.tags) == (audience, tags):
             return IngestEvent("unchanged", candidate.source.name, document=document)
-        return self._relabel(candidate, document)
+        if parts is None:
+            with self._writing() as writable:
+                return self._known(candidate, writable)
+        relabel(parts, document, audience, tags)
+        changed = replace(document, audience=audience, tags=tags)
+        return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
+        """A document with the same bytes and readers; None too if who adds is none of them: they would learn of it."""
+        audience, _ = self._labels(None)
+        if self._by is not None and not self._by.may_read(audience):
+            return None
         row = self._connection.execute(
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
             WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
-            (candidate.content, audience_text(candidate.audience)),
+            (candidate.content, audience_text(audience)),
         ).fetchone()
         if row is None:
             return None
@@ -216,93 +240,51 @@ class Adding:
     def _lacks_derived(self, standing: Standing) -> bool:
         return self._deriver is not None and standing.derived_by != self._deriver.name
 
-    def _read(self, candidate: Candidate, loop: _EventLoop) -> NewRevision:
-        """
-        Raises:
-            UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
-        """
-        try:
-            return self._with_derived(self._parsed(candidate), loop)
-        except ArgotError:
-            raise
-        except Exception as error:
-            log.exception("reading %s failed", candidate.source.name)
-            raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
-
-    def _parsed(self, candidate: Candidate) -> NewRevision:
-        source, settings = candidate.source, self._corpus.settings
-        parsed = read_document_isolated(candidate.data, source.name, self._corpus.limits)
-        document = self._document(candidate, parsed)
-        passages = cut_passages(
-            parsed,
-            document_id=document.id,
-            revision_id=document.revision_id,
-            max_chars=settings.passage_chars,
-            neighbour_chars=settings.neighbour_chars,
-        )
-        if not passages:
-            raise UnreadableDocument(source.name, "no text in it")
-        return NewRevision(replace(document, passages=len(passages)), parsed.markdown, passages)
-
-    def _document(self, candidate: Candidate, parsed: ParsedDocument) -> Document:
-        id_ = document_id(candidate.source.uri)
-        return Document(
-            id=id_,
-            uri=candidate.source.uri,
-            title=parsed.title or candidate.source.name,
-            media_type=parsed.media_type,
-            revision_id=revision_id(id_, candidate.content),
-            content_hash=candidate.content,
-            added_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            date=parsed.date,
-            tags=candidate.tags,
-            audience=candidate.audience,
-            size=len(candidate.data),
-        )
-
-    def _with_derived(self, new: NewRevision, loop: _EventLoop) -> NewRevision:
-        """With the deriver's texts. While its model is down, documents go in without; adding again makes up for it."""
-        if self._deriver is None:
-            return new
-        deriver, passages = self._deriver, new.passages
-        try:
-            triples = loop.run(lambda: deriver.triples(passages))
-            derived = loop.run(lambda: deriver.derived_texts(passages))
-        except ModelUnavailable:
-            return new
-        return replace(
-            new,
-            triples=stamped_triples(triples, passages),
-            derived=stamped_derived(derived, passages),
-            derived_by=deriver.name,
-        )
-
     # -- storing, one writer at a time ------------------------------------------------------------------------------
 
-    def _store(self, group: Group) -> list[IngestEvent]:
+    def _store(self, group: Group) -> Iterator[IngestEvent]:
         if not group.members:
-            return []
-        with self._corpus.changing() as parts:
-            overtaken = [self._known(candidate) for candidate, _ in group.members]  # by another writer, meanwhile
-            fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
-            kinds = ["updated" if self._standing(new.document.uri) else "added" for _, new in fresh]
-            store_revisions(parts, [(new, candidate.data) for candidate, new in fresh])
+            return
+        embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
+        for items in _slices([item for member in group.members for item in member.items]):
+            if any(embedded.values()):
+                yield IngestEvent("progress", group.members[-1].candidate.source.name)
+            for one in embed_windows(self._embedder, self._corpus.vectors, items):
+                embedded[one.item.document].append(one)
+        with self._writing() as parts:
+            events = self._written(parts, group, embedded)
+        yield from events
+
+    def _written(self, parts: Parts, group: Group, embedded: dict[str, list[EmbeddedItem]]) -> list[IngestEvent]:
+        overtaken = [self._known(member.candidate, parts) for member in group.members]  # by another writer, meanwhile
+        fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
+        kinds = ["updated" if self._standing(member.new.document.uri) else "added" for member in fresh]
+        ready = [self._labelled(parts, member, embedded[member.new.document.id]) for member in fresh]
+        store_revisions(parts, ready)
         return [known for known in overtaken if known is not None] + [
-            IngestEvent(cast(EventKind, kind), candidate.source.name, self._detail(new), new.document)
-            for kind, (candidate, new) in zip(kinds, fresh, strict=True)
+            IngestEvent(cast(EventKind, kind), member.candidate.source.name, self._detail(one.new), one.new.document)
+            for kind, member, one in zip(kinds, fresh, ready, strict=True)
         ]
+
+    def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
+        """With the labels it has by now: somebody may have changed its readers while it was read and embedded."""
+        document = member.new.document
+        audience, tags = self._labels(self._standing(document.uri))
+        if audience != document.audience:
+            embedded = [for_readers(one, parts.vectors, audience) for one in embedded]
+        new = replace(member.new, document=replace(document, audience=audience, tags=tags))
+        return EmbeddedRevision(new, member.candidate.data, embedded)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Parts]:
+        with self._turn(), self._corpus.changing() as parts:
+            yield parts
 
     def _detail(self, new: NewRevision) -> str:
         detail = f"{len(new.passages)} passages"
         if self._deriver is not None and not new.derived_by:
             detail += "; without derived texts, because the language model did not answer: add it again later"
         return detail
-
-    def _relabel(self, candidate: Candidate, document: Document) -> IngestEvent:
-        with self._corpus.changing() as parts:
-            relabel(parts, document, candidate.audience, candidate.tags)
-        changed = replace(document, audience=candidate.audience, tags=candidate.tags)
-        return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -331,25 +313,15 @@ def _drained(waiting: list[Source]) -> Iterator[Source]:
         yield waiting.pop(0)
 
 
-class _EventLoop:
-    """Runs a deriver's coroutines, all in one event loop, whether or not the calling thread already runs one."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="argot-derive")
-        self._runner: asyncio.Runner | None = None
-
-    def __enter__(self) -> _EventLoop:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._runner is not None:
-            self._thread.submit(self._runner.close).result()
-        self._thread.shutdown()
-
-    def run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        return self._thread.submit(self._run, call).result()
-
-    def _run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        return self._runner.run(call())
+def _slices(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
+    """Items in order, so many together that they have about `EMBEDDED_TOGETHER` windows."""
+    some: list[WindowedItem] = []
+    windows = 0
+    for item in items:
+        some.append(item)
+        windows += len(item.windows)
+        if windows >= EMBEDDED_TOGETHER:
+            yield some
+            some, windows = [], 0
+    if some:
+        yield some

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +10,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from argot.corpus.readers import SUFFIXES
+from argot.files import NotAFile, is_system, read_anywhere, read_below, require_file, resolved, system_reason
+
+FOLLOW = "name what it leads to, or give --follow-links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,69 +29,116 @@ class Source:
     skip: str = ""
 
 
-def sources_in(paths: Sequence[Path], base_uri: str | None = None) -> Iterator[Source]:
+def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_links: bool = False) -> Iterator[Source]:
     """The files at these paths, folders recursively, in a fixed order.
 
     A file that is named itself is always tried. Inside folders, hidden files are passed over; what is of an unknown
-    kind, no file (a pipe, a socket) or a link to a folder (it could lead in circles) comes with a reason to skip. A
-    folder that cannot be opened comes as a source that fails.
+    kind, no file (a pipe, a socket), a link that leaves the folder, or a link to a folder comes with a reason to skip.
+    A folder that cannot be opened, and what is named and must not be added, comes as a source that fails.
+
+    A link is read only if what it leads to lies in the same folder: whoever can write there must not have the reader's
+    own secrets added. What is the system's own (`/proc`, `/sys`, `/dev`) is never added.
 
     Args:
         base_uri: the URI of the folder given (or of a file's folder); without it, `file:` URIs are made.
+        follow_links: links lead anywhere, also those to folders; each folder is walked once.
     """
     for path in paths:
-        if path.is_dir():
-            for found, skip in _below(path):
-                yield _source(found, path, base_uri, skip)
+        walk = _Walk(path if path.is_dir() else path.parent, base_uri, follow_links)
+        if refusal := walk.refusal(path):
+            yield walk.failing(path, refusal)
+        elif path.is_dir():
+            yield from walk.sources()
         else:
-            yield _source(path, path.parent, base_uri, "")
+            yield walk.source(path)
 
 
-def _below(folder: Path) -> Iterator[tuple[Path, str]]:
-    """What lies below a folder, each with the reason to skip it."""
-    unopened: list[OSError] = []
-    for parent, folders, files in os.walk(folder, onerror=unopened.append):
-        below = Path(parent)
-        for name in sorted(files):
-            if not name.startswith("."):
-                yield below / name, _reason_to_skip(below / name)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        links = [below / name for name in folders if (below / name).is_symlink()]
-        yield from ((link, "a link to a folder: name it to add it") for link in links)
-    yield from ((Path(error.filename), "") for error in unopened)
+class _Walk:
+    """One folder that was named, or the folder of one named file."""
 
+    def __init__(self, folder: Path, base_uri: str | None, follow_links: bool) -> None:
+        self._folder = folder
+        self._real = resolved(folder)
+        self._base_uri = base_uri
+        self._follow = follow_links
+        self._walked: set[tuple[int, int]] = set()
 
-def _reason_to_skip(file: Path) -> str:
-    if file.suffix.lower() not in SUFFIXES:
-        return f"unknown kind of file ({file.suffix or 'no suffix'})"
-    try:
-        return "" if stat.S_ISREG(file.stat().st_mode) else "no regular file"
-    except OSError:
-        return ""  # loading it will say why
+    def refusal(self, named: Path) -> str:
+        """Why what was named itself must not be added; empty: it may be."""
+        found = resolved(named)
+        if is_system(found):
+            return system_reason(found)
+        if named.is_symlink() and not self._follow and not found.is_relative_to(resolved(named.parent)):
+            return f"a link that leaves its folder, to {found}; {FOLLOW}"
+        return ""
 
+    def sources(self) -> Iterator[Source]:
+        unopened: list[OSError] = []
+        self._is_new(self._folder)
+        for parent, folders, files in os.walk(self._folder, onerror=unopened.append, followlinks=self._follow):
+            below = Path(parent)
+            for name in sorted(files):
+                if not name.startswith("."):
+                    yield self.source(below / name, self._file_reason(below / name))
+            reasons = {name: self._folder_reason(below / name) for name in sorted(folders) if not name.startswith(".")}
+            folders[:] = [name for name, reason in reasons.items() if not reason]
+            yield from (self.source(below / name, reason) for name, reason in reasons.items() if reason)
+        yield from (self.source(Path(error.filename)) for error in unopened)
 
-def _source(file: Path, root: Path, base_uri: str | None, skip: str) -> Source:
-    try:
-        size = file.stat().st_size
-    except OSError:
-        size = -1  # loading it will say why
-    return Source(_uri(file, root, base_uri), file.name, partial(_load, file), size, skip)
+    def source(self, file: Path, skip: str = "") -> Source:
+        try:
+            size = file.stat().st_size
+        except OSError:
+            size = -1  # loading it will say why
+        load = partial(read_anywhere, file) if self._follow else partial(read_below, self._real, file)
+        return Source(self._uri(file), file.name, load, size, skip)
 
+    def failing(self, named: Path, reason: str) -> Source:
+        def load() -> bytes:
+            raise NotAFile(reason)
 
-def _load(file: Path) -> bytes:
-    """The bytes of a regular file; opening a pipe or a device could wait for ever, and reading it never end.
+        return Source(self._uri(named), named.name, load)
 
-    Raises:
-        OSError: it cannot be read, or is no regular file.
-    """
-    with open(file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as opened:
-        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "no regular file")
-        return opened.read()
+    def _file_reason(self, file: Path) -> str:
+        """Why a file below the folder is skipped; empty: it is not."""
+        if file.suffix.lower() not in SUFFIXES:
+            return f"unknown kind of file ({file.suffix or 'no suffix'})"
+        try:
+            found = resolved(file, strict=True)
+            if is_system(found):
+                return system_reason(found)
+            if not self._follow and not found.is_relative_to(self._real):
+                return f"a link that leaves the folder, to {found}; {FOLLOW}"
+            require_file(found.stat().st_mode)
+        except NotAFile as error:
+            return str(error.strerror)
+        except OSError:
+            return ""  # loading it will say why
+        return ""
 
+    def _folder_reason(self, folder: Path) -> str:
+        """Why a folder below the folder is not walked; empty: it is."""
+        found = resolved(folder)
+        if is_system(found):
+            return system_reason(found)
+        if folder.is_symlink():
+            if not self._follow:
+                return f"a link to a folder; {FOLLOW}"
+            if found.is_relative_to(self._real):
+                return "a link to a folder that is added anyhow"
+        return "" if self._is_new(folder) else "a folder that is added already; a link leads there"
 
-def _uri(file: Path, root: Path, base_uri: str | None) -> str:
-    if base_uri is None:
-        return Path(os.path.normpath(file.absolute())).as_uri()
-    below = quote(file.relative_to(root).as_posix(), errors="surrogateescape")
-    return f"{base_uri}{'' if base_uri.endswith('/') else '/'}{below}"
+    def _is_new(self, folder: Path) -> bool:
+        try:
+            found = folder.stat()
+        except OSError:
+            return True  # opening it will say why
+        known = (found.st_dev, found.st_ino) in self._walked
+        self._walked.add((found.st_dev, found.st_ino))
+        return not known
+
+    def _uri(self, file: Path) -> str:
+        if self._base_uri is None:
+            return Path(os.path.normpath(file.absolute())).as_uri()
+        below = quote(file.relative_to(self._folder).as_posix(), errors="surrogateescape")
+        return f"{self._base_uri}{'' if self._base_uri.endswith('/') else '/'}{below}"

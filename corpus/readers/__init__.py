@@ -1,7 +1,7 @@
 """One reader a file format; all give Markdown that keeps headings, lists and tables.
 
-`read_document` reads in this process, `read_document_isolated` in a child with bounds on memory and time, as it must be
-for files of strangers. Readers import what they need when they are called, so that neither costs anything else.
+`read_document` reads in this process. Files of strangers are read, and cut, in a child with bounds on memory and time:
+`argot.corpus.readers.reader_process`. Readers import what they need when they are called: reading one costs no other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from argot.corpus.readers.file_limits import ReadLimits
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import ParsedDocument
 
-__all__ = ["SUFFIXES", "ReadLimits", "media_type_of", "read_document", "read_document_isolated"]
+__all__ = ["SUFFIXES", "ReadLimits", "media_type_of", "read_document"]
 
 Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 
@@ -46,8 +46,8 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 """Suffix, in lower case, to media type: every format Argot reads."""
 
 _READERS: Mapping[str, tuple[str, str]] = {
-    "text/markdown": ("plain_text", "read_markdown"),
-    "text/plain": ("plain_text", "read_text"),
+    "text/markdown": ("text", "read_markdown"),
+    "text/plain": ("text", "read_text"),
     "text/html": ("html", "read_html"),
     "text/x-rst": ("rst", "read_rst"),
     "application/pdf": ("pdf", "read_pdf"),
@@ -56,7 +56,8 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "text/csv": ("sheets", "read_csv"),
     _XLSX: ("sheets", "read_xlsx"),
 }
-_HARMLESS = frozenset(["text/markdown", "text/plain"])
+_MAX_TITLE = 300
+"""Characters; every passage carries the title."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -66,7 +67,7 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Raises:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
     """
-    limits.check_size(data, name)
+    limits.check_size(len(data), name)
     module, function = _READERS[media_type_of(data, name)]
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
     try:
@@ -81,19 +82,9 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     # One character for one, so that offsets stay: neither can be stored.
     return replace(
         parsed,
-        title=_UNSTORABLE.sub("�", parsed.title).strip(),
+        title=_UNSTORABLE.sub("�", parsed.title).strip()[:_MAX_TITLE],
         markdown=_UNSTORABLE.sub("�", parsed.markdown),
     )
-
-
-def read_document_isolated(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Like `read_document`, but formats that can blow up are read in a child process that is killed when they do."""
-    limits.check_size(data, name)
-    if media_type_of(data, name) in _HARMLESS:
-        return read_document(data, name, limits)
-    from argot.corpus.readers.reader_process import read_in_child
-
-    return read_in_child(data, name, limits)
 
 
 def media_type_of(data: bytes, name: str) -> str:

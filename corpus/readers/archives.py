@@ -78,16 +78,14 @@ def _is_xml(name: str, beginning: bytes) -> bool:
 
 def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
     allowed = limits.max_unpacked_bytes // 1_000_000
-    return UnreadableDocument(
-        name, f"too large: it unpacks to more than {allowed:,} MB", "Set ARGOT_MAX_FILE_MB to allow larger files."
-    )
+    return UnreadableDocument(name, f"too large: it unpacks to more than {allowed:,} MB", limits.remedy("MAX_FILE_MB"))
 
 
 def _too_much(name: str, allowed: int, limits: ReadLimits) -> UnreadableDocument:
     return UnreadableDocument(
         name,
         f"too large: it holds more than {allowed:,} XML elements, too many to read in {limits.seconds:g} seconds",
-        "Set ARGOT_PARSE_SECONDS to allow more, or split the file.",
+        limits.remedy("PARSE_SECONDS"),
     )
 
 

@@ -1,23 +1,36 @@
-"""How large, long and slow a file may be, and the refusals that say which setting raises the limit."""
+"""How large, long, slow and finely cut a file may be, and the refusals that say which setting raises the limit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
 
+Lane = Literal["documents", "attachments"]
+"""What managers put in for everybody, and what people put into their own conversations: neither waits for the other."""
+
 _MEGABYTE = 1_000_000
+_BLOCKS_A_PASSAGE = 20
+_WINDOWS_A_PASSAGE = 4
+_ATTACHMENT_SECONDS = 20
+_ATTACHMENT_MEMORY_MB = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """Bytes of the file (and of what an archive unpacks to, tenfold), characters of its text, seconds, megabytes."""
+    """Bytes of the file (and of what an archive unpacks to, tenfold), characters of its text, seconds, megabytes.
+
+    `max_passages` bounds what a document costs once it is read: rows, vectors, and minutes of embedding.
+    """
 
     max_bytes: int = 100 * _MEGABYTE
     max_text_chars: int = 20_000_000
     seconds: float = 60
     memory_mb: int = 2048
+    max_passages: int = 50_000
+    lane: Lane = "documents"
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ReadLimits:
@@ -26,29 +39,85 @@ class ReadLimits:
             max_text_chars=settings.max_text_chars,
             seconds=settings.parse_seconds,
             memory_mb=settings.parse_memory_mb,
+            max_passages=settings.max_passages,
+        )
+
+    @classmethod
+    def of_attachments(cls, settings: Settings) -> ReadLimits:
+        """For files that anybody may send, in any number: never more than for documents."""
+        return cls(
+            max_bytes=int(settings.max_file_mb * _MEGABYTE),
+            max_text_chars=settings.max_text_chars,
+            seconds=min(settings.parse_seconds, _ATTACHMENT_SECONDS),
+            memory_mb=min(settings.parse_memory_mb, _ATTACHMENT_MEMORY_MB),
+            max_passages=min(settings.max_attachment_passages, settings.max_passages),
+            lane="attachments",
         )
 
     @property
     def max_unpacked_bytes(self) -> int:
         return 10 * self.max_bytes
 
-    def check_size(self, data: bytes, name: str) -> None:
-        if not data:
+    @property
+    def max_blocks(self) -> int:
+        """Headings, paragraphs, lists and tables: memory of cutting, which passages alone do not bound."""
+        return _BLOCKS_A_PASSAGE * self.max_passages
+
+    @property
+    def max_windows(self) -> int:
+        """What is embedded: passages in windows, triples and derived texts."""
+        return _WINDOWS_A_PASSAGE * self.max_passages
+
+    @property
+    def max_answer_bytes(self) -> int:
+        """What a reading process may send back."""
+        return 8 * self.max_text_chars + 16 * _MEGABYTE
+
+    def check_size(self, size: int, name: str) -> None:
+        if not size:
             raise UnreadableDocument(name, "empty")
-        if len(data) > self.max_bytes:
-            raise UnreadableDocument(
-                name,
-                f"too large: {_megabytes(len(data))} MB, the limit is {_megabytes(self.max_bytes)} MB",
-                "Set ARGOT_MAX_FILE_MB to allow larger files.",
-            )
+        if size > self.max_bytes:
+            reason = f"too large: {_megabytes(size)} MB, the limit is {_megabytes(self.max_bytes)} MB"
+            raise UnreadableDocument(name, reason, self.remedy("MAX_FILE_MB"))
 
     def check_text(self, text: str, name: str) -> None:
         if len(text) > self.max_text_chars:
-            raise UnreadableDocument(
-                name,
-                f"too much text: {len(text):,} characters, the limit is {self.max_text_chars:,}",
-                "Set ARGOT_MAX_TEXT_CHARS to allow more, or split the file.",
-            )
+            reason = f"too much text: {len(text):,} characters, the limit is {self.max_text_chars:,}"
+            raise UnreadableDocument(name, reason, self.remedy("MAX_TEXT_CHARS"))
+
+    def check_blocks(self, count: int, name: str) -> None:
+        if count > self.max_blocks:
+            what = f"more than {self.max_blocks:,} headings, paragraphs, lists and tables"
+            raise UnreadableDocument(name, f"cut too finely: {what}", self._fewer_passages)
+
+    def check_passages(self, count: int, name: str) -> None:
+        if count > self.max_passages:
+            reason = f"too long: more than {self.max_passages:,} passages"
+            raise UnreadableDocument(name, reason, self._fewer_passages)
+
+    def check_windows(self, count: int, name: str) -> None:
+        if count > self.max_windows:
+            reason = f"too much to embed: more than {self.max_windows:,} pieces of text"
+            raise UnreadableDocument(name, reason, self._fewer_passages)
+
+    def too_slow(self, name: str) -> UnreadableDocument:
+        reason = f"took longer than {self.seconds:g} seconds to read"
+        return UnreadableDocument(name, reason, self.remedy("PARSE_SECONDS"))
+
+    def too_much_memory(self, name: str) -> UnreadableDocument:
+        reason = f"took more than {self.memory_mb} MB of memory to read"
+        return UnreadableDocument(name, reason, self.remedy("PARSE_MEMORY_MB"))
+
+    def remedy(self, setting: str) -> str:
+        if self.lane == "attachments":
+            return "Split it, or have it put among the documents, where the limits are higher."
+        return f"Set ARGOT_{setting} to allow more, or split the file."
+
+    @property
+    def _fewer_passages(self) -> str:
+        if self.lane == "attachments":
+            return f"{self.remedy('')} Setting: ARGOT_MAX_ATTACHMENT_PASSAGES."
+        return self.remedy("MAX_PASSAGES")
 
 
 def _megabytes(size: int) -> str:

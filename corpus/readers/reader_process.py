@@ -1,13 +1,15 @@
-"""Reads files of strangers in a child process with bounds on memory and time, which is killed when it exceeds them.
+"""Reads files of strangers in child processes with bounds on memory and time, which are killed when they exceed them.
 
-One child serves many files; it is started by the interpreter's own command line and not by `multiprocessing`, which
-would run the caller's main module again. What comes back is JSON: nothing of the child is unpickled.
+All formats go there, plain text too: lines made for it cost a reader hundreds of bytes for each of theirs. The child
+also cuts the passages. There is one for each lane, so that a file that somebody put into a conversation never makes a
+manager's wait. One serves many files; it is started by the interpreter's own command line and not by
+`multiprocessing`, which would run the caller's main module again. What comes back is text and JSON: nothing is
+unpickled.
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import selectors
 import signal
@@ -15,25 +17,32 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
+from pathlib import Path
+from typing import get_args
 
 from argot.corpus.readers import reader_protocol
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.readers.file_limits import Lane, ReadLimits
 from argot.errors import UnreadableDocument
-from argot.types import ParsedDocument
 
 _START_SECONDS = 60.0
 _FILES_PER_CHILD = 500
+_MOST_KEPT = 400 << 20
+"""Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
 
-def read_in_child(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """One file at a time: callers in other threads wait.
+def read_in_child(
+    data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting
+) -> reader_protocol.CutDocument:
+    """One file of a lane at a time: callers in other threads wait.
 
     Raises:
-        UnreadableDocument: as `read_document`, and when the file takes more time or memory than it may.
+        UnreadableDocument: as `read_document`; and when the file gives more passages, or takes more time or memory,
+            than the limits allow.
     """
-    with _CHILD.lock:
-        return _CHILD.read(data, name, limits)
+    limits.check_size(len(data), name)
+    child = _CHILDREN[limits.lane]
+    with child.lock:
+        return child.read(data, name, limits, cutting)
 
 
 class _Child:
@@ -42,26 +51,30 @@ class _Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._served = 0
 
-    def read(self, data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    def read(
+        self, data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting
+    ) -> reader_protocol.CutDocument:
         process = self._ready()
         assert process.stdin is not None and process.stdout is not None
         try:
-            reader_protocol.send(process.stdin.fileno(), json.dumps(reader_protocol.job(name, limits)).encode(), data)
-            answer = _receive(process.stdout.fileno(), limits.seconds)
+            reader_protocol.send(process.stdin.fileno(), reader_protocol.job(name, limits, cutting), data)
+            message, markdown = _receive(process.stdout.fileno(), limits.seconds, limits.max_answer_bytes)
         except TimeoutError as error:
             self.stop()
-            raise UnreadableDocument(
-                name, f"took longer than {limits.seconds:g} seconds to read", "Set ARGOT_PARSE_SECONDS to allow more."
-            ) from error
+            raise limits.too_slow(name) from error
+        except OverflowError as error:
+            self.stop()
+            reason = f"too much text: what was read takes more than {limits.max_answer_bytes:,} bytes"
+            raise UnreadableDocument(name, reason, limits.remedy("MAX_TEXT_CHARS")) from error
         except (EOFError, BrokenPipeError) as error:
-            raise UnreadableDocument(name, *self._why_it_died(limits)) from error
+            raise self._why_it_died(name, limits) from error
         except BaseException:
             self.stop()
             raise
         self._served += 1
-        if answer.get("exhausted") or self._served >= _FILES_PER_CHILD:
+        if self._served >= _FILES_PER_CHILD or _resident(process.pid) > _MOST_KEPT:
             self.stop()
-        return reader_protocol.result(answer, name)
+        return reader_protocol.result(message, markdown, name)
 
     def stop(self) -> None:
         process, self._process, self._served = self._process, None, 0
@@ -78,20 +91,28 @@ class _Child:
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
             )
             assert self._process.stdout is not None
-            _receive(self._process.stdout.fileno(), _START_SECONDS)
+            _receive(self._process.stdout.fileno(), _START_SECONDS, 100)
         return self._process
 
-    def _why_it_died(self, limits: ReadLimits) -> tuple[str, str]:
+    def _why_it_died(self, name: str, limits: ReadLimits) -> UnreadableDocument:
         process = self._process
         code = process.wait() if process is not None else 0
         self.stop()
         if code in (-signal.SIGABRT, -signal.SIGKILL, -signal.SIGTRAP, -signal.SIGILL):
-            return reader_protocol.memory_reason(limits)
-        return f"damaged: its reader crashed (exit code {code})", "Open it in its program and save it again."
+            return limits.too_much_memory(name)
+        return UnreadableDocument(
+            name, f"damaged: its reader crashed (exit code {code})", "Open it in its program and save it again."
+        )
 
 
-def _receive(descriptor: int, seconds: float) -> dict[str, Any]:
-    """One JSON message.
+def _resident(pid: int) -> int:
+    """Bytes; 0 where the system does not say."""
+    statm = Path(f"/proc/{pid}/statm")
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
+
+
+def _receive(descriptor: int, seconds: float, most: int) -> tuple[bytes, bytes]:
+    """One message of at most so many bytes.
 
     Raises:
         TimeoutError: it did not come in time. EOFError: it will never come.
@@ -112,10 +133,9 @@ def _receive(descriptor: int, seconds: float) -> dict[str, Any]:
                 left -= len(part)
         return b"".join(parts)
 
-    head, _ = reader_protocol.receive(read)
-    answer: dict[str, Any] = json.loads(head)
-    return answer
+    return reader_protocol.receive(read, most)
 
 
-_CHILD = _Child()
-atexit.register(_CHILD.stop)
+_CHILDREN: dict[Lane, _Child] = {lane: _Child() for lane in get_args(Lane)}
+for _each in _CHILDREN.values():
+    atexit.register(_each.stop)

@@ -1,17 +1,20 @@
-"""The child process of `isolated`: reads one file after the other until its parent is gone."""
+"""The child process of `isolated`: reads and cuts one file after the other until its parent is gone."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from argot.corpus.chunking.passages import cuts_of
 from argot.corpus.readers import read_document, reader_protocol
 from argot.corpus.readers.file_limits import ReadLimits
 from argot.errors import UnreadableDocument
 
+NICE = 10
+"""Whoever asks a question goes first."""
 _MEGABYTE = 1 << 20
 
 
@@ -21,6 +24,7 @@ def main() -> None:
     quiet = os.open(os.devnull, os.O_RDWR)
     os.dup2(quiet, 0)
     os.dup2(quiet, 1)
+    os.nice(NICE)
     reader_protocol.send(outgoing, b"{}")
     with os.fdopen(incoming, "rb") as pipe:
 
@@ -35,37 +39,40 @@ def main() -> None:
                 message, data = reader_protocol.receive(read)
             except EOFError:
                 return
-            reader_protocol.send(outgoing, json.dumps(_answer(json.loads(message), data)).encode())
+            reader_protocol.send(outgoing, *_answer(data, *reader_protocol.job_of(message)))
 
 
-def _answer(message: dict[str, Any], data: bytes) -> dict[str, Any]:
-    name, limits = message["name"], ReadLimits(**message["limits"])
+def _answer(data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting) -> tuple[bytes, bytes]:
     try:
-        _allow(limits.memory_mb * _MEGABYTE)
-        return reader_protocol.answer(read_document(data, name, limits))
+        with _bounded(limits.memory_mb * _MEGABYTE):
+            parsed = read_document(data, name, limits)
+            chars, neighbours = cutting.max_chars, cutting.neighbour_chars
+            cuts = cuts_of(parsed, max_chars=chars, neighbour_chars=neighbours, limits=limits, name=name)
+            if not cuts:
+                raise UnreadableDocument(name, "no text in it")
+            return reader_protocol.answer(parsed, cuts)
     except UnreadableDocument as error:
-        return {"reason": error.reason, "remedy": error.remedy}
-    except MemoryError:
-        reason, remedy = reader_protocol.memory_reason(limits)
-        return {"reason": reason, "remedy": remedy, "exhausted": True}
-    finally:
-        _allow(None)
+        return reader_protocol.refusal(error), b""
+    except MemoryError:  # the bound is lifted by now: saying so takes memory, too
+        return reader_protocol.refusal(limits.too_much_memory(name)), b""
 
 
-def _allow(extra: int | None) -> None:
-    """Bounds what is allocated from now on, in bytes; None lifts the bound. Systems without such bounds go without."""
-    try:
-        import resource
-    except ImportError:
+@contextmanager
+def _bounded(extra: int) -> Iterator[None]:
+    """Bounds what is allocated, in bytes. Systems without such bounds go without."""
+    if not sys.platform.startswith("linux"):
+        yield
         return
+    import resource
+
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    statm = Path("/proc/self/statm")
-    used = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
-    soft = hard if extra is None else used + extra
-    if hard != resource.RLIM_INFINITY:
-        soft = min(soft, hard)
-    if sys.platform.startswith("linux"):
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most = used + extra
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import DamagedStore
+from argot.files import NotAFile, read_file
 from argot.remedies import restore_command
 
 
@@ -33,11 +34,11 @@ class Blobs:
     def get(self, content_hash: str) -> bytes:
         """
         Raises:
-            DamagedStore: the file is gone.
+            DamagedStore: the file is gone, or something else lies in its place.
         """
         try:
-            return self._path(content_hash).read_bytes()
-        except FileNotFoundError:
+            return read_file(self._path(content_hash))
+        except (FileNotFoundError, NotAFile):
             raise DamagedStore(
                 f"{self._path(content_hash)} is missing. Bring back a backup with: {restore_command(self.root.parent)}"
             ) from None

@@ -173,6 +173,11 @@ ALTER TABLE triples ADD COLUMN prompt TEXT NOT NULL DEFAULT '';
 ALTER TABLE triples ADD COLUMN model TEXT NOT NULL DEFAULT '';
 """
 
+_SKETCHES = """
+-- Two numbers for each vector, by which `argot doctor` knows it again; null for those written before.
+ALTER TABLE vectors ADD COLUMN sketch BLOB;
+"""
+
 
 def _run(db: Database, script: str) -> None:
     """One statement at a time: `executescript` would commit the migration's own transaction."""
@@ -207,3 +212,8 @@ def m004_ingest(db: Database) -> None:
 @migrations()
 def m005_derivations(db: Database) -> None:
     _run(db, _DERIVATIONS)
+
+
+@migrations()
+def m006_sketches(db: Database) -> None:
+    _run(db, _SKETCHES)

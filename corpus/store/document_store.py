@@ -18,6 +18,7 @@ from argot.corpus.index import keyword
 from argot.corpus.index.vectors import VectorKind
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.database import Database
+from argot.corpus.store.document_ids import content_hash
 from argot.corpus.store.row_mapping import (
     DOCUMENT_COLUMNS,
     DOCUMENT_TABLES,
@@ -141,8 +142,8 @@ class CorpusStore:
 
     def original(self, principal: Principal, revision_id: str) -> tuple[bytes, str]:
         """The original bytes and their media type."""
-        content_hash, media_type = self._revision_row(principal, revision_id, "r.content_hash, r.media_type")
-        return self.blobs.get(content_hash), media_type
+        hash_, media_type = self._revision_row(principal, revision_id, "r.content_hash, r.media_type")
+        return self.blobs.get(hash_), media_type
 
     # -- passages and what was derived from them --------------------------------------------------------------------
 
@@ -290,9 +291,11 @@ class CorpusStore:
         except sqlite3.DatabaseError as error:
             yield f"corpus.db: {error}"
             return
-        for content_hash in hashes:
-            if content_hash not in self.blobs:
-                yield f"The original {content_hash} is missing from {self.blobs.root}"
+        for hash_ in hashes:
+            if hash_ not in self.blobs:
+                yield f"The original {hash_} is missing from {self.blobs.root}"
+            elif content_hash(self.blobs.get(hash_)) != hash_:
+                yield f"The original {hash_} in {self.blobs.root} is not as it was put in"
 
     # -- parts ------------------------------------------------------------------------------------------------------
 

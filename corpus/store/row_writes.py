@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from argot.corpus.index import keyword
@@ -150,11 +151,11 @@ def _links(derived: Iterable[DerivedText]) -> Iterable[dict[str, Any]]:
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
-    prepared = list(rows)
-    if prepared:
-        columns = ", ".join(prepared[0])
-        values = ", ".join(f":{column}" for column in prepared[0])
-        connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", prepared)  # noqa: S608
+    coming = iter(rows)
+    if (first := next(coming, None)) is not None:
+        columns = ", ".join(first)
+        values = ", ".join(f":{column}" for column in first)
+        connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", chain([first], coming))  # noqa: S608
 
 
 def _tags(tags: Sequence[str]) -> str:

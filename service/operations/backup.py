@@ -23,6 +23,7 @@ from typing import IO, Any
 
 from argot import __version__
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
+from argot.files import NotAFile, require_file
 from argot.remedies import UPDATE, restore_command
 from argot.service import home_folder as layout
 from argot.service.home_lock import LOCK, OWNER
@@ -71,6 +72,8 @@ def write_backup(home: Path, path: Path) -> Backup:
     """
     if path.resolve().is_relative_to(home.resolve()):
         raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
         restore.remove(left)
@@ -181,6 +184,7 @@ def _require_free(home: Path, *, force: bool) -> None:
 def _unpack(path: Path, scratch: Path) -> list[Member]:
     """Every member, by the names and hashes of the manifest; links, devices and paths out of the folder never."""
     try:
+        require_file(path.stat().st_mode)
         with tarfile.open(path, mode="r:") as tar:
             entries = iter(tar)
             members = _manifest(tar, next(entries, None))
@@ -191,6 +195,8 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
         raise InvalidInput(f"There is no file {path}.") from None
     except (tarfile.TarError, EOFError) as error:
         raise InvalidInput(f"{path} is no whole backup: {error}. Nothing was changed.") from error
+    except NotAFile as error:
+        raise InvalidInput(f"{path} is {error.strerror}. Nothing was changed.") from error
     except OSError as error:
         if error.errno in NO_ROOM:
             text = f"There is no room in {scratch.parent} to unpack {path}. Free some, and try again."

@@ -145,6 +145,7 @@ def _embedder(settings: Settings) -> Finding:
 
 def _stores(home: Path) -> Iterator[Finding]:
     """Every page of every SQLite store; a running service may go on meanwhile."""
+    yield attempt(layout.MARKER, lambda: _marker(home))
     for name in layout.DATABASES:
         path = home / name
 
@@ -153,6 +154,11 @@ def _stores(home: Path) -> Iterator[Finding]:
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"
 
         yield attempt(name, look)
+
+
+def _marker(home: Path) -> str:
+    layout.require(home)
+    return f"format {layout.FORMAT}" if (home / layout.MARKER).exists() else "missing; nothing needs it"
 
 
 def _inside(home: Path, settings: Settings) -> list[Finding]:
@@ -164,8 +170,9 @@ def _inside(home: Path, settings: Settings) -> list[Finding]:
             problems: list[dict[str, Any]] = client.call(check)
     except KnowledgeBaseBusy as busy:
         return [good("index", f"not looked at: {busy}")]
-    except ArgotError as error:
-        return [bad("index", str(error), reindex_command(home))]
+    except Exception as error:  # whatever else it is, doctor tells what it found so far
+        detail = str(error) if isinstance(error, ArgotError) else f"{type(error).__name__}: {error}"
+        return [bad("index", detail, reindex_command(home))]
     return [bad("index", _detail(one), _remedy(one, home)) for one in problems] or [good("index", "complete")]
 
 

@@ -43,11 +43,12 @@ from argot.evaluate.sample_suite import (
     load_questions,
 )
 from argot.evaluate.temporary_base import TemporaryBase
+from argot.files import read_text
 from argot.profile import profile_named
 from argot.settings import Settings
 
 if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 SideChoice = Literal["extractive", "model", "both"]
 Progress = Callable[[str, int, int], None]
@@ -83,7 +84,7 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
     servers = _servers(side, settings)
     with _sample_folder() as folder, _temporary(settings) as base:
         _add_folder(base, folder, progress)
-        questions = load_questions((folder / "questions.jsonl").read_text("utf-8"), split)
+        questions = load_questions(read_text(folder / "questions.jsonl"), split)
 
         def measured(server: ModelServer | None) -> SamplesReport:
             told = _told(progress, server, side)
@@ -173,8 +174,8 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
         InvalidInput: the folder is there already.
     """
     with _sample_folder() as source:
-        contexts = [row["name"] for row in read_contexts((source / "contexts.csv").read_text("utf-8"))]
-        questions = load_questions((source / "questions.jsonl").read_text("utf-8"), split)
+        contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
+        questions = load_questions(read_text(source / "questions.jsonl"), split)
         chosen = [
             QuizQuestion(one.question, tuple(one.options), one.correct or 0, _context(one, contexts))
             for one in questions
@@ -225,7 +226,7 @@ def _servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
     """What the sides are measured with: None for the extractive one, the model server for the other."""
     if side == "extractive":
         return [None]
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
     server = ModelServer.from_settings(settings)
     if server is None:
@@ -296,6 +297,6 @@ def _temporary(settings: Settings) -> Iterator[TemporaryBase]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_text(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error

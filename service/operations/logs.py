@@ -6,15 +6,19 @@ Every line passes one formatter, whoever wrote it (uvicorn, Chainlit and the oth
 - what looks like a secret: API keys, Slack's tokens, cookies, Bearer tokens, passwords in addresses;
 - what repeats what somebody said in the request at hand: messages of errors often quote their input.
 
+That the system has no file handle or no memory left is said once a minute: it meets everything that is tried meanwhile.
+
 Packages that log what they send and store when they log much are kept at warnings, whatever the level.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import re
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -22,6 +26,7 @@ from typing import Any, NamedTuple
 
 from pydantic import SecretStr
 
+from argot.errors import asked_from_elsewhere
 from argot.service.instrumentation import request_id, said_now, secrets_now, surface
 from argot.settings import Settings
 
@@ -34,6 +39,9 @@ SHORTEST_SAID = 8
 """Letters; less than that stands in half of all lines."""
 LONGEST = 20_000
 """Characters of one line."""
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+EXHAUSTED_EVERY = 60.0
+"""Seconds."""
 
 TALKATIVE = (
     "aiosqlite", "asyncio", "chainlit", "chromadb", "engineio", "httpcore", "httpx", "langchain", "langgraph",
@@ -73,6 +81,8 @@ def configure(settings: Settings) -> None:
     if root.handlers and not ours:
         return
     handler = ours[0] if ours else logging.StreamHandler(sys.stderr)
+    if not ours:
+        handler.addFilter(Seldom())
     handler.setFormatter(JsonLines(settings) if settings.log_format == "json" else Lines(settings))
     if not ours:
         root.addHandler(handler)
@@ -80,6 +90,28 @@ def configure(settings: Settings) -> None:
     level = max(logging.WARNING, root.level)
     for name in TALKATIVE:
         logging.getLogger(name).setLevel(level)
+
+
+class Seldom(logging.Filter):
+    """Lets through one line a minute that says the system has nothing left, with how many were held back."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._since = -EXHAUSTED_EVERY
+        self._held_back = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not _is_exhausted(record.exc_info[1] if record.exc_info else None):
+            return True
+        now = self._clock()
+        if now - self._since < EXHAUSTED_EVERY:
+            self._held_back += 1
+            return False
+        fields = {"held_back": self._held_back, "handles": "LimitNOFILE, or ulimit -n, allows more"}
+        record.fields = {**(getattr(record, "fields", None) or {}), **fields}
+        self._since, self._held_back = now, 0
+        return True
 
 
 class Runs(NamedTuple):
@@ -97,6 +129,13 @@ class Lines(logging.Formatter):
         self.clean = Cleaner(secrets_of(settings))
 
     def format(self, record: logging.LogRecord) -> str:
+        token = asked_from_elsewhere.set(False)  # whoever reads the log may know where the stores lie
+        try:
+            return self.line(record)
+        finally:
+            asked_from_elsewhere.reset(token)
+
+    def line(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", None) or {}
         told = "".join(f" {name}={value}" for name, value in fields.items())
         request = f" [{request_id.get()}]" if request_id.get() else ""
@@ -109,7 +148,7 @@ class Lines(logging.Formatter):
 class JsonLines(Lines):
     """One object a line: at, level, logger, message, request, surface, and whatever else was told."""
 
-    def format(self, record: logging.LogRecord) -> str:
+    def line(self, record: logging.LogRecord) -> str:
         told: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -146,6 +185,14 @@ def secrets_of(settings: Settings) -> list[str]:
     """Every secret that stands in the settings."""
     values = (getattr(settings, name) for name in type(settings).model_fields)
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr) and value.get_secret_value()]
+
+
+def _is_exhausted(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in EXHAUSTED:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _without(line: str, said: Sequence[Runs]) -> str:

@@ -54,7 +54,9 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
             raise InvalidInput(f"{PACKAGE} holds no documents: {REINSTALL}.")
         _contexts(client, folder / "contexts.csv")
         glossary = client.call(glossary_import, text=_text(folder / "glossary.csv"), name="glossary.csv")
-        added = client.watched(on_event).call(add, paths=[str(documents)], base_uri=BASE_URI)
+        # Our own files; some installers lay a package out as links.
+        paths = [str(documents)]
+        added = client.watched(on_event).call(add, paths=paths, base_uri=BASE_URI, follow_links=True)
     if added.failed:
         names = ", ".join(one.name for one in added.problems if one.kind == "failed")
         raise InvalidInput(f"Samples could not be read: {names}. See what is wrong with: argot doctor")

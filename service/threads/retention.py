@@ -48,7 +48,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
         await thread_delete.function(kb, Principal(thread.owner), thread=thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)
-    erased["questions"] = await kb.blocking(kb.glossary.erase_questions, before)
+    erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
     if any(erased.values()):
         await scrubbed(kb)
         logger.info("old conversations erased", extra={"fields": erased})
@@ -60,7 +60,7 @@ async def scrubbed(kb: KnowledgeBase) -> bool:
 
     A log is kept as long as somebody reads an earlier state in it, so it is tried for a while.
     """
-    left: list[Any] = [kb.people.scrub, kb.glossary.scrub, (await kb.threads()).scrub, (await kb.load()).scrub]
+    left: list[Any] = [kb.people.scrub, kb.glossary.privacy.scrub, (await kb.threads()).scrub, (await kb.load()).scrub]
     for _ in range(SCRUB_TRIES):
         left = [one for one in left if not await _done(kb, one)]
         if not left:

@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import Field
@@ -21,7 +21,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import stream
 from argot.service.home_folder import now
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import ThreadFile
+from argot.service.threads.thread_store import ThreadFile, Threads
 from argot.service.usecases.questions import in_thread
 from argot.service.usecases.registry import Text, usecase
 from argot.types import THREAD, Document, Principal
@@ -57,17 +57,23 @@ async def thread_attach(
 
     Raises:
         InvalidInput: it cannot be read, is too large, or there are too many.
+        TooManyQuestions: others of theirs, or of too many people, are being read just now.
     """
-    threads = await kb.threads()
-    held = await threads.files(principal.name, thread)
-    data, name = _decoded(content), file_name(name)
-    if len(data) > MOST_BYTES:
-        raise InvalidInput(f"{name} has {len(data) / 1e6:.1f} MB; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
-    if len(held) >= MOST_FILES and all(one.name != name for one in held):
-        raise InvalidInput(f"This conversation holds {len(held)} files already. Begin another one, or take one out.")
-    document = await _added(kb, thread, name, data)
-    file = ThreadFile(document.id, name, len(data), now())
-    await threads.attach(principal.name, thread, file)
+    threads, name = await kb.threads(), file_name(name)
+    await _require_room(threads, principal, thread, name)
+    async with kb.attachments.place(principal):
+        data = _decoded(content)
+        if len(data) > MOST_BYTES:
+            size = f"{len(data) / 1e6:.1f} MB"
+            raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
+        document = await _added(kb, thread, name, data)
+        file = ThreadFile(document.id, name, len(data), now())
+        try:  # meanwhile the conversation may be gone, or full
+            await _require_room(threads, principal, thread, name)
+            await threads.attach(principal.name, thread, file)
+        except (NotFound, InvalidInput):
+            await forget_files(kb, thread, [document.id])
+            raise
     return AttachedFile(document, file)
 
 
@@ -106,15 +112,22 @@ async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | No
             await kb.blocking(corpus.remove, reader, document.id)
 
 
+async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:
+    held = await threads.files(principal.name, thread)
+    if len(held) >= MOST_FILES and all(one.name != name for one in held):
+        raise InvalidInput(f"This conversation holds {len(held)} files already. Begin another one, or take one out.")
+
+
 async def _added(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
     from argot.corpus.corpus import Source
     from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     corpus = await kb.load()
     source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", name, lambda: data, len(data))
-    audience = frozenset({f"{THREAD}{thread}"})
-    work = partial(corpus.add, [source], deriver=ExtractiveDeriver(), audience=audience, tags=())
-    async with kb.writing, aclosing(stream(work)) as events:
+    labels: dict[str, Any] = {"audience": frozenset({f"{THREAD}{thread}"}), "tags": ()}
+    bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.turns()}
+    work = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, **bounds)
+    async with aclosing(stream(work)) as events:
         async for event in events:
             if event.document is not None and event.kind in {"added", "updated", "unchanged", "duplicate"}:
                 return event.document

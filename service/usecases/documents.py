@@ -106,11 +106,12 @@ async def add(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
     base_uri: Text | None = None,
+    follow_links: bool = False,
 ) -> AsyncIterator[Event | Finished[AddReport]]:
     """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
 
     What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
-    keeps its own, and a new one is for everyone.
+    keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
     """
     _require_there(paths)
     corpus = await kb.load()
@@ -119,18 +120,23 @@ async def add(
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
-    async with kb.writing:
-        sources = sources_in([Path(path) for path in paths], base_uri)
+    async with kb.adding:
+        sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
+        turns = kb.turns()
         ingest = stream(
             lambda: corpus.add(
                 sources,
                 deriver=ExtractiveDeriver(),
                 audience=audience_of(audience),
                 tags=None if tags is None else tuple(tags),
+                turn=turns,
+                by=principal,
             )
         )
         async with aclosing(ingest) as events:
             async for found in events:
+                if found.kind == "progress":
+                    continue
                 event = _told_to(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1
@@ -252,11 +258,10 @@ def ingest_event(event: IngestEvent) -> Event:
 
 
 def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
-    """The event without what it says of a document that is not theirs to read: a manager may meet one's twin."""
+    """The event without the document, where that is not theirs to read."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
-    detail = "the same content as a document that is there" if event.kind == "duplicate" else event.detail
-    return replace(event, document=None, detail=detail)
+    return replace(event, document=None)
 
 
 def _require_there(paths: list[str]) -> None:

@@ -198,5 +198,5 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
         waiting=state.waiting,
         feedback=await threads.feedback(principal.name, thread),
         files=await threads.files(principal.name, thread),
-        shared=await kb.blocking(kb.glossary.shares_questions, principal.name, thread),
+        shared=await kb.blocking(kb.glossary.misses.are_shared, principal.name, thread),
     )

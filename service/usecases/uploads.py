@@ -7,7 +7,8 @@ import binascii
 import unicodedata
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 from pydantic import BeforeValidator
@@ -60,7 +61,8 @@ async def upload(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> UploadReport:
-    """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name).
+    """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name,
+    for readers of whom this person is one).
 
     The same name again, by the same person, is a new revision of that document. Without `audience` or `tags` a known
     document keeps its own, and a new one is for everyone.
@@ -78,20 +80,16 @@ async def upload(
     )
     readers = None if audience is None else frozenset(audience)
     last: IngestEvent | None = None
-    async with kb.writing:
-        adding = stream(
-            lambda: corpus.add(
-                [source], deriver=ExtractiveDeriver(), audience=readers, tags=None if tags is None else tuple(tags)
-            )
-        )
-        async with aclosing(adding) as events:
+    async with kb.adding:
+        labels: dict[str, Any] = {"audience": readers, "tags": None if tags is None else tuple(tags)}
+        adding = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, turn=kb.turns(), by=principal)
+        async with aclosing(stream(adding)) as events:
             async for event in events:
-                last = event if event.kind not in ("found", "done") else last
+                last = event if event.kind not in ("found", "progress", "done") else last
     if last is None or last.kind in ("failed", "skipped"):
         raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
     if last.document is not None and not principal.may_read(last.document.audience):
-        detail = NOT_YOURS if last.kind in ("added", "updated") else "the same content is there already"
-        return UploadReport(last.kind, called, detail, None)
+        return UploadReport(last.kind, called, NOT_YOURS, None)
     return UploadReport(last.kind, last.name, last.detail, last.document)
 
 

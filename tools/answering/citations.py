@@ -3,7 +3,7 @@
 Reference matching of *Trustworthy Answers, Messier Data* (3.4, Algorithm 1), in two methods. `published` is the paper's
 listing as it stands. `sum` is ours and the default; `bench/matching.py` measures both.
 Either way a sentence keeps its citation only if its segment reaches the threshold (section 6) and the passage does not
-contradict it in a number, a unit, an identifier or a negation (`tools.support.objection`).
+speak against it in a number, a name, its scope or a negation, or leave a clause of it out (`tools.objections`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from argot.protocols import Scorer
-from argot.tools.answering.support import objection, support
+from argot.tools.answering.support import support
+from argot.tools.objections import objection
 from argot.tools.text.markdown_prose import plain
 from argot.tools.text.sentences import split_units
 from argot.types import MatchedSegment, Passage

@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from argot.tools.answering.quoting import units_of
-from argot.tools.answering.support import objection, quantities, statement_stems
+from argot.tools.answering.support import statement_stems
+from argot.tools.objections import objection
+from argot.tools.quantities import quantities
 from argot.tools.text.words import fold, folded, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.jargon_db.matching import TermMatcher
+from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.follow_ups import stand_alone

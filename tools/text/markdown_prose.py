@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
-_TARGET = r"(?:\([^()\s]{0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[A-Za-z_][^\]\n]{0,100}\])"
+_TARGET = r"(?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[A-Za-z_][^\]\n]{0,100}\])"
 _MARKUP = re.compile(
     r"(?=[^\w .,;:'\"()-]|_| [\s#])(?:"  # no mark-up begins otherwise: six times as fast
     rf"(?P<open>!?\[(?=[^\]\n]{{0,300}}\]{_TARGET}))"

@@ -14,19 +14,17 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argot.errors import MissingExtra
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
+from argot.ui.chainlit_guard import Window, confine
 from argot.ui.chat.chat_identity import SECRET, local_display_name, signing_secret
+from argot.ui.chat_routes import ASSETS, put_chainlits_errors_in_words
 from argot.ui.web.security import INNER_COOKIE
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 FOLDER = "chat"
 NAME = "Argot"
@@ -91,8 +89,8 @@ _WORDS = {
 }
 
 
-def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
-    """Chainlit's application, set up for this knowledge base. Once in a process.
+def load(kb: KnowledgeBase, origins: list[str]) -> Window:
+    """Chainlit's application behind its guard, set up for this knowledge base. Once in a process.
 
     Raises:
         MissingExtra: chainlit is not installed.
@@ -113,6 +111,8 @@ def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
         from chainlit import server
         from chainlit.config import HeaderLink, config
 
+    confine()
+    put_chainlits_errors_in_words(server.app)
     bound_uploads()
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
@@ -120,8 +120,8 @@ def load(kb: KnowledgeBase, origins: list[str]) -> FastAPI:
     from argot.ui.chat.chat_window import ChatWindow
 
     ChatWindow(kb).register(config)
-    app: FastAPI = server.app
-    return app
+    assets = Path(package.origin).parent / "frontend" / "dist" / "assets"
+    return Window(server.app, frozenset(path.name for path in assets.iterdir() if path.suffix != ".map"))
 
 
 def bound_uploads() -> None:
@@ -205,9 +205,10 @@ def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
     for path, text in _WORDS.items():
         _put(words, path, text)
     _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
-    with resources.as_file(resources.files("argot.ui") / "assets") as assets:
-        shutil.copytree(assets, folder / "public")
-        (folder / "public" / "help.md").replace(folder / "chainlit_en-US.md")
+    # The rest of what the page shows is served from where it was installed (`chat_routes.py`): not from a folder that
+    # this process writes to.
+    _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
+    _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
     dist = package / "frontend" / "dist"
     _write(folder / "build" / "index.html", own_page((dist / "index.html").read_text(encoding="utf-8")))
     (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)

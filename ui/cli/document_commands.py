@@ -61,12 +61,16 @@ def add(
         str | None,
         typer.Option("--base-uri", help="Where the originals stand; citations then name this place.", metavar="URI"),
     ] = None,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Also add what links lead to that leave their folder.")
+    ] = False,
     json_: Json = False,
     home: Home = None,
 ) -> None:
     """Put documents in. What is already there is left alone, what has changed is replaced.
 
-    A file that cannot be read is named with the reason, and the rest goes in; the exit code is then 1.
+    A file that cannot be read is named with the reason, and the rest goes in; the exit code is then 1. Links are read
+    only if they stay within their folder; what is passed over is named.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
@@ -87,6 +91,7 @@ def add(
             audience=audience,
             tags=tag,
             base_uri=base_uri,
+            follow_links=follow_links,
         )
     if json_:
         say_json(result)

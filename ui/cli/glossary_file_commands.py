@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import typer
 
 from argot.errors import InvalidInput
+from argot.files import NotAFile, read_file
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -148,8 +149,9 @@ def _upload(file: str, home: Path | None) -> _File:
     """
     most = int(settings_for(home).max_glossary_mb * 2**20) + 1
     try:
-        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as stream:
-            data = stream.read(most)
+        data = sys.stdin.buffer.read(most) if file == "-" else read_file(Path(file), most)
+    except NotAFile as error:
+        raise InvalidInput(f"{file} is {error.strerror}. Give a file, or - for the standard stream.") from error
     except OSError as error:
         raise InvalidInput(f"{file} cannot be read: {error.strerror}. Nothing was imported.") from error
     return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}

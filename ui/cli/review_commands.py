@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from argot.errors import InvalidInput
+from argot.files import read_text
 from argot.ui.cli.command_base import (
     AsUser,
     Audience,
@@ -289,7 +290,7 @@ def _passage(side: Row, rank: int) -> str:
 
 def _questions(path: Path) -> list[str]:
     try:
-        lines = [text for text in path.read_text(encoding="utf-8-sig").splitlines() if text.strip()]
+        lines = [text for text in read_text(path).splitlines() if text.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read as UTF-8 text: {error}. Give another file.") from error
     return [_question(text, number, path) for number, text in enumerate(lines, 1)]

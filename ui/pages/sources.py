@@ -129,7 +129,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT)
         name = quote(source.document.name, safe="")
-        headers = {**INERT, "Content-Disposition": f"inline; filename*=UTF-8''{name}"}
+        headers = {**INERT, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(base64.b64decode(source.base64), media_type="application/pdf", headers=headers)
 
     return router

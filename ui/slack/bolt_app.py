@@ -18,6 +18,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.context.assistant.thread_context import AssistantThreadContext
 from slack_bolt.context.assistant.thread_context_store.async_store import AsyncAssistantThreadContextStore
 
+from argot.errors import asked_from_elsewhere
 from argot.service.instrumentation import surface
 from argot.service.usecases.senses import glossary_list
 from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
@@ -65,6 +66,7 @@ class Listeners:
     def soon(self, work: Coroutine[Any, Any, Any]) -> None:
         async def guarded() -> None:
             surface.set("slack")
+            asked_from_elsewhere.set(True)
             try:
                 await work
             except Exception:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from argot.errors import asked_from_elsewhere
 from argot.service.instrumentation import new_request_id, request_id, surface
 from argot.service.slack.slack_store import Noted, SlackStore
 from argot.ui.slack.event_filter import Job
@@ -121,6 +122,7 @@ class Inbox:
 
     async def _deal_with(self, noted: Noted) -> None:
         surface.set("slack")
+        asked_from_elsewhere.set(True)
         request_id.set(new_request_id())
         try:
             if noted.tries < MOST_TRIES:

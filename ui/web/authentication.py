@@ -30,6 +30,16 @@ from argot.ui.web.authorization import WRONG_KEY, Visitor
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 FORWARDED = "x-forwarded-for"
+PASSED_ON = (
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+)
+"""By these, and by all that begin with `x-forwarded-`, a proxy says that it passes on what somebody else asks."""
 ENDED_KEY = "The key {} ended on {} UTC. Make another one: argot key add NAME, or on the page /account."
 
 
@@ -198,6 +208,11 @@ class Door:
     def _csrf(self, proof: str) -> str:
         """A token for forms, which only pages shown to who holds this proof contain. A restart does not change it."""
         return hmac.new(self._key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def passed_on(headers: Headers) -> str:
+    """The header by which a proxy says that somebody else is asking; empty: none says so."""
+    return next((name for name in headers if name.startswith("x-forwarded-") or name in PASSED_ON), "")
 
 
 def key_in(headers: Headers) -> str:

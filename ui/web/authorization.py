@@ -25,7 +25,7 @@ from __future__ import annotations
 import hmac
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -61,32 +61,6 @@ WRONG_KEY = (
     "This key is unknown, was revoked, or belongs to somebody who is shut out. Make another with: argot key add NAME,"
     " or on the page /account."
 )
-
-WINDOW: dict[str, Access] = {
-    "WEBSOCKET /ws/socket.io": "asker",
-    "GET /public/{filename:path}": "anonymous",
-    "GET /assets/{filename:path}": "anonymous",
-    "GET /favicon": "anonymous",
-    "GET /logo": "anonymous",
-    "GET /avatars/{avatar_id:str}": "anonymous",
-    "GET /auth/config": "anonymous",
-    "GET /project/translations": "anonymous",
-    "HEAD /": "anonymous",
-    "GET /user": "asker",
-    "POST /set-session-cookie": "asker",
-    "GET /project/settings": "asker",
-    "PUT /feedback": "asker",
-    "DELETE /feedback": "asker",
-    "POST /project/threads": "asker",
-    "GET /project/thread/{thread_id}": "asker",
-    "GET /project/thread/{thread_id}/element/{element_id}": "asker",
-    "PUT /project/thread": "asker",
-    "DELETE /project/thread": "asker",
-    "POST /project/action": "asker",
-    "POST /project/file": "asker",
-    "GET /{full_path:path}": "asker",
-}
-"""What of Chainlit is open, and to whom. All else is closed: files read back, tool servers, sharing, its sign-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,16 +193,17 @@ def _entries(app: FastAPI) -> Iterator[Entry]:
 
 
 def _window_entries(window: Any) -> Iterator[Entry]:
-    """Chainlit's, as declared above. What is mounted in it is its websocket."""
+    """Chainlit's: what is open of it is declared in `chainlit_guard.py`. What is mounted in it is its websocket."""
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
 
+    access: Mapping[str, Access] = getattr(window, "open", {})
     for route in iter_route_contexts(getattr(window, "routes", ())):
         mounted = isinstance(route.original_route, Mount)
         for method in ("WEBSOCKET",) if mounted else sorted(route.methods or {"WEBSOCKET"}):
             name = f"{method} {route.path}"
             path = f"{route.path}/{{rest:path}}" if mounted else str(route.path)
-            yield Entry(method, path, WINDOW.get(name), own=False)
+            yield Entry(method, path, access.get(name), own=False)
 
 
 def for_programs(path: str) -> bool:

@@ -32,17 +32,24 @@ def put_errors_in_words(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        """Without the values: one of them may be a password."""
-        problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
-        return _said(request, 422, f"That cannot be used. {problems}.")
+        return _said(request, 422, problems_of(error))
 
     @app.exception_handler(ArgotError)
     async def ours(request: Request, error: ArgotError) -> Response:
-        status = next(status for kind, status in _STATUS if isinstance(error, kind))
-        said = _said(request, status, str(error))
+        said = _said(request, status_of(error), str(error))
         if isinstance(error, Later):
             said.headers["Retry-After"] = str(error.wait)
         return said
+
+
+def status_of(error: ArgotError) -> int:
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def problems_of(error: RequestValidationError) -> str:
+    """Without the values: one of them may be a password."""
+    problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
+    return f"That cannot be used. {problems}."
 
 
 def _said(request: Request, status: int, text: str) -> Response:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
 from argot.service.instrumentation import new_request_id, request_id, surface
-from argot.ui.web.authentication import networks, within
+from argot.ui.web.authentication import networks, passed_on, within
 from argot.ui.web.connections import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 METRICS = "/metrics"
 ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 PAGES = ("/glossary", "/people", "/account", "/documents")
-_PASSED_ON = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
 class Watch:
@@ -110,7 +109,7 @@ class Watch:
         headers = Headers(scope=scope)
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
-        if any(name in headers for name in _PASSED_ON) and not self.door.from_proxy(scope):
+        if passed_on(headers) and not self.door.from_proxy(scope):
             return False
         return within(self.door.address(scope, headers), self._scrapers)
 

@@ -23,10 +23,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from argot.errors import NotAllowed
+from argot.errors import NotAllowed, asked_from_elsewhere
 from argot.ui.api.api_errors import told_to_programs
+from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.chat.chat_identity import asker
-from argot.ui.web.authentication import Door, WrongKey, key_in
+from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
 from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
 from argot.ui.web.connections import SECURITY_HEADERS, Connections, Refusal, limited, refuse
 from argot.ui.web.form_recovery import signed_out
@@ -41,11 +42,18 @@ MOST_FILE_BYTES = 27 * 1024 * 1024
 """Of a file put into a conversation, with the frame it comes in."""
 SIGNED = "/slack/events"
 """What Slack sends comes from no page: it proves itself by a signature, which is checked before anything else."""
+INERT_POLICY = "default-src 'none'; sandbox"
+"""For what is to be saved and comes from people: opened by itself it may do nothing."""
 NO_SUCH = (
     "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
     " /v1/chat/completions and /v1/models."
 )
 NO_SUCH_ROOT = "There is nothing at this address for a program: those of the API begin with /v1/ or /api/."
+THROUGH_A_PROXY = (
+    "Nobody has a password here, so Argot answers who sits at its own machine only; and this came through a proxy ({})."
+    " Let people sign in: argot user add NAME --password. Then start Argot with 'public_url' and 'trusted_proxies' set"
+    " (docs/administrators.md)."
+)
 MOST_SIGNED_BYTES = 2 * 1024 * 1024
 """A pressed button comes with its whole message, which may be a long answer."""
 
@@ -130,6 +138,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        asked_from_elsewhere.set(True)
         headers = Headers(scope=scope)
         if refusal := self.refusal(scope, headers):
             if for_programs(scope["path"]):
@@ -148,10 +157,8 @@ class Guard:
             if scope["type"] == "websocket" and who is not None:
                 await self.connections.run(self.app, who, self.door.stays)(scope, receive, send)
             else:
-                most = MOST_SIGNED_BYTES if scope["path"] == SIGNED else MOST_ANONYMOUS_BYTES
-                if who and entry and entry.path == "/project/file":
-                    most = MOST_FILE_BYTES
-                body = receive if who and most != MOST_FILE_BYTES else limited(receive, most)
+                most = largest_body(entry, who)
+                body = receive if most is None else limited(receive, most)
                 app = self.connections.request(self.app, who) if who and who.road == "key" else self.app
                 await app(scope, body, self._with_headers(send, entry, headers, ticket))
         finally:
@@ -195,6 +202,8 @@ class Guard:
 
     async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """The visitor, the ticket to give to a newcomer at this machine, and why a known one is not welcome."""
+        if self.door.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
+            return None, "", (403, THROUGH_A_PROXY.format(sign))
         try:
             who = await self.door.visitor(scope, headers)
         except WrongKey as error:
@@ -205,6 +214,21 @@ class Guard:
             ticket = self.door.ticket()
             return self.door.local(ticket), ticket, None
         return who, "", None
+
+    def _sign_of_proxy(self, scope: Scope, headers: Headers) -> str:
+        """What tells that a request was passed on, although its Host is that of this machine; empty: nothing does.
+
+        A proxy that puts our own address there (nginx's plain `proxy_pass`) may add no header, but speaks HTTP/1.0, as
+        no browser does; and a page that it serves names another origin than ours as its own.
+        """
+        if name := passed_on(headers):
+            return f"it says {name}"
+        if scope.get("http_version") == "1.0":
+            return "it speaks HTTP/1.0"
+        page = urlsplit(headers.get("referer", ""))
+        origin = f"{page.scheme}://{page.netloc}"
+        same = headers.get("sec-fetch-site") == "same-origin" and page.netloc
+        return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
     def _inside(self, scope: Scope, entry: Entry | None, who: Visitor | None) -> Scope:
         """The request as the application sees it: with the visitor, without what the browser gave as proof."""
@@ -249,7 +273,9 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 if entry is None or not entry.own:
                     del headers["Set-Cookie"]
-                headers.setdefault("Content-Security-Policy", self.policy(asked.get("host", "").casefold()))
+                policy = self.policy(asked.get("host", "").casefold())
+                saved = headers.get("content-disposition", "").startswith("attachment")
+                headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
                 for name, value in SECURITY_HEADERS.items():
@@ -259,6 +285,17 @@ class Guard:
             await send(message)
 
         return send_with_headers
+
+
+def largest_body(entry: Entry | None, who: Visitor | None) -> int | None:
+    """In bytes; None: the address itself knows."""
+    if entry is not None and entry.path == SIGNED:
+        return MOST_SIGNED_BYTES
+    if who is None or entry is None:
+        return MOST_ANONYMOUS_BYTES
+    if entry.path == FILE:
+        return MOST_FILE_BYTES
+    return None if entry.own else MOST_JSON_BYTES
 
 
 def unwelcome_at(entry: Entry | None, refusal: Refusal | None) -> Refusal | None:

@@ -1,0 +1,160 @@
+"""Files that somebody named: opened only if they are files, and only where they were said to lie.
+
+Opening a pipe waits for ever, reading a device never ends, and opening some devices does something. A link leads to
+what its maker may not read and the reader may. Whatever is checked first can be exchanged before it is opened; so what
+counts is found out of the opened file, and the way to it is walked by handles, from folder to folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
+"""What lies there looks like files and is the system's and its processes' own: memory, environments, devices."""
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISLNK, "a link"),
+)
+_TO_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_TO_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
+"""A folder may be passed through that may not be listed."""
+
+
+class NotAFile(OSError):
+    """Something is no file to be read; `strerror` says what it is."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(errno.EINVAL, reason)
+
+
+def read_file(path: Path, most: int = -1) -> bytes:
+    """The first `most` bytes of a file (-1: all), which a link may lead to.
+
+    Raises:
+        OSError: it cannot be read. NotAFile: it is a pipe, a device or the like.
+    """
+    require_file(path.stat().st_mode)
+    with _opened(path) as handle, open(handle, "rb", closefd=False) as file:
+        require_file(os.fstat(handle).st_mode)
+        return file.read(most)
+
+
+def read_text(path: Path) -> str:
+    """A file as UTF-8 text, with whatever mark of its encoding and ends of lines it has.
+
+    Raises:
+        OSError: as `read_file`. UnicodeDecodeError
+    """
+    return read_file(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_below(root: Path, path: Path) -> bytes:
+    """A file in a folder, or below it; links in that folder count as long as they do not leave it.
+
+    Args:
+        root: without links (`resolved`).
+
+    Raises:
+        OSError: it cannot be read. NotAFile: it is no file, lies elsewhere by now, or is the system's own.
+    """
+    found = resolved(path, strict=True)
+    if not found.is_relative_to(root):
+        raise NotAFile("a link that leaves its folder")
+    with _passed(root, found.relative_to(root).parts[:-1]) as folder:
+        require_file(os.stat(found.name, dir_fd=folder, follow_symlinks=False).st_mode)
+        with _opened(found.name, os.O_NOFOLLOW, folder) as handle:
+            return _read_document(handle)
+
+
+def read_anywhere(path: Path) -> bytes:
+    """A file wherever links lead, unless it is the system's own.
+
+    Raises:
+        OSError: it cannot be read. NotAFile
+    """
+    found = resolved(path, strict=True)
+    if is_system(found):
+        raise NotAFile(system_reason(found))
+    require_file(found.stat().st_mode)
+    with _opened(found) as handle:
+        return _read_document(handle)
+
+
+def resolved(path: Path, *, strict: bool = False) -> Path:
+    """The path without links. `Path.resolve` raises a RuntimeError where links lead in circles (Python 3.11).
+
+    Raises:
+        OSError: there is nothing, or links lead in circles (only if `strict`).
+    """
+    return Path(os.path.realpath(path, strict=strict))
+
+
+def require_file(mode: int) -> None:
+    """
+    Raises:
+        NotAFile
+    """
+    if not stat.S_ISREG(mode):
+        raise NotAFile(f"{next((name for is_kind, name in _KINDS if is_kind(mode)), 'no file')}, and no file")
+
+
+def is_system(found: Path) -> bool:
+    """Whether a path without links is the system's own: by its name, or by what is mounted there."""
+    if any(found.is_relative_to(one) for one in SYSTEM):
+        return True
+    with suppress(OSError):
+        return found.stat().st_dev in _system_devices()
+    return False
+
+
+def system_reason(found: Path) -> str:
+    return f"{found} is the system's own, and no document"
+
+
+def _read_document(handle: int) -> bytes:
+    found = os.fstat(handle)
+    require_file(found.st_mode)
+    if found.st_dev in _system_devices():
+        raise NotAFile("a file of the system's own, and no document")
+    with open(handle, "rb", closefd=False) as file:
+        return file.read()
+
+
+@contextmanager
+def _opened(path: Path | str, flags: int = 0, folder: int | None = None) -> Iterator[int]:
+    handle = os.open(path, _TO_READ | flags, dir_fd=folder)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
+    """A handle of the folder one gets to from `root` through these, none of which is a link."""
+    handle = os.open(root, _TO_PASS)
+    try:
+        for part in parts:
+            inner = os.open(part, _TO_PASS, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@cache
+def _system_devices() -> frozenset[int]:
+    """The numbers of the file systems mounted there, however else they can be reached."""
+    found = {one.stat().st_dev for one in SYSTEM if one.exists()}
+    return frozenset(found - {Path("/").stat().st_dev})

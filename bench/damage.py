@@ -1,0 +1,258 @@
+"""Zeroed pages, flipped bits, cut and deleted files: is every damage named, and does the remedy named help?
+
+    python bench/damage.py                     # some hours on two cores: 25 places of each kind in each file
+    python bench/damage.py --places 2          # minutes
+    python bench/damage.py --places 0          # one page of each file
+    python bench/damage.py --only length.bin
+
+A knowledge base with a saved graph, people, a glossary and a conversation is made, and a backup of it. Then, for every
+file in it, a copy is harmed in one way at one place, and meets `argot ask`, `argot doctor`, the command that those tell
+people to type, and `argot ask` again. Each command is forked from a process that has imported everything, and embeds
+by hashing words, which takes no time and harms as well.
+
+A trial fails where a command ends in a traceback, a panic, a signal or never; where doctor finds fault without a
+remedy; and where the question is not answered after the remedy. Harm that nobody noticed is counted apart: where
+nothing stores a checksum (SQLite's texts) a flipped bit cannot be told from what was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argot.corpus import corpus
+from argot.corpus.embedding import embedder
+from argot.protocols import Vectors
+
+PAGE = 4096
+DOCUMENTS = 1_100
+"""Above a thousand vectors Chroma saves its graph."""
+QUESTION, ANSWER = "What is a PUC?", "pump unit controller"
+MOST_SECONDS = 600
+WORDS = (
+    "pump",
+    "valve",
+    "sensor",
+    "bearing",
+    "shaft",
+    "rotor",
+    "coolant",
+    "pressure",
+    "filter",
+    "gasket",
+    "motor",
+    "drive",
+    "belt",
+    "gear",
+    "torque",
+    "alarm",
+)
+UNFIT = re.compile(r"Traceback|panicked|PanicException|Unexpected|Fatal Python error")
+FILES = (
+    "corpus.db", "glossary.db", "people.db", "threads.db", "knowledge_base.json", "blobs/*/*", "vectors/CURRENT",
+    "vectors/*/chroma.sqlite3", "vectors/*/*/header.bin", "vectors/*/*/data_level0.bin", "vectors/*/*/length.bin",
+    "vectors/*/*/link_lists.bin", "vectors/*/*/index_metadata.pickle",
+)  # fmt: skip
+
+Harm = Callable[[Path], None]
+
+
+class HashingEmbedder:
+    """A number for each word; texts with the same words are near each other."""
+
+    fingerprint, dimensions = "hashing", 64
+
+    def windows(self, text: str) -> list[str]:
+        return [text]
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in re.findall(r"\w+", text.casefold()):
+                row[zlib.crc32(word.encode()) % self.dimensions] += 1 + zlib.adler32(word.encode()) % 7
+            row[0] += 1
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    embed_queries = embed_passages
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    said: str
+
+
+def argot(*arguments: object) -> Run:
+    """A command in a process of its own; a negative code is the signal it ended by."""
+    with tempfile.TemporaryFile() as output:
+        child = os.fork()
+        if child == 0:
+            _become(arguments, output.fileno())
+        deadline = time.monotonic() + MOST_SECONDS
+        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.02)
+        output.seek(0)
+        return Run(os.waitstatus_to_exitcode(ended[1]), output.read().decode(errors="replace"))
+
+
+def _become(arguments: tuple[object, ...], output: int) -> None:
+    code = 70
+    try:
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(n, "wb", 0), write_through=True) for n in (1, 2))
+        from argot.ui.cli.main import main
+
+        main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with suppress(Exception):
+            sys.stdout.flush()
+        os._exit(code)
+
+
+def made(folder: Path) -> Path:
+    """The knowledge base, and `backup.tar` beside it."""
+    chosen, documents, home = random.Random(5), folder / "documents", folder / "kb"
+    documents.mkdir()
+    (documents / "puc.md").write_text("# Pumps\n\nA PUC (pump unit controller) stops the pump above 12 bar.\n")
+    for n in range(DOCUMENTS):
+        (documents / f"{n}.md").write_text(f"# Part {n}\n\n{' '.join(chosen.choices(WORDS, k=12)).capitalize()}.\n")
+    for command in (
+        ("init",), ("add", documents), ("context", "add", "Pumps"), ("user", "add", "ann"),
+        ("glossary", "add", "PUC", "Pumps", "pump unit controller"),
+        ("ask", QUESTION), ("backup", folder / "backup.tar"),
+    ):  # fmt: skip
+        done = argot(*command, "--home", home)
+        if done.code:
+            sys.exit(f"argot {command}: {done.said}")
+    return home
+
+
+def harms(size: int, places: int, chosen: random.Random) -> Iterator[tuple[str, Harm]]:
+    """Where nothing but `places` 0 is asked for: one page in the middle."""
+    if not places:
+        yield "zeros", lambda file: _write(file, middle := size // 2 // PAGE * PAGE, bytes(min(PAGE, size - middle)))
+        return
+    pages = sorted(chosen.sample(range(0, size, PAGE), min(places, -(-size // PAGE))))
+    for at in pages:
+        yield f"zeros at {at}", lambda file, at=at: _write(file, at, bytes(min(PAGE, size - at)))
+    for _ in range(places):
+        at, bit = chosen.randrange(size), chosen.randrange(8)
+        yield f"bit {bit} of {at}", lambda file, at=at, bit=bit: _write(file, at, bytes([_byte(file, at) ^ 1 << bit]))
+    for length in sorted({0, 1, size // 2, size - 1}):
+        yield f"cut to {length}", lambda file, length=length: os.truncate(file, length)
+    yield "deleted", Path.unlink
+
+
+def _byte(file: Path, at: int) -> int:
+    with file.open("rb") as opened:
+        opened.seek(at)
+        return opened.read(1)[0]
+
+
+def _write(file: Path, at: int, content: bytes) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(at)
+        opened.write(content)
+
+
+def trial(home: Path, backup: Path) -> tuple[str, str]:
+    """What came of a harmed base: a verdict, and what was said that explains it."""
+    asked, looked = argot("ask", QUESTION, "--home", home), argot("doctor", "--json", "--home", home)
+    said = asked.said + looked.said
+    if broken := next((run for run in (asked, looked) if run.code not in (0, 1) or UNFIT.search(run.said)), None):
+        return "BROKEN", f"[{broken.code}] {broken.said}"
+    try:
+        findings = json.loads(looked.said[looked.said.index("[") : looked.said.rindex("]") + 1])
+    except ValueError:
+        return "BROKEN", looked.said
+    problems = [one for one in findings if not one["ok"]]
+    if not problems:
+        return ("unnoticed" if ANSWER in asked.said else "UNNAMED"), said
+    return _mended(home, backup, problems, named=asked.code == 1)
+
+
+def _mended(home: Path, backup: Path, problems: list[dict[str, str]], *, named: bool) -> tuple[str, str]:
+    """Types what the problems' remedies say, the first that is a command."""
+    told = "\n".join(f"{one['detail']} -> {one['remedy']}" for one in problems)
+    command = re.search(r"argot reindex|argot restore|rm \S*knowledge_base\.json", told)
+    if command is None:
+        return "NO REMEDY", told
+    if command[0].startswith("rm"):
+        (home / "knowledge_base.json").unlink()
+        done = Run(0, "")
+    elif command[0] == "argot restore":
+        done = argot("restore", "--force", backup, "--home", home)
+    else:
+        done = argot("reindex", "--home", home)
+    again, looked = argot("ask", QUESTION, "--home", home), argot("doctor", "--home", home)
+    if done.code or ANSWER not in again.said or looked.code or UNFIT.search(done.said + again.said + looked.said):
+        return "NOT MENDED", f"{told}\n{command[0]}: {done.said}\n{again.said}\n{looked.said}"
+    return f"{command[0].split()[-1] if ' ' in command[0] else command[0]}{'' if named else ', found by doctor'}", told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--places", type=int, default=25)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    import chromadb.api.rust  # noqa: F401
+
+    import argot.graph.build
+    import argot.ui.cli.main  # noqa: F401
+
+    embedder.embedder_for = corpus.embedder_for = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
+    with tempfile.TemporaryDirectory(prefix="argot-damage-") as folder:
+        home, failed = made(Path(folder)), 0
+        for pattern in FILES:
+            if options.only in pattern:
+                failed += _file(home, sorted(home.glob(pattern)), pattern, options.places, random.Random(options.seed))
+    sys.exit(bool(failed))
+
+
+def _file(home: Path, found: list[Path], pattern: str, places: int, chosen: random.Random) -> int:
+    """All trials of one file; how many failed."""
+    if not found:
+        print(f"{pattern}: NOT THERE")
+        return 1
+    file, copy, verdicts, failed = found[0].relative_to(home), home.with_name("copy"), Counter[str](), 0
+    for name, harm in harms(found[0].stat().st_size, places, chosen):
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(home, copy)
+        harm(copy / file)
+        verdict, why = trial(copy, home.with_name("backup.tar"))
+        verdicts[f"{name.split()[0]}: {verdict}"] += 1
+        if verdict.isupper():
+            failed += 1
+            print(f"  {file}, {name}: {verdict}\n    {why.strip()[-1500:]}", flush=True)
+    print(f"{pattern}: {dict(sorted(verdicts.items()))}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""How many invented statements does the check of support let through? Run: python bench/lies.py
+
+`statements.jsonl` holds sentences of the sample documents (and of some passages written for it), each with an honest
+paraphrase and mostly with a lie, both written by hand. From each sentence this script makes further lies by one
+change: of a number, a unit, a currency, a rate, the scope, a word into its opposite, the negation or a name, or by a
+clause added.
+Each is held against the passage of the sentence as reference matching does it, with a threshold of 0.5.
+
+Of the lines, those at even places were used to decide on the rules of `tools.objections`, those at odd places were not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from argot.corpus.chunking.passages import cut_passages
+from argot.corpus.readers import ReadLimits, read_document
+from argot.settings import Settings
+from argot.tools.answering.citations import match_references, source_text
+from argot.tools.answering.support import SupportScorer, support
+from argot.tools.objections import objection
+from argot.tools.text.markdown_prose import plain
+from argot.types import Passage
+
+HERE = Path(__file__).parent
+SAMPLES = HERE.parent / "samples" / "documents"
+THRESHOLD = 0.5
+
+_SWAPS = {
+    "unit": "ns:ms ms:s seconds:minutes mV:V V:mV mm:cm percent:degrees days:weeks hours:days degrees:percent "
+    "weeks:hours kiloohm:ohm milliohm:kiloohm g:mg micrometres:millimetres months:weeks %:kg MB/s:GB/s",
+    "currency": "euros:dollars euro:pounds EUR:USD €:$ $:€",
+    "rate": "a day:a month|per night:per month|a month:a week|per month:per day|a week:a day|weekly:hourly"
+    "|per period:per hour|per sector:per minute|per block:per second|annually:daily",
+    "opposite": "on:off before:after below:above first:last more:less newest:oldest allowed:forbidden "
+    "domestic:international outside:inside optional:mandatory shortens:lengthens rise:fall good:bad dried:wet "
+    "longer:shorter warmest:coldest",
+}
+_INVENTED = (
+    " and the director was arrested",
+    ", which the ministry of transport forbade in spring",
+    ", and visitors enjoy free lemonade afterwards",
+    " because the previous supplier went bankrupt",
+    " while the orchestra rehearses downstairs",
+    ", so that penguins can swim faster",
+)
+_NAMES = ("Bremen", "Gustafsson", "Osaka", "Petrova")
+
+
+@dataclass(frozen=True)
+class Statement:
+    sentence: str
+    said: str
+    kind: str
+    passage: Passage
+    decided_on: bool
+
+    @property
+    def is_true(self) -> bool:
+        return self.kind in ("paraphrase", "quotation")
+
+
+def statements() -> list[Statement]:
+    """All that is said, true or not, with the passage it is held against."""
+    found = []
+    for place, line in enumerate((HERE / "statements.jsonl").read_text("utf-8").splitlines()):
+        row = json.loads(line)
+        sentence = row["sentence"]
+        passage = _passage(row)
+        said = [("quotation", sentence), ("paraphrase", row["paraphrase"]), *changed(sentence, place)]
+        said += [("by hand", row["lie"])] if "lie" in row else []
+        found += [Statement(sentence, text, kind, passage, place % 2 == 0) for kind, text in said]
+    return found
+
+
+def _passage(row: dict[str, str]) -> Passage:
+    if "passage" in row:
+        return Passage("p", "d", "r", 0, 0, len(row["passage"]), row["passage"], "Title", ())
+    return next(one for one in _passages(row["document"]) if row["sentence"] in plain(one.text).text)
+
+
+@cache
+def _passages(document: str) -> list[Passage]:
+    settings = Settings()
+    path = SAMPLES / document
+    return cut_passages(
+        read_document(path.read_bytes(), path.name, ReadLimits.from_settings(settings)),
+        document_id="d",
+        revision_id="r",
+        max_chars=settings.passage_chars,
+        neighbour_chars=settings.neighbour_chars,
+    )
+
+
+def changed(sentence: str, place: int) -> Iterator[tuple[str, str]]:
+    """The lies that one change makes of a sentence, each with its kind."""
+    body = sentence.rstrip(".")
+    yield "number", re.sub(r"(?<![\w-])\d+(?![\w-])", lambda found: str(int(found[0]) * 3 + 7), sentence, count=1)
+    for kind in ("unit", "currency", "rate", "opposite"):
+        pairs = _SWAPS[kind].split("|" if kind == "rate" else None)
+        for one, other in (pair.split(":") for pair in pairs):
+            before = r"(?<=\d )" if kind == "unit" else r"(?<!\w)"
+            yield kind, re.sub(before + re.escape(one) + r"(?![\w/])", other, sentence, count=1)
+    if "only" not in sentence.lower():
+        yield "only", f"Only {sentence[0].lower() if not sentence[1:2].isupper() else sentence[0]}{sentence[1:]}"
+    if not re.search(r"\b(?:except|unless|exempt)\b", sentence):
+        yield "exception", f"{body}, {('except on Mondays', 'unless the manager objects')[place % 2]}."
+    if not re.search(
+        r"most|least|up to|more than|below|above|about|less|capped|limit|after|within|ahead|last", sentence
+    ):
+        bound = ("at least", "at most", "up to", "more than")[place % 4]
+        yield "bound", re.sub(r" (?=\d+ (?!May|January))", f" {bound} ", sentence, count=1)
+    yield "negation", re.sub(r"\b(is|are|may|must|can|will|has)\b(?! not)", r"\1 not", sentence, count=1)
+    yield "name", re.sub(r"(?<=\w )[A-Z][a-z]{3,}\b", _NAMES[place % len(_NAMES)], sentence, count=1)
+    yield "identifier", re.sub(r"\b[A-Z]{2,}(?:-\w+)?\b", "QX-77", sentence, count=1)
+    yield "clause", f"{body}{_INVENTED[place % len(_INVENTED)]}."
+
+
+def unequal() -> list[Statement]:
+    """Those of which a change changed something, each once."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for one in statements():
+        same = not one.is_true and one.said == one.sentence
+        if not same and (one.said, one.passage.text) not in seen:
+            seen.add((one.said, one.passage.text))
+            kept.append(one)
+    return kept
+
+
+def is_cited(one: Statement) -> bool:
+    return bool(match_references([one.said], [one.passage], SupportScorer(), threshold=THRESHOLD))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", action="store_true", help="print what is judged wrongly")
+    arguments = parser.parse_args()
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    said = unequal()
+    for one in said:
+        cited = is_cited(one)
+        row = counts[one.kind]
+        offset = 0 if one.decided_on else 2
+        row[offset] += cited
+        row[offset + 1] += 1
+        if arguments.show and cited != one.is_true:
+            texts = source_text(one.passage)
+            score = support(one.said, texts)
+            print(f"{one.kind:10} {score:.2f} {objection(one.said, texts):24} {one.said}  <- {one.sentence}")
+    print(f"{'':12}passed of those decided on    passed of the others")
+    for kind, (cited, all_of, others, all_others) in counts.items():
+        print(f"{kind:12}{cited:4} of {all_of:4}{others:24} of {all_others:4}")
+    lies = [row for kind, row in counts.items() if kind not in ("paraphrase", "quotation")]
+    print("all lies", *(sum(row[n] for row in lies) for n in range(4)))
+    print(f"{_microseconds(said):.0f} microseconds for a new sentence and a passage")
+
+
+def _microseconds(said: list[Statement]) -> float:
+    """The mean processor time of `support` and `objection` for a new sentence against a passage seen before."""
+    texts = [(f"{one.said.rstrip('.')}!", source_text(one.passage)) for one in said]
+    started = time.process_time()
+    for sentence, text in texts:
+        support(sentence, text)
+        objection(sentence, text)
+    return (time.process_time() - started) * 1e6 / len(texts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The saved HNSW graphs of the vector index: whether their files can be loaded, and are as they were written.
+
+Chroma loads whatever it finds. A short file reads as zeros; a number that points out of the graph ends the process, or
+keeps it busy for good. So every number that is followed while loading or searching is looked at first; that takes a
+tenth of a second for 50,000 vectors. What harms a vector without pointing anywhere is found by `Corpus.check`.
+
+The format is hnswlib's, in the version that Chroma keeps. `header.bin` says how many elements there are and how they
+are laid out; `data_level0.bin` holds for each its neighbours, its vector and its label; `link_lists.bin` the neighbours
+in the levels above, and `length.bin` the length that the vector had.
+"""
+
+from __future__ import annotations
+
+import math
+import pickletools
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from argot.corpus.index.generations import damaged_vectors
+
+IDS = "index_metadata.pickle"
+SLICE = 8192
+LENGTH_TOLERANCE = 1e-3
+"""All vectors have length 1, but for what floating point makes of it."""
+MOST_ROOM = 16
+"""Times as many elements as there are; it grows by doubling."""
+LEAST_ROOM = 1024
+
+_HEADER = struct.Struct("<i6QiI3QdQ")
+_KEYS = ("id_to_label", "label_to_id", "id_to_seq_id")  # of the pickle's tables
+_COUNT = 0xFFFF  # of a list's first number: the bits above mark a deleted element
+
+
+class _Damage(Exception):
+    """What is wrong, as the end of "a file of this folder is ..."."""
+
+
+class Header(NamedTuple):
+    """`header.bin`. Positions are bytes within an element; `links` is how many neighbours a list has room for."""
+
+    version: int
+    level0_at: int
+    room: int
+    elements: int
+    element_bytes: int
+    label_at: int
+    vector_at: int
+    top_level: int
+    entry: int
+    links: int
+    links_level0: int
+    m: int
+    level_factor: float
+    construction_breadth: int
+
+    def consistent(self) -> bool:
+        """Whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the others."""
+        return (
+            self.level0_at == 0
+            and 2 <= self.m == self.links == self.links_level0 // 2
+            and self.links_level0 % 2 == 0
+            and self.vector_at == 4 + 4 * self.links_level0
+            and self.vector_at < self.label_at == self.element_bytes - 8
+            and self.label_at % 4 == 0
+            and self.entry < self.elements <= self.room <= MOST_ROOM * max(self.elements, LEAST_ROOM)
+            and math.isclose(self.level_factor, 1 / math.log(self.m))
+            and 0 < self.construction_breadth <= self.room
+        )
+
+
+def check_graphs(root: Path, generation: str, *, thoroughly: bool = False) -> None:
+    """Look at the files of each saved graph of a generation.
+
+    Args:
+        thoroughly: at the list of ids too, which takes some 10 seconds for a million.
+
+    Raises:
+        DamagedStore
+    """
+    for folder in _saved(root, generation):
+        try:
+            _check_graph(folder)
+            if thoroughly:
+                _check_ids(folder)
+        except _Damage as damage:
+            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is {damage}") from damage
+        except OSError as error:
+            raise damaged_vectors(root, f"a file of {generation}/{folder.name} is missing or too short") from error
+
+
+def saved_elements(root: Path, generation: str) -> int:
+    """How many vectors the saved graphs hold, those deleted included; `check_graphs` has passed them."""
+    return sum(_header(folder).elements for folder in _saved(root, generation))
+
+
+def _saved(root: Path, generation: str) -> list[Path]:
+    return [saved.parent for saved in sorted((root / generation).glob(f"*/{IDS}"))]
+
+
+def _header(folder: Path) -> Header:
+    content = (folder / "header.bin").read_bytes()
+    if len(content) != _HEADER.size:
+        raise _Damage("truncated (header.bin)")
+    return Header(*_HEADER.unpack(content))
+
+
+def _check_graph(folder: Path) -> None:
+    header = _header(folder)
+    for name, bytes_each in (("data_level0.bin", header.element_bytes), ("length.bin", 4)):
+        if (folder / name).stat().st_size != header.elements * bytes_each:
+            raise _Damage(f"truncated ({name})")
+    if not header.consistent():
+        raise _Damage("not as it was written (header.bin)")
+    _check_level0(folder, header)
+    _check_levels_above(folder, header)
+    lengths = np.fromfile(folder / "length.bin", "<f4")
+    if not _all_of_length_1(lengths):
+        raise _Damage("not as it was written (length.bin)")
+
+
+def _check_level0(folder: Path, header: Header) -> None:
+    """Neighbours, vectors and labels of all elements, a slice at a time."""
+    file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
+    labels = np.empty(header.elements, np.uint64)
+    for start in range(0, header.elements, SLICE):
+        rows = np.array(file[start : start + SLICE])
+        vectors = np.ascontiguousarray(rows[:, header.vector_at : header.label_at]).view("<f4")
+        labels[start : start + SLICE] = np.ascontiguousarray(rows[:, header.label_at :]).view("<u8")[:, 0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        if not (_links_inside(rows[:, : header.vector_at], header) and _all_of_length_1(lengths)):
+            raise _Damage("not as it was written (data_level0.bin)")
+    if len(np.unique(labels)) != header.elements:
+        raise _Damage("not as it was written (data_level0.bin)")
+
+
+def _check_levels_above(folder: Path, header: Header) -> None:
+    """Each element has a length in 4 bytes and as many bytes of neighbours in the levels above, mostly none."""
+    content = (folder / "link_lists.bin").read_bytes()
+    level_bytes, position, levels = 4 + 4 * header.links, 0, []
+    lists: list[bytes] = []
+    for _ in range(header.elements):
+        size = int.from_bytes(content[position : position + 4], "little")
+        position += 4
+        if size:
+            lists.append(content[position : position + size])
+            position += size
+        levels.append(size // level_bytes)
+        if size % level_bytes or position > len(content):
+            raise _Damage("truncated (link_lists.bin)")
+    if position != len(content):
+        raise _Damage("truncated (link_lists.bin)")
+    rows = np.frombuffer(b"".join(lists), np.uint8).reshape(-1, level_bytes)
+    if not (_links_inside(rows, header) and levels[header.entry] == max(levels) == header.top_level):
+        raise _Damage("not as it was written (link_lists.bin)")
+
+
+def _links_inside(rows: np.ndarray[Any, np.dtype[np.uint8]], header: Header) -> bool:
+    """Whether each list (a row: how many, and then their numbers) has room for its neighbours, and these exist."""
+    lists = np.ascontiguousarray(rows).view("<u4")
+    counts, numbers = lists[:, 0] & _COUNT, lists[:, 1:]
+    followed = np.arange(numbers.shape[1]) < counts[:, np.newaxis]
+    return bool((counts <= numbers.shape[1]).all() and (numbers[followed] < header.elements).all())
+
+
+def _all_of_length_1(lengths: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    return bool((np.abs(lengths - 1) <= LENGTH_TOLERANCE).all())  # not for what is no number
+
+
+def _check_ids(folder: Path) -> None:
+    """The list of ids holds each twice: id to label, and label to id."""
+    try:
+        labels, ids = _both_ways(folder / IDS)
+    except Exception as error:  # whatever a reader says of bytes that mean nothing
+        raise _Damage(f"not as it was written ({IDS})") from error
+    header = _header(folder)
+    file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
+    stored = set(np.ascontiguousarray(file[:, header.label_at :]).view("<u8")[:, 0].tolist())
+    if {label: id_ for id_, label in labels.items()} != ids or not stored.issuperset(ids):
+        raise _Damage(f"not as it was written ({IDS})")
+
+
+def _both_ways(path: Path) -> tuple[dict[str, int], dict[int, str]]:
+    """The two tables of a pickle, read without running it: what has been altered may do anything."""
+    tables: dict[str, dict[Any, Any]] = {"id_to_label": {}, "label_to_id": {}}
+    table: dict[Any, Any] | None = None
+    values = _values(path.read_bytes())
+    for value in values:
+        if isinstance(value, str) and value in _KEYS:
+            table = tables.get(value)
+        elif table is not None:
+            table[value] = next(values)
+    return tables["id_to_label"], tables["label_to_id"]
+
+
+def _values(content: bytes) -> Iterator[str | int]:
+    """The strings and numbers of a pickle, in their order."""
+    for operation, value, _ in pickletools.genops(content):
+        if isinstance(value, str | int) and operation.name != "PROTO":
+            yield value

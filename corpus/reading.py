@@ -1,0 +1,162 @@
+"""From the bytes of one source to a document that only has to be embedded and written: read, cut, derived, windowed.
+
+None of it holds anybody up: reading and cutting happen in a child process, and no lock is held meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from argot.corpus.chunking.passages import passages_of
+from argot.corpus.embedding.embedding_windows import WindowedItem, items_of, windowed
+from argot.corpus.ingestion.sources import Source
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.readers.reader_process import read_in_child
+from argot.corpus.readers.reader_protocol import CutDocument, Cutting
+from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
+from argot.corpus.store.document_ids import document_id, revision_id
+from argot.corpus.store.row_writes import NewRevision
+from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
+from argot.protocols import Deriver, Embedder
+from argot.types import Audience, Document, Triple
+
+DERIVED_TOGETHER = 64
+"""Passages whose triples are made in one go: between two, other threads have their turn."""
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A source whose bytes are at hand, with the labels it shall have. `replaces`: the content it has in the store."""
+
+    source: Source
+    data: bytes
+    content: str
+    replaces: str | None
+    audience: Audience
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRevision:
+    """A document that was read, and what is to be embedded of it."""
+
+    candidate: Candidate
+    new: NewRevision
+    items: list[WindowedItem]
+
+
+class Reading:
+    """Reads candidates one after the other. A context manager: its deriver runs in one event loop."""
+
+    def __init__(self, limits: ReadLimits, cutting: Cutting, embedder: Embedder, deriver: Deriver | None) -> None:
+        self._limits = limits
+        self._cutting = cutting
+        self._embedder = embedder
+        self._deriver = deriver
+        self._loop = _EventLoop()
+
+    def __enter__(self) -> Reading:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.close()
+
+    def read(self, candidate: Candidate) -> ReadRevision:
+        """
+        Raises:
+            UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
+        """
+        try:
+            new = self._with_derived(self._parsed(candidate), candidate.source.name)
+            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name))
+        except ArgotError:
+            raise
+        except Exception as error:
+            log.exception("reading %s failed", candidate.source.name)
+            raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
+
+    def _parsed(self, candidate: Candidate) -> NewRevision:
+        read = read_in_child(candidate.data, candidate.source.name, self._limits, self._cutting)
+        document = _document(candidate, read)
+        passages = passages_of(
+            read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
+        )
+        return NewRevision(document, read.markdown, passages)
+
+    def _with_derived(self, new: NewRevision, name: str) -> NewRevision:
+        """With the deriver's texts. While its model is down, documents go in without; adding again makes up for it."""
+        if self._deriver is None:
+            return new
+        deriver, passages = self._deriver, new.passages
+        try:
+            triples: list[Triple] = []
+            for start in range(0, len(passages), DERIVED_TOGETHER):
+                some = passages[start : start + DERIVED_TOGETHER]
+                triples += self._loop.run(lambda some=some: deriver.triples(some))  # type: ignore[misc]
+                self._limits.check_windows(len(passages) + len(triples), name)
+            derived = self._loop.run(lambda: deriver.derived_texts(passages))
+        except ModelUnavailable:
+            return new
+        return replace(
+            new,
+            triples=stamped_triples(triples, passages),
+            derived=stamped_derived(derived, passages),
+            derived_by=deriver.name,
+        )
+
+    def _windowed(self, new: NewRevision, name: str) -> list[WindowedItem]:
+        found, count = [], 0
+        for item in windowed(self._embedder, items_of(new)):
+            count += len(item.windows)
+            self._limits.check_windows(count, name)
+            found.append(item)
+        return found
+
+
+def _document(candidate: Candidate, read: CutDocument) -> Document:
+    id_ = document_id(candidate.source.uri)
+    return Document(
+        id=id_,
+        uri=candidate.source.uri,
+        title=read.title or candidate.source.name,
+        media_type=read.media_type,
+        revision_id=revision_id(id_, candidate.content),
+        content_hash=candidate.content,
+        added_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        date=read.date,
+        tags=candidate.tags,
+        audience=candidate.audience,
+        passages=len(read.cuts),
+        size=len(candidate.data),
+    )
+
+
+class _EventLoop:
+    """Runs a deriver's coroutines, all in one event loop, whether or not the calling thread already runs one."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="argot-derive")
+        self._runner: asyncio.Runner | None = None
+
+    def close(self) -> None:
+        if self._runner is not None:
+            self._thread.submit(self._runner.close).result()
+        self._thread.shutdown()
+
+    def run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return self._thread.submit(self._run, call).result()
+
+    def _run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner.run(call())

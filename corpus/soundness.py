@@ -1,0 +1,116 @@
+"""Whether the vectors that the index gives back are those that were written, and whether its graphs lead to them.
+
+Nothing on a disk keeps bits from changing, and a changed vector still answers. So corpus.db keeps a sketch of each:
+two sums of its numbers, with signs chosen once for all. A number that changes by more than the tolerance changes both
+sums by as much; what changes less changes no ranking. Chroma scales vectors to length 1 again as it likes, in their
+last bits, so that a hash would find fault with all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from argot.corpus.index.vectors import BATCH, VectorIndex, vector_id
+from argot.corpus.store.row_mapping import audience_of
+from argot.protocols import Vectors
+
+SUMS = 2
+TOLERANCE = 1e-4
+MOST_SEARCHED = 1_000
+"""Vectors of a collection that are searched for by themselves."""
+SEARCHED_BATCH = 100
+NEIGHBOURS = 10
+LOST_SHARE = 0.02
+"""So many of them may be missed by a sound graph: its search is not exact."""
+
+Sketch = bytes
+"""`SUMS` float32 numbers, little-endian."""
+
+
+def sketches(vectors: Vectors) -> bytes:
+    """The sketches of several vectors, shape (n, dimensions), one behind the other."""
+    sums: bytes = np.asarray(vectors @ _signs(vectors.shape[1]), "<f4").tobytes()
+    return sums
+
+
+def vector_faults(connection: sqlite3.Connection, index: VectorIndex) -> Iterator[str]:
+    """What is wrong with the vectors, one sentence each. Reads all of them.
+
+    Raises:
+        DamagedStore: Chroma cannot give them.
+    """
+    expected = expected_vectors(connection, index)
+    for name in sorted(expected.keys() | index.counts().keys()):
+        wanted, there = expected.get(name, {}), set(index.ids(name))
+        if there != wanted.keys():
+            missing, surplus = len(wanted.keys() - there), len(there - wanted.keys())
+            yield f"{name}: {missing} vectors are missing, {surplus} are too many"
+        elif altered := _altered(index, name, wanted):
+            yield f"{name}: {altered} vectors are not as they were written"
+        elif lost := _lost(index, name, sorted(wanted)):
+            yield f"{name}: searches do not find {lost} of {min(len(wanted), MOST_SEARCHED)} vectors"
+
+
+def expected_vectors(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, dict[str, Sketch | None]]:
+    """Which vectors each collection must hold; None for those written before there were sketches."""
+    rows = connection.execute(
+        """SELECT v.item, v.kind, v.windows, v.sketch, a.tokens
+        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
+        WHERE v.generation = ?""",
+        (index.generation,),
+    )
+    found: dict[str, dict[str, Sketch | None]] = {}
+    for item, kind, windows, sketch, tokens in rows:
+        of_collection = found.setdefault(index.collection_name(kind, audience_of(tokens)), {})
+        for window in range(windows):
+            of_collection[vector_id(item, window)] = None if sketch is None else _part(sketch, window)
+    return found
+
+
+def _altered(index: VectorIndex, collection: str, wanted: Mapping[str, Sketch | None]) -> int:
+    altered, ids = 0, list(wanted)
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
+        found = index.get(collection, batch)
+        kept = [id_ for id_ in batch if id_ in found]
+        altered += len(batch) - len(kept)
+        sums = np.frombuffer(sketches(np.stack([found[id_] for id_ in kept])), "<f4").reshape(-1, SUMS) if kept else ()
+        for id_, now in zip(kept, sums, strict=True):
+            before = wanted[id_]
+            if before is not None and not _alike(now, np.frombuffer(before, "<f4")):
+                altered += 1
+    return altered
+
+
+def _alike(now: np.ndarray[Any, Any], before: np.ndarray[Any, Any]) -> bool:
+    return bool((np.abs(now - before) <= TOLERANCE).all())  # not for what is no number
+
+
+def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
+    """How many of a sample the graph does not lead to, if more than a sound one misses. Twins stand for each other."""
+    sample = [ids[n * len(ids) // MOST_SEARCHED] for n in range(MOST_SEARCHED)] if len(ids) > MOST_SEARCHED else ids
+    lost = 0
+    for start in range(0, len(sample), SEARCHED_BATCH):
+        vectors = index.get(collection, sample[start : start + SEARCHED_BATCH])
+        answers = index.nearest(collection, np.stack(list(vectors.values())), NEIGHBOURS)
+        for id_, (found, distances) in zip(vectors, answers, strict=True):
+            lost += id_ not in found and not all(distance <= TOLERANCE for distance in distances[:1])
+    return lost if lost > LOST_SHARE * len(sample) else 0
+
+
+@cache
+def _signs(dimensions: int) -> Vectors:
+    """1 or -1, shape (dimensions, SUMS); the same for ever, on every machine."""
+    bits = hashlib.shake_128(b"argot").digest(dimensions * SUMS)
+    return np.where(np.frombuffer(bits, np.uint8) & 1, 1, -1).astype(np.float32).reshape(dimensions, SUMS)
+
+
+def _part(sketch: bytes, window: int) -> Sketch:
+    size = 4 * SUMS
+    return sketch[window * size : (window + 1) * size]

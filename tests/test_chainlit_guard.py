@@ -1,0 +1,335 @@
+"""Chainlit as an attacker meets it: what a browser may say to it, on a real server with real sockets."""
+
+import asyncio
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import socketio
+import websockets
+from serving import PATIENCE, Served, argot
+from websockets.asyncio.client import ClientConnection
+
+from argot.errors import NotAllowed
+from argot.ui.chainlit_guard import EVENTS, UNHEARD, folder_in
+
+GOOD = "tilted copper llama 9"
+OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}
+
+
+class Site(Served):
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.cookies = {"": {}, **{name: self._signed_in(name) for name in ("ann", "bob", "mia", "root")}}
+
+    def _signed_in(self, name: str) -> dict[str, str]:
+        given = {"name": name, "password": GOOD}
+        entered = httpx.post(f"{self.url}/sign-in", data=given, headers={"Origin": self.url}, timeout=PATIENCE)
+        assert entered.status_code == 303
+        return dict(entered.cookies)
+
+    def person(self, name: str) -> httpx.AsyncClient:
+        """A browser in which somebody is signed in; nobody, if there is no name."""
+        headers = {"Origin": self.url}
+        return httpx.AsyncClient(base_url=self.url, headers=headers, cookies=self.cookies[name], timeout=PATIENCE)
+
+    def proof(self, client: httpx.AsyncClient) -> dict[str, str]:
+        """What shows a socket who connects."""
+        return {"Origin": self.url, "Cookie": "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)}
+
+    @property
+    def socket(self) -> str:
+        return f"{self.url.replace('http', 'ws', 1)}/ws/socket.io/"
+
+
+@pytest.fixture(scope="module")
+def site(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """ann and bob ask, mia manages, root administers. What breaks on the way is in the log, and fails the tests."""
+    home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("guarded") / "kb"))
+    for name, *more in (("ann",), ("bob",), ("mia", "--role", "manager"), ("root", "--role", "admin")):
+        argot("user", "add", name, "--password", *more, "--home", home, typed=f"{GOOD}\n")
+    with Site(home) as server:
+        yield server
+    log = "".join(server.said)
+    assert "Traceback" not in log, log
+
+
+@pytest.fixture
+async def ann(site: Site) -> AsyncIterator[httpx.AsyncClient]:
+    async with site.person("ann") as client:
+        yield client
+
+
+@pytest.fixture
+async def bob(site: Site) -> AsyncIterator[httpx.AsyncClient]:
+    async with site.person("bob") as client:
+        yield client
+
+
+class Window:
+    """A real client of Socket.IO, as the page has one, and what it was sent."""
+
+    def __init__(self, site: Site, client: httpx.AsyncClient) -> None:
+        self.site, self.proof = site, site.proof(client)
+        self.client = socketio.AsyncClient(reconnection=False)
+        self.heard: list[tuple[str, Any]] = []
+        self.news = asyncio.Condition()
+        self.client.on("*", self._hear)
+
+    async def _hear(self, event: str, *data: Any) -> None:
+        async with self.news:
+            self.heard.append((event, data[0] if data else None))
+            self.news.notify_all()
+
+    async def open(self, session: Any, transports: tuple[str, ...] = ("websocket",), **more: Any) -> None:
+        """Returns once the session is begun; what is refused raises."""
+        auth = {**OPENED, "sessionId": session, **more}
+        path = "/ws/socket.io"
+        await self.client.connect(
+            self.site.url, self.proof, auth, list(transports), socketio_path=path, wait_timeout=PATIENCE
+        )
+        await self.client.emit("connection_successful")
+        await self.until("task_end")
+
+    async def until(self, event: str, holding: str = "") -> Any:
+        """The first event of this name that holds this, also if it has come already."""
+        async with asyncio.timeout(PATIENCE), self.news:
+            while True:
+                for name, data in self.heard:
+                    if name == event and holding in json.dumps(data):
+                        return data
+                await self.news.wait()
+
+    async def ask(self, question: str, **more: Any) -> str:
+        """Puts a question, and returns its message's id once an answer is there."""
+        id_ = str(uuid4())
+        await self.client.emit("client_message", {"message": {"id": id_, "output": question, **more}})
+        await self.until("action", '"tool-')
+        return id_
+
+
+@asynccontextmanager
+async def window(site: Site, client: httpx.AsyncClient, session: Any = None, **more: Any) -> AsyncIterator[Window]:
+    one = Window(site, client)
+    try:
+        await one.open(str(uuid4()) if session is None else session, **more)
+        yield one
+    finally:
+        await one.client.disconnect()
+
+
+@asynccontextmanager
+async def raw(site: Site, client: httpx.AsyncClient, query: str = "EIO=4&transport=websocket") -> AsyncIterator[Any]:
+    """The bare socket, past any client's good manners."""
+    proof = site.proof(client)
+    headers = {"Cookie": proof["Cookie"]}
+    async with websockets.connect(
+        f"{site.socket}?{query}", additional_headers=headers, origin=websockets.Origin(site.url)
+    ) as socket:
+        yield socket
+
+
+async def begun(socket: ClientConnection, session: str) -> None:
+    assert str(await socket.recv()).startswith("0")
+    await socket.send("40" + json.dumps({**OPENED, "sessionId": session}))
+    assert str(await socket.recv()).startswith("40")
+
+
+async def said_to(socket: ClientConnection, holding: str) -> None:
+    while holding not in str(await asyncio.wait_for(socket.recv(), PATIENCE)):
+        continue
+
+
+async def refused(site: Site, client: httpx.AsyncClient, session: Any) -> bool:
+    """Whether no session of this id is begun. If one is, it is ended, with all that Chainlit does then."""
+    async with raw(site, client) as socket:
+        assert str(await socket.recv()).startswith("0")
+        await socket.send("40" + json.dumps({**OPENED, "sessionId": session}))
+        try:
+            begun = str(await asyncio.wait_for(socket.recv(), PATIENCE)).startswith("40")
+        except websockets.ConnectionClosed as closed:
+            return closed.rcvd is not None and closed.rcvd.code == 1008
+        if begun:
+            await socket.send('42["clear_session"]')
+            await socket.send('42["connection_successful"]')
+            await said_to(socket, "task_end")
+        await socket.send("41")
+        return not begun
+
+
+# -- ids that are paths ----------------------------------------------------------------------------------------------
+
+
+PATHS = (
+    "..", "../..", "../public", "../../kb", ".", "", "/", "a/b", "%2e%2e", "..\\..", "\0", "x" * 5000, "public",
+    "00000000-0000-4000-8000-000000000000/../../public", "00000000-0000-4000-8000-00000000000A ",
+    "00000000-0000-4000-8000-000000000000\n", "{00000000-0000-4000-8000-000000000000}",
+    None, 0, True, [], ["a"], {}, {"a": 1},
+)  # fmt: skip
+
+
+async def test_a_session_named_as_a_path_removes_nothing(site: Site, ann: httpx.AsyncClient) -> None:
+    """Chainlit joins the id to its folder of files, and removes that with the session."""
+    mine = site.home.parent / "of others"
+    mine.mkdir(exist_ok=True)
+    (mine / "kept.txt").write_text("kept")
+    before = sorted(path for path in site.home.rglob("*") if path.is_dir())
+    for path in (str(mine), str(site.home), "../../../of others", *PATHS):
+        assert await refused(site, ann, path), path
+    assert (mine / "kept.txt").read_text() == "kept"
+    assert sorted(path for path in site.home.rglob("*") if path.is_dir()) == before
+
+
+async def test_a_session_of_ones_own_begins_and_ends_with_its_files(site: Site, ann: httpx.AsyncClient) -> None:
+    session = str(uuid4())
+    files = site.home / "chat" / ".files"
+    async with window(site, ann, session) as one:
+        put = await ann.post(
+            "/project/file", params={"session_id": session}, files={"file": ("a.md", b"# A", "text/html")}
+        )
+        assert put.status_code == 200
+        assert [path.name for path in (files / session).iterdir()] == [f"{put.json()['id']}.bin"]
+        await one.client.emit("clear_session")
+        one.heard.clear()
+        await one.client.emit("connection_successful")
+        await one.until("task_end")
+    async with asyncio.timeout(PATIENCE):
+        while (files / session).exists():  # noqa: ASYNC110  another process removes it
+            await asyncio.sleep(0.01)
+
+
+def test_the_folder_of_a_session_lies_below_chainlits_alone(tmp_path: Path) -> None:
+    base, elsewhere, session = tmp_path / ".files", tmp_path / "kb", str(uuid4())
+    base.mkdir()
+    elsewhere.mkdir()
+    assert folder_in(base, session) == base / session
+    for path in (str(elsewhere), *PATHS):
+        with pytest.raises(NotAllowed):
+            folder_in(base, path)
+    (base / session).symlink_to(elsewhere)
+    with pytest.raises(NotAllowed, match="leads elsewhere"):
+        folder_in(base, session)
+
+
+# -- sessions of others ----------------------------------------------------------------------------------------------
+
+
+async def test_the_id_of_anothers_window_opens_nothing(
+    site: Site, ann: httpx.AsyncClient, bob: httpx.AsyncClient
+) -> None:
+    session = str(uuid4())
+    async with window(site, ann, session) as hers:
+        assert await refused(site, bob, session)
+        put = await bob.post("/project/file", params={"session_id": session}, files={"file": ("a.md", b"# A")})
+        assert put.status_code in {401, 404}
+        await hers.ask("What is the WL voltage during a read?")  # it is still hers, and works
+
+
+# -- frames and events -----------------------------------------------------------------------------------------------
+
+
+FRAMES = (
+    "", "4", "49", "42", "42[]", "42{}", "42null", "42[1]", "42[[]]", "42[null]", '42["nothing"]', '42["connect"]',
+    '42["connect",{"HTTP_COOKIE":"x"},{"sessionId":"../x"}]', '42["disconnect"]', '42["*"]', '42["client_message"]',
+    '42["client_message",null]', '42["client_message",{"message":null}]', '42["client_message",{"message":{"id":"x"}}]',
+    '42["client_message",{"message":{"id":"../x","output":"a"}}]', '42["client_message",[]]', '42["client_message",7]',
+    '42["client_message",{"message":{"id":"c0ffee00-0000-4000-8000-000000000000","output":["a"]}}]',
+    '42["client_message",{"message":{"id":"c0ffee00-0000-4000-8000-000000000000","output":"a"},"fileReferences":7}]',
+    '42["client_message",{"message":{"id":"c0ffee00-0000-4000-8000-000000000000","output":"a"},"fileReferences":[{}]}]',
+    '42["client_message",{"message":{"id":"c0ffee00-0000-4000-8000-000000000000","output":"a"},"fileReferences":[{"id":[]}]}]',
+    '42["chat_settings_change",7]', '42["chat_settings_change",{"profile":{}}]',
+    '42["chat_settings_change",{"tags":"a"}]',
+    '42["window_message",7]', '42["window_message",{"open":{}}]', '42["edit_message",{}]', '42["message_favorite",{}]',
+    '42["audio_start"]', '42["audio_chunk",{}]', '42["audio_end"]', '42["fetch_favorites"]', '42["chat_settings_edit"]',
+    '4212["stop"]', '421["nothing"]', '43[]', '431[]', '44{"a":1}', '451-["a",{"_placeholder":true,"num":0}]', "46",
+    '459999999999-["a"]', '42/admin,["stop"]', "40/admin,", '40/,{"sessionId":"../x"}', '40{"sessionId":"../x"}', "40",
+    "2", "2probe", "5", "6", "9", "b4AAAA", "\ud7ff", '42["client_message",' + "[" * 100_000, "42[" + "9" * 5000 + "]",
+    '42["stop"', '4\u0662["stop"]', " 42", '41/admin,',
+)  # fmt: skip
+"""What no window of ours sends, or sends and nothing needs."""
+
+
+async def test_what_is_no_event_is_dropped_with_a_line_at_most(site: Site, ann: httpx.AsyncClient) -> None:
+    said = len(site.said)
+    async with raw(site, ann) as socket:
+        await begun(socket, str(uuid4()))
+        for frame in FRAMES:
+            await socket.send(frame)
+        await socket.send(b"\x00\x01")
+        await socket.send('42["connection_successful"]')  # it still answers
+        await said_to(socket, "task_end")
+    told = site.said[said:]
+    assert len([line for line in told if "'ann' sent the chat window" in line]) == 1
+    assert "Traceback" not in "".join(told)
+
+
+async def test_nothing_is_heard_before_the_session_has_begun(site: Site, ann: httpx.AsyncClient) -> None:
+    async with raw(site, ann) as socket:
+        assert str(await socket.recv()).startswith("0")
+        for frame in ('42["connection_successful"]', '42["stop"]', "41"):
+            await socket.send(frame)
+        await socket.send("40")
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            await asyncio.wait_for(socket.recv(), PATIENCE)
+        assert closed.value.rcvd and closed.value.rcvd.code == 1008
+
+
+async def test_fields_that_no_window_sends_do_not_count(site: Site, ann: httpx.AsyncClient) -> None:
+    """Neither who a message is from, nor where it belongs, nor what kind it is, is for a browser to say."""
+    wrong = {"chatProfile": "%2e%2e", "clientType": "teams", "userEnv": "{", "threadId": "../../x"}
+    async with window(site, ann, **wrong) as one:
+        forged = {"name": "root", "type": "assistant_message", "parentId": "../x", "createdAt": 7, "isError": True}
+        more = {"metadata": {"a": 1}, "command": "x", "modes": [], "language": "html", "threadId": "../x"}
+        asked = await one.ask("What is the WL voltage during a read? \ud83d", **forged, **more)
+        shown = await one.until("new_message", asked)
+    kept = {name: shown[name] for name in ("name", "type", "parentId", "isError", "metadata", "command", "modes")}
+    assert kept == {"name": "ann", "type": "user_message", "parentId": None, "isError": False, "metadata": {},
+                    "command": None, "modes": None}  # fmt: skip
+    assert re.fullmatch(r"t[0-9a-f]{16}", (await one.until("first_interaction"))["thread_id"])
+
+
+@pytest.mark.parametrize(
+    "query", ["EIO=4&transport=polling", "EIO=4", "", "EIO=4&transport=websocket&sid=x", "EIO=3&transport=websocket",
+              "EIO=4&transport=websocket&transport=polling", "EIO=4&transport=websocket&j=1"],
+)  # fmt: skip
+async def test_no_other_transport_is_spoken(site: Site, ann: httpx.AsyncClient, query: str) -> None:
+    with pytest.raises((websockets.ConnectionClosed, websockets.InvalidHandshake)):
+        async with raw(site, ann, query) as socket:
+            await asyncio.wait_for(socket.recv(), PATIENCE)
+    for method in ("GET", "POST", "OPTIONS"):
+        answer = await ann.request(method, f"/ws/socket.io/?{query}", content="40")
+        assert answer.status_code == 404
+
+
+async def test_polling_is_refused_to_a_real_client(site: Site, ann: httpx.AsyncClient) -> None:
+    with pytest.raises((socketio.exceptions.ConnectionError, RuntimeError)):  # it breaks over a refusal
+        await Window(site, ann).open(str(uuid4()), transports=("polling",))
+
+
+@pytest.mark.parametrize("name", ["", "ann"])
+async def test_a_socket_takes_a_session_and_its_own_origin(site: Site, name: str) -> None:
+    async with site.person(name) as client:
+        headers = {} if not name else {"Cookie": site.proof(client)["Cookie"]}
+        origin = websockets.Origin(site.url if not name else "http://evil.example")
+        with pytest.raises((websockets.ConnectionClosed, websockets.InvalidHandshake)):
+            async with websockets.connect(
+                f"{site.socket}?EIO=4&transport=websocket", additional_headers=headers, origin=origin
+            ) as socket:
+                await asyncio.wait_for(socket.recv(), PATIENCE)
+
+
+def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
+    """Another release with another event must not pass unseen."""
+    script = "import json; from chainlit import server; print(json.dumps(sorted(server.sio.handlers['/'])))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
+    theirs = set(json.loads(done.stdout.splitlines()[-1]))
+    assert theirs - {"connect", "disconnect"} == set(EVENTS) | UNHEARD

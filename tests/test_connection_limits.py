@@ -1,0 +1,297 @@
+"""Who opens connections without end loses their own: others at the same address, other addresses and commands go on."""
+
+import asyncio
+import errno
+import logging
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import serving
+import uvicorn
+from serving import Served, argot
+from websockets.asyncio.client import connect
+
+from argot.service import handles
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.logs import EXHAUSTED_EVERY, Seldom
+from argot.service.transport.client import LocalClient
+from argot.settings import Settings
+from argot.ui.connection_limits import ConnectionLimits, counted_as
+from argot.ui.web import slow_clients
+from argot.ui.web.authentication import networks
+
+HANGS = 120
+"""Seconds after which something is taken to hang; no measure of anything."""
+FILES = 600
+"""So many the service of these tests may open, as `ulimit -n` says."""
+HEAD = b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+
+
+# -- a service under attack -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def held(port: int, number: int, source: str, sent: bytes = b"") -> Iterator[list[socket.socket]]:
+    """So many connections from this address that say this and nothing more."""
+    with ExitStack() as stack:
+        opened = []
+        for _ in range(number):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", port), HANGS, (source, 0)))
+            one.sendall(sent)
+            opened.append(one)
+        yield opened
+
+
+def asked(port: int, source: str, path: str = "/health", **options: Any) -> httpx.Response:
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=source), timeout=HANGS) as client:
+        return client.request(options.pop("method", "GET"), f"http://127.0.0.1:{port}{path}", **options)
+
+
+def test_a_service_with_few_handles_outlives_idle_and_slow_connections(
+    tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
+        client.call("user_add", name="ann", password="tilted copper llama 9", role="admin")
+        key = client.call("key_add", name="test", user="ann")["key"]
+    bounded = ["sh", "-c", f'ulimit -n {FILES} && exec "$0" "$@"', *serving.COMMAND]
+    monkeypatch.setattr(serving, "COMMAND", bounded)
+    with Served(home, ARGOT_CONNECTIONS_PER_ADDRESS="50") as served:
+        monkeypatch.undo()
+        port = served.port
+        with (
+            held(port, 300, "127.0.0.1"),
+            held(port, 150, "127.0.0.2", b"GET /health HT"),
+            held(port, 150, "127.0.0.3", HEAD + b"\r\nhalf"),
+        ):
+            for source in ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"):
+                assert asked(port, source).json() == {"status": "ok"}
+            question = {"question": "What does a late tariff filing cost?"}
+            headers = {"Authorization": f"Bearer {key}"}
+            answer = asked(port, "127.0.0.1", "/api/ask", method="POST", json=question, headers=headers)
+            assert answer.status_code == 200
+            assert "argot_http_requests_total" in argot("metrics", "--home", home)
+            assert sum(1 for _ in Path(f"/proc/{served.process.pid}/fd").iterdir()) < FILES
+        lines = [line for line in served.said if "connections are open" in line]
+        assert len(lines) == 1 and "connections_per_address" in lines[0]
+        assert len("".join(served.said)) < 5000
+
+
+# -- who makes room ---------------------------------------------------------------------------------------------------
+
+
+class App:
+    """Reads the body, and answers when it is told to; a websocket is accepted and kept."""
+
+    def __init__(self, body: bytes = b"ok") -> None:
+        self.may_answer = asyncio.Event()
+        self.asked = self.windows = 0
+        self.body = body
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.accept"})
+            self.windows += 1
+            await receive()
+            self.windows -= 1
+            return
+        while (await receive()).get("more_body"):
+            pass
+        self.asked += 1
+        await self.may_answer.wait()
+        length = str(len(self.body)).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+@asynccontextmanager
+async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        app,
+        http=partial(slow_clients.Impatient, limits=limits),  # type: ignore[arg-type]
+        ws=partial(slow_clients.Window, limits=limits),  # type: ignore[arg-type]
+        lifespan="off",
+        log_config=None,
+        timeout_keep_alive=HANGS,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await running
+
+
+@dataclass
+class Peer:
+    """A connection; asyncio ends one that nobody holds the writer of."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+async def opened(port: int, source: str, said: bytes = b"") -> Peer:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    writer.write(said)
+    return Peer(reader, writer)
+
+
+async def until(holds: Any) -> None:
+    async with asyncio.timeout(HANGS):
+        while not holds():  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0.001)
+
+
+async def ended(peer: Peer) -> bytes:
+    """What came until the other side ended it; a connection that goes on hangs here."""
+    try:
+        return await asyncio.wait_for(peer.reader.read(), HANGS)
+    except ConnectionResetError:
+        return b""
+
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def test_the_longest_idle_makes_room_and_who_is_being_answered_stays() -> None:
+    app = App()
+    async with open_server(app, ConnectionLimits(per_address=3)) as port:
+        answered = await opened(port, "127.0.0.1", GET)
+        await until(lambda: app.asked == 1)
+        idle = await opened(port, "127.0.0.1")
+        half = await opened(port, "127.0.0.1", b"GET / HT")
+        newcomer = await opened(port, "127.0.0.1", GET)
+        assert await ended(idle) == b""
+        app.may_answer.set()
+        for peer in (answered, newcomer):
+            assert (await peer.reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        assert not half.reader.at_eof()
+
+
+async def test_where_nobody_waits_the_newcomer_is_turned_away_and_other_addresses_get_in() -> None:
+    app = App()
+    async with open_server(app, ConnectionLimits(per_address=2)) as port:
+        kept = [await opened(port, "127.0.0.1", GET) for _ in range(2)]
+        await until(lambda: app.asked == 2)
+        refused = await opened(port, "127.0.0.1")
+        assert (await ended(refused)).startswith(b"HTTP/1.1 503")
+        kept.append(other := await opened(port, "127.0.0.2", GET))
+        app.may_answer.set()
+        assert (await other.reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+
+
+async def test_windows_count_and_are_counted_out_when_they_close() -> None:
+    app = App()
+    async with open_server(app, ConnectionLimits(per_address=2)) as port:
+        address = f"ws://127.0.0.1:{port}"
+        async with connect(address), connect(address):
+            refused = await opened(port, "127.0.0.1")
+            assert (await ended(refused)).startswith(b"HTTP/1.1 503")
+        await until(lambda: app.windows == 0)
+        app.may_answer.set()
+        for _ in range(3):
+            peer = await opened(port, "127.0.0.1", GET)
+            assert (await peer.reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+            peer.writer.close()
+
+
+async def test_who_does_not_read_the_answer_makes_room() -> None:
+    app = App(b"x" * 50_000_000)
+    app.may_answer.set()
+    async with open_server(app, ConnectionLimits(per_address=1)) as port:
+        with socket.create_connection(("127.0.0.1", port)) as deaf:
+            deaf.sendall(GET)
+            await until(lambda: app.asked == 1)
+            newcomer = await opened(port, "127.0.0.1", GET)
+            assert (await newcomer.reader.read(20)).startswith(b"HTTP/1.1 200")
+            newcomer.writer.close()
+
+
+async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
+    app = App()
+    limits = ConnectionLimits(total=4, per_address=1, proxies=networks("127.0.0.9"))
+    async with open_server(app, limits) as port:
+        kept = []
+        for number in range(3):
+            kept.append(await opened(port, "127.0.0.9", GET))
+            await until(lambda number=number: app.asked == number + 1)  # type: ignore[misc]
+        idle = await opened(port, "127.0.0.9")
+        kept.append(
+            await opened(port, "127.0.0.1", GET)
+        )  # in all there are four now: one of those with most makes room
+        assert await ended(idle) == b""
+        await until(lambda: app.asked == 4)
+        refused = await opened(port, "127.0.0.9")
+        assert (await ended(refused)).startswith(b"HTTP/1.1 503")
+
+
+async def test_who_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow_clients, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(slow_clients, "SILENCE_SECONDS", 0.1)
+    app = App(b"x" * 50_000_000)
+    app.may_answer.set()
+    limits = ConnectionLimits()
+    async with open_server(app, limits) as port:
+        with socket.create_connection(("127.0.0.1", port)) as deaf:
+            deaf.sendall(GET)
+            await until(lambda: app.asked == 1)
+            await until(lambda: not limits._open)
+
+
+def test_a_network_of_ipv6_counts_as_one() -> None:
+    assert counted_as("2001:db8:1:2::1") == counted_as("2001:db8:1:2:ffff::9") != counted_as("2001:db8:1:3::1")
+    assert counted_as("::ffff:192.0.2.1") == counted_as("192.0.2.1") == "192.0.2.1"
+
+
+# -- handles ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:
+    script = (
+        "import resource; from argot.service import handles\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (200, 900))\n"
+        "print(handles.raise_limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["900", "900", "900"]
+    assert handles.raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def test_some_handles_are_never_for_connections() -> None:
+    assert handles.for_connections(65_536) == 65_024
+    assert handles.for_connections(1024) == 512
+    assert handles.for_connections(256) == 64
+
+
+def test_that_nothing_is_left_is_logged_once_a_minute() -> None:
+    now = 0.0
+    seldom = Seldom(lambda: now)
+
+    def logged(error: Exception) -> logging.LogRecord | None:
+        record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "accept", (), (type(error), error, None))
+        return record if seldom.filter(record) else None
+
+    out = OSError(errno.EMFILE, "Too many open files")
+    wrapped = RuntimeError("cannot serve")
+    wrapped.__cause__ = out
+    first = logged(out)
+    assert first and "LimitNOFILE" in str(first.__dict__["fields"])
+    assert not logged(out) and not logged(wrapped) and logged(ValueError("another")) and logged(OSError(2, "none"))
+    now = EXHAUSTED_EVERY
+    again = logged(out)
+    assert again and again.__dict__["fields"]["held_back"] == 2

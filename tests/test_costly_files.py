@@ -1,0 +1,183 @@
+"""Files made to cost much for few bytes: read within bounds, or refused with the limit, its setting and what to do."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.corpus.chunking import blocks
+from argot.corpus.chunking.passages import cut_passages
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.readers import ReadLimits
+from argot.corpus.readers.reader_process import _CHILDREN, read_in_child
+from argot.corpus.readers.reader_protocol import CutDocument, Cutting
+from argot.corpus.readers.reader_worker import NICE
+from argot.errors import UnreadableDocument
+from argot.settings import Settings
+from argot.types import ParsedDocument, Principal, Triple
+
+ROOT = Principal("root", sees_all=True)
+
+
+def read(data: bytes, name: str = "a.md", **limits: Any) -> CutDocument:
+    return read_in_child(data, name, ReadLimits(**limits), Cutting(max_chars=1200, neighbour_chars=160))
+
+
+def refusal(data: bytes, name: str = "a.md", **limits: Any) -> UnreadableDocument:
+    with pytest.raises(UnreadableDocument) as refused:
+        read(data, name, **limits)
+    return refused.value
+
+
+# -- the bounds of the process ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt"])
+def test_text_is_read_and_cut_within_the_memory_it_may_take(name: str) -> None:
+    error = refusal(b"# h\n" * 100_000, name, memory_mb=16, max_passages=1_000_000)
+    assert "16 MB of memory" in error.reason
+    assert "ARGOT_PARSE_MEMORY_MB" in error.remedy
+    assert read(b"# Next\n\nText.\n", name).markdown == "# Next\n\nText.\n"
+
+
+@pytest.mark.parametrize("unit", [b"a\n", b"\n", b"> a\n", b"|a|b|\n", b"```\n"])
+def test_lines_without_a_blank_one_take_no_memory_of_their_number(unit: bytes) -> None:
+    """Read at one go, they take a hundred bytes and more for each of theirs."""
+    data = b"# Top\n\nText.\n\n" + unit * (1_000_000 // len(unit))
+    assert read(data, memory_mb=56, seconds=600, max_passages=1_000_000).cuts
+
+
+def test_text_is_read_within_the_time_it_may_take() -> None:
+    error = refusal(b"- a\n" * 500_000, seconds=0.3, max_passages=1_000_000)
+    assert "0.3 seconds" in error.reason
+    assert "ARGOT_PARSE_SECONDS" in error.remedy
+
+
+def test_what_reads_gives_way_to_questions() -> None:
+    read(b"text")
+    process = _CHILDREN["documents"]._process
+    assert process
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICE
+
+
+def test_each_lane_has_a_process_of_its_own() -> None:
+    """A file of one asker that takes all its time makes no manager wait."""
+    read(b"text")
+    read(b"text", lane="attachments")
+    documents, attachments = (_CHILDREN[lane]._process for lane in ("documents", "attachments"))
+    assert documents and attachments and documents.pid != attachments.pid
+    with _CHILDREN["attachments"].lock:
+        assert read(b"text").markdown == "text"
+
+
+def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("argot.corpus.readers.reader_process._MOST_KEPT", 1)
+    read(b"text")
+    assert _CHILDREN["documents"]._process is None
+
+
+def test_what_it_sends_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ReadLimits, "max_answer_bytes", 1000)
+    error = refusal(b"Some text. " * 200)
+    assert "1,000 bytes" in error.reason
+    assert "ARGOT_MAX_TEXT_CHARS" in error.remedy
+    assert read(b"text").markdown == "text"
+
+
+# -- how many passages, headings and windows ------------------------------------------------------------------------
+
+
+def test_more_passages_than_allowed_are_refused() -> None:
+    text = b"# Heading\n\n" + b"word " * 300
+    assert len(read(text * 3, max_passages=6).cuts) == 6
+    error = refusal(text * 4, max_passages=6)
+    assert "more than 6 passages" in error.reason
+    assert error.remedy == "Set ARGOT_MAX_PASSAGES to allow more, or split the file."
+
+
+@pytest.mark.parametrize("unit", [b"# h\n", b"# h\n\n", b"h\n-\n", b"a\n\n", b"***\n", b"<b>\n\n"])
+def test_more_headings_and_paragraphs_than_allowed_are_refused_however_few_passages_they_make(unit: bytes) -> None:
+    error = refusal(unit * 3000, max_passages=100)
+    assert "more than 2,000 headings, paragraphs, lists and tables" in error.reason
+    assert "ARGOT_MAX_PASSAGES" in error.remedy
+
+
+def test_who_sends_a_file_into_a_conversation_is_told_what_they_can_do() -> None:
+    limits = ReadLimits.of_attachments(Settings(max_attachment_passages=2))
+    with pytest.raises(UnreadableDocument, match="more than 2 passages") as refused:
+        read_in_child(b"Some words. " * 1000, "a.txt", limits, Cutting(1200, 160))
+    assert "Split it, or have it put among the documents" in refused.value.remedy
+    assert "ARGOT_MAX_ATTACHMENT_PASSAGES" in refused.value.remedy
+
+
+def test_conversations_never_allow_more_than_documents_do() -> None:
+    settings = Settings(max_passages=5, parse_seconds=2, parse_memory_mb=300)
+    of_documents, of_attachments = ReadLimits.from_settings(settings), ReadLimits.of_attachments(settings)
+    for name in ("max_bytes", "max_text_chars", "seconds", "memory_mb", "max_passages"):
+        assert getattr(of_attachments, name) <= getattr(of_documents, name)
+    assert ReadLimits.of_attachments(Settings()).max_passages < ReadLimits.from_settings(Settings()).max_passages
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[Corpus]:
+    opened = Corpus.open(tmp_path / "kb", Settings(threads=1, max_passages=3))
+    yield opened
+    opened.close()
+
+
+class Talkative:
+    name = "talkative"
+
+    async def triples(self, passages: Any) -> list[Triple]:
+        return [Triple("", "menu", "edit", f"image {n}", one.id) for one in passages for n in range(20)]
+
+    async def derived_texts(self, passages: Any) -> list[Any]:
+        return []
+
+
+@pytest.mark.parametrize(("text", "deriver"), [("Words.", Talkative()), ("漢" * 3600, None)])
+def test_more_to_embed_than_allowed_is_refused(corpus: Corpus, text: str, deriver: Any) -> None:
+    """Of few passages there can be many triples, or many windows."""
+    source = Source("test:///a.txt", "a.txt", text.encode)
+    event = list(corpus.add([source], deriver=deriver))[1]
+    assert event.kind == "failed"
+    assert "more than 12 pieces of text" in event.detail
+    assert "ARGOT_MAX_PASSAGES" in event.detail
+    assert corpus.store.documents(ROOT) == []
+
+
+def test_no_passage_carries_a_title_of_a_megabyte() -> None:
+    assert len(read(b"---\ntitle: " + b"x" * 1_000_000 + b"\n---\n\nText.\n").title) == 300
+
+
+# -- cut in pieces, and nothing lost --------------------------------------------------------------------------------
+
+
+def passages(markdown: str) -> Any:
+    parsed = ParsedDocument("T", markdown, "text/markdown")
+    return cut_passages(parsed, document_id="d", revision_id="r", max_chars=300, neighbour_chars=0)
+
+
+def test_a_table_longer_than_a_piece_names_its_columns_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_SLICE_CHARS", 500)
+    table = "| part | limit |\n|---|---|\n" + "| valve | 5 bar |\n" * 200
+    found = passages(f"# Top\n\n{table}\nText behind it.\n")
+    assert all("| part | limit |" in one.header for one in found[1:-1])
+    assert found[-1].text.endswith("Text behind it.")
+
+
+def test_code_longer_than_a_piece_stays_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_SLICE_CHARS", 500)
+    code = "```\n" + "# no heading\n\n" * 200 + "```\n"
+    found = passages(f"# Top\n\n{code}\n## Below\n\nText behind it.\n")
+    assert {one.heading_path for one in found} == {("Top",), ("Top", "Below")}
+
+
+def test_code_that_is_never_closed_goes_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_SLICE_CHARS", 500)
+    markdown = "# Top\n\n```\n" + "# no heading\n\n" * 200
+    found = passages(markdown)
+    assert {one.heading_path for one in found} == {("Top",)}
+    assert found[-1].end == len(markdown.rstrip())

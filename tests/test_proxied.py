@@ -1,0 +1,126 @@
+"""As long as nobody has a password, who sits at this machine is let in; what a proxy passes on is somebody else's."""
+
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from serving import Served, argot
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+PAGE = {"Accept": "text/html"}
+SIGNS = [
+    {"X-Forwarded-For": "192.0.2.7"},
+    {"X-Forwarded-For": ""},
+    {"X-Forwarded-Host": "argot.example.com"},
+    {"X-Forwarded-Proto": "https"},
+    {"x-forwarded-server": "edge"},
+    {"X-Real-IP": "192.0.2.7"},
+    {"Forwarded": "for=192.0.2.7"},
+    {"Via": "1.1 edge"},
+    {"CF-Connecting-IP": "192.0.2.7"},
+    {"Sec-Fetch-Site": "same-origin", "Referer": "http://argot.example.com/glossary"},
+]
+NGINX = """
+daemon off; pid {folder}/pid; error_log stderr; worker_processes 1;
+events {{ }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/a; proxy_temp_path {folder}/b; fastcgi_temp_path {folder}/c;
+  uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;
+  server {{ listen unix:{folder}/plain; location / {{ proxy_pass http://127.0.0.1:{port}; }} }}
+  server {{ listen unix:{folder}/named; location / {{
+    proxy_pass http://127.0.0.1:{port}; proxy_http_version 1.1;
+    proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";
+    proxy_set_header X-Forwarded-For $remote_addr; }} }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = shutil.copytree(tiny_home, tmp_path_factory.mktemp("proxied") / "kb")
+    with Served(home) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def ticket(served: Served) -> dict[str, str]:
+    """The cookie of the person at this machine, who may go on where nothing says that a proxy passed it on."""
+    cookies = dict(httpx.get(served.url, headers=PAGE).cookies)
+    assert cookies and httpx.get(served.url + "/account", cookies=cookies).status_code == 200
+    return cookies
+
+
+def cookie_line(cookies: dict[str, str]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
+
+
+@pytest.mark.parametrize("sign", SIGNS, ids="-".join)
+def test_what_a_proxy_passes_on_is_not_of_the_person_at_this_machine(
+    served: Served, ticket: dict[str, str], sign: dict[str, str]
+) -> None:
+    newcomer = httpx.get(served.url, headers={**PAGE, **sign})
+    assert newcomer.status_code == 403 and "set-cookie" not in newcomer.headers
+    for remedy in ("argot user add NAME --password", "public_url", "trusted_proxies"):
+        assert remedy in newcomer.text
+    known = {**sign, "Cookie": cookie_line(ticket), "Origin": served.url}
+    for method, path in (("GET", "/account"), ("GET", "/glossary"), ("POST", "/project/threads"), ("GET", "/sign-in")):
+        assert httpx.request(method, served.url + path, headers=known).status_code == 403, path
+    assert httpx.get(served.url + "/api/documents", headers=known).status_code == 403
+    assert httpx.get(served.url + "/health", headers=sign).status_code == 200
+
+
+@pytest.mark.parametrize("sign", SIGNS[:1] + SIGNS[-1:], ids=["header", "referer"])
+def test_no_window_is_opened_through_a_proxy(served: Served, ticket: dict[str, str], sign: dict[str, str]) -> None:
+    address = served.url.replace("http", "ws", 1) + "/ws/socket.io/?EIO=4&transport=websocket"
+    headers = {"Cookie": cookie_line(ticket)}
+    with connect(address, origin=served.url, additional_headers=headers) as window:  # type: ignore[arg-type]
+        assert str(window.recv()).startswith("0")
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address, origin=served.url, additional_headers={**headers, **sign})  # type: ignore[arg-type]
+    assert refused.value.response.status_code == 403
+
+
+def test_a_key_counts_through_a_proxy(served: Served) -> None:
+    key = argot("key", "add", "local", "--home", served.home).strip()
+    headers = {"Authorization": f"Bearer {key}", **SIGNS[0]}
+    assert httpx.get(served.url + "/api/documents", headers=headers).status_code == 200
+
+
+@contextmanager
+def proxy(folder: Path, port: int) -> Iterator[None]:
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port))
+    command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        while not ((folder / "plain").exists() and (folder / "named").exists()):
+            assert process.poll() is None
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.mark.skipif(not shutil.which("nginx"), reason="nginx is not installed")
+@pytest.mark.parametrize("name", ["plain", "named"])
+def test_nginx_in_front_lets_nobody_in(served: Served, ticket: dict[str, str], tmp_path: Path, name: str) -> None:
+    with proxy(tmp_path, served.port):
+        transport = httpx.HTTPTransport(uds=str(tmp_path / name))
+        with httpx.Client(transport=transport, base_url="http://argot.example.com") as client:
+            assert client.get("/health").status_code == 200
+            newcomer = client.get("/", headers=PAGE)
+            assert newcomer.status_code == 403 and "public_url" in newcomer.text
+            assert client.get("/account", headers={"Cookie": cookie_line(ticket)}).status_code == 403
+
+
+def test_http_1_0_is_no_browser(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port)) as connection:
+        connection.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{served.port}\r\nAccept: text/html\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.split(b"\r\n")[0].endswith(b"403 Forbidden") and b"HTTP/1.0" in answer

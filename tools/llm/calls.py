@@ -1,0 +1,216 @@
+"""One call: its attempts, each recorded, until one gives the reply or nothing more may be tried."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from argot.errors import ModelUnavailable
+from argot.prompts.loader import Prompt
+from argot.protocols import TAKEN_BACK
+from argot.results import ModelCall
+from argot.tools.llm.completion import Completion, Messages
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import Fault, not_served
+from argot.tools.llm.limits import Clock, ends_in_blanks
+from argot.tools.llm.structured_output import is_whole, parse_object
+from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
+
+IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
+INVALID_REPLIES = 2
+"""So many calls without valid JSON, and the rest of the run goes without the model."""
+PAUSE_SECONDS = 0.2
+"""Before a second attempt: a server that restarts needs a moment."""
+
+
+@dataclass
+class Run:
+    """What the calls of one run share. `failed`: why the model is not asked any more."""
+
+    server: Endpoint
+    calls: list[ModelCall]
+    failed: str | None = None
+    invalid: int = 0
+
+    def refuse_if_failed(self) -> None:
+        """
+        Raises:
+            ModelUnavailable: an earlier call failed.
+        """
+        if self.failed:
+            raise Fault(self.failed).error()
+
+    def give_up(self, fault: Fault) -> ModelUnavailable:
+        """The error to raise; the run goes on with the model only where the fault was not the server's."""
+        self.invalid += fault.invalid
+        if not fault.overflow and (not fault.invalid or self.invalid >= INVALID_REPLIES):
+            self.failed = fault.clause
+        return fault.error()
+
+
+@dataclass(repr=False)
+class Call:
+    """`schema` None: text is wanted. `value`: the valid reply to a schema. `stopped`: why its reader had enough.
+
+    Without a repr, which would show the prompt in logs of errors.
+    """
+
+    run: Run
+    prompt: Prompt
+    messages: Messages
+    schema: dict[str, Any] | None = None
+    value: dict[str, Any] = field(default_factory=dict)
+    stopped: str = "was stopped by its reader"
+    _again: bool = False
+    _in_words: bool = False
+    _schema_ignored: bool = False
+    _completion: Completion | None = None
+    _clock: Clock = field(init=False)
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        return self._completion is not None and self._completion.cut_short
+
+    async def pieces(self) -> AsyncGenerator[str, None]:
+        """The reply as it comes, of the attempt that gives one. For a schema: one piece, once it is valid.
+
+        Raises:
+            ModelUnavailable: none does.
+        """
+        self.run.refuse_if_failed()
+        await self.run.server.load()
+        self._clock = Clock.of(self.run.server.settings)
+        while True:
+            try:
+                async with aclosing(self._recorded()) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except Exception as error:
+                fault = await self._named(self.run.server.fault(error))
+                if not await self._worth_another(fault):
+                    raise self.run.give_up(fault) from None
+            self._clock.again()
+
+    async def _recorded(self) -> AsyncGenerator[str, None]:
+        """One attempt, which leaves its record however it ends."""
+        started = time.monotonic()
+        failed = ""
+        try:
+            async with aclosing(self._attempt()) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except Exception as error:
+            failed = self.run.server.fault(error).clause
+            raise
+        except asyncio.CancelledError:
+            failed = "was cancelled"
+            raise
+        except GeneratorExit:
+            failed = self.stopped
+            raise
+        finally:
+            self._record(time.monotonic() - started, failed)
+
+    async def _attempt(self) -> AsyncGenerator[str, None]:
+        self._completion = None
+        if not self._again:
+            self.run.server.refuse_if_down()
+        self._completion = await self._prepared()
+        async with aclosing(self._completion.pieces(self.run.server.connection(), self._clock)) as pieces:
+            if self.schema is None:
+                async for piece in pieces:
+                    yield piece
+                self.run.server.habits.thinks = self._completion.thought_unannounced
+                return
+            reply = ""
+            async for piece in pieces:
+                reply = "" if piece is TAKEN_BACK else reply + piece
+                if ends_in_blanks(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
+                    break
+        self.run.server.habits.thinks |= self._completion.thought_unannounced
+        self.value = parse_object(reply, self.schema)
+        self.run.server.habits.in_words |= self._schema_ignored
+        yield reply
+
+    async def _prepared(self) -> Completion:
+        """The request, as this server takes it."""
+        server = self.run.server
+        offer = await self._clock.wait(server.offer())
+        habits = server.habits
+        tokens = server.settings.model_answer_tokens if self.schema is None else self.prompt.max_tokens
+        body: dict[str, Any] = {
+            habits.max_tokens: tokens,
+            **habits.thinking(offer.is_vllm),
+        }
+        messages = self.messages
+        by_words = False
+        if self.schema is not None:
+            schema = in_fewer_characters(self.schema) if is_wide(messages) else self.schema
+            by_schema = self.prompt.name not in habits.no_schema
+            if by_schema:
+                body["response_format"] = response_format(self.prompt.name, schema)
+            by_words = not by_schema or habits.in_words or self._in_words
+            if by_words:
+                messages = in_words(messages, schema)
+        expects_thought = habits.thinks and (self.schema is None or by_words)
+        return Completion(offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought)
+
+    async def _worth_another(self, fault: Fault) -> bool:
+        """Only while the reader has got nothing: then asking again cannot say anything twice."""
+        completion = self._completion
+        if completion and completion.received and not fault.invalid:
+            return False
+        if completion and self.run.server.habits.learn(self.prompt.name, fault, completion.sent):
+            return True
+        if self._again or not fault.again:
+            return False
+        self._again, self._in_words, self._schema_ignored = True, fault.invalid, fault.schema_ignored
+        if not fault.invalid:
+            await asyncio.sleep(PAUSE_SECONDS)
+        return True
+
+    async def _named(self, fault: Fault) -> Fault:
+        """An unknown model, with what the server does serve; or worth another attempt, where it serves another now."""
+        completion = self._completion
+        if fault.status != 404 or completion is None:
+            return fault
+        try:
+            offer = await self._clock.wait(self.run.server.offer(fresh=True))
+        except Exception as error:
+            return self.run.server.fault(error)
+        if offer.model != completion.model:
+            return replace(fault, again=True)
+        if offer.served and offer.model not in offer.served:
+            return replace(fault, clause=not_served(offer.model, offer.served))
+        return fault
+
+    def _record(self, seconds: float, failed: str) -> None:
+        completion = self._completion
+        call = ModelCall(
+            prompt=self.prompt.name,
+            seconds=seconds,
+            first_token_seconds=self._clock.first_token or 0.0,
+            prompt_tokens=completion.prompt_tokens if completion else 0,
+            completion_tokens=completion.completion_tokens if completion else 0,
+            failed=failed,
+        )
+        self.run.calls.append(call)
+        if self.run.server.told is not None:
+            self.run.server.told(call)
+
+
+def response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+
+
+def in_words(messages: Messages, schema: dict[str, Any]) -> Messages:
+    """The schema at the end of the system text: constant for a prompt, so that a prefix cache still serves it."""
+    (role, text), *rest = messages
+    return [(role, text + IN_WORDS + json.dumps(schema, ensure_ascii=False)), *rest]

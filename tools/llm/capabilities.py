@@ -1,0 +1,101 @@
+"""What a model server can do, found out by asking it for next to nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from argot.tools.llm.calls import response_format
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import StatusError, WrongAnswer, not_served
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.structured_output import InvalidReply, parse_object
+from argot.tools.llm.tokens import count, counts_tokens
+
+WORD = "blue-17"
+"""No model says this by itself: one that replies with it was held to the schema."""
+SCHEMA = {
+    "type": "object",
+    "properties": {"word": {"type": "string", "enum": [WORD]}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+GREETING = [("user", "Say hello.")]
+REFUSALS = (400, 404, 422, 501)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What the server offers. `served` are all the models it lists.
+
+    `context_known`: the context's length is the server's or the settings' word, no assumption.
+    """
+
+    model: str
+    context_tokens: int
+    json_schema: bool
+    logprobs: bool
+    tokenizer: bool
+    served: tuple[str, ...] = ()
+    context_known: bool = True
+
+
+async def probe(server: Endpoint) -> ServerInfo:
+    """Each request is bounded as a call is; the first log-probabilities may take vLLM 14 seconds.
+
+    Raises:
+        Exception: the server does not answer, or not as a model server (`Endpoint.fault` explains it).
+    """
+    offer = await Clock.of(server.settings).wait(server.offer(fresh=True))
+    if offer.served and offer.model not in offer.served:
+        raise WrongAnswer(not_served(offer.model, offer.served))
+    by_schema, with_logprobs = await _abilities(server, offer.model)
+    if by_schema is None and with_logprobs is None:
+        server.habits.max_tokens = "max_completion_tokens"  # some take no other name for it, and some not this one
+        await _chat(server, offer.model, 1, needed=True)
+        by_schema, with_logprobs = await _abilities(server, offer.model)
+    server.habits.tokenizer, server.counts_again = True, 0.0
+    await Clock.of(server.settings).wait(count(server, GREETING))
+    return ServerInfo(
+        model=offer.model,
+        context_tokens=offer.context_tokens,
+        json_schema=_keeps_to_schema(by_schema),
+        logprobs=bool((with_logprobs or {}).get("logprobs")),
+        tokenizer=counts_tokens(server),
+        served=offer.served,
+        context_known=offer.context_known,
+    )
+
+
+async def _abilities(server: Endpoint, model: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    by_schema = await _chat(server, model, 16, response_format=response_format("probe", SCHEMA))
+    return by_schema, await _chat(server, model, 1, logprobs=True, top_logprobs=2)
+
+
+async def _chat(
+    server: Endpoint, model: str, tokens: int, *, needed: bool = False, **more: Any
+) -> dict[str, Any] | None:
+    """The reply's one choice; None where the server refuses such a request, unless it is `needed`."""
+    messages = [{"role": role, "content": text} for role, text in GREETING]
+    body = {"model": model, "messages": messages, "temperature": 0, server.habits.max_tokens: tokens, **more}
+    asking = server.connection().request("POST", f"{server.address.api}/chat/completions", body)
+    try:
+        answer = await Clock.of(server.settings).wait(asking)
+    except StatusError as error:
+        if error.status in REFUSALS and not needed:
+            return None
+        raise
+    try:
+        return dict(answer["choices"][0])
+    except (TypeError, KeyError, IndexError, ValueError):
+        raise WrongAnswer("does not answer as a model server: see ARGOT_MODEL_URL") from None
+
+
+def _keeps_to_schema(choice: dict[str, Any] | None) -> bool:
+    message = (choice or {}).get("message")
+    text = message.get("content") if isinstance(message, dict) else None
+    try:
+        parse_object(str(text or ""), SCHEMA)
+    except InvalidReply:
+        return False
+    return True

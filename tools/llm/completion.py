@@ -1,0 +1,140 @@
+"""One request for text, streamed: what is sent, the pieces that come, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from argot.protocols import TAKEN_BACK
+from argot.tools.llm.chunks import Chunk, read_chunk
+from argot.tools.llm.faults import WrongAnswer
+from argot.tools.llm.limits import CHARS_PER_TOKEN, BodyTooLarge, Clock
+from argot.tools.llm.reasoning_filter import ReasoningFilter
+from argot.tools.llm.structured_output import readable
+
+if TYPE_CHECKING:
+    from argot.tools.llm.client import EventStream, ModelClient
+
+AFTER_SECONDS = 2.0
+"""For what follows the end of a reply, which is nothing but its counts."""
+EMPTY = {
+    "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
+    "content_filter": "held its answer back by a filter of its own",
+}
+"""What is said of a reply without text, by what the server says ended it."""
+Messages = Sequence[tuple[str, str]]
+
+
+@dataclass(repr=False)
+class Completion:
+    """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
+
+    `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
+    `by_words`: the messages ask for JSON, and nothing holds the model to stop after it.
+    `expects_thought`: its replies have begun with thoughts that no mark announces; `thought_unannounced`: so did this.
+    `usage`: the server is asked for the tokens it counts; `usage_throughout`: with every piece, which vLLM can, so that
+    they are known of a reply that was stopped too.
+    """
+
+    model: str
+    messages: Messages
+    body: dict[str, Any]
+    max_tokens: int
+    usage: bool = True
+    usage_throughout: bool = False
+    by_words: bool = False
+    expects_thought: bool = False
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    finish: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    received: bool = False
+    thought_unannounced: bool = False
+    _begun: bool = False
+    _chars: int = 0
+    _goes_on: bool = False
+
+    @property
+    def sent(self) -> set[str]:
+        """The names of what went beside the messages."""
+        return {*self.body, *self._stream_options()}
+
+    async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
+        """The reply as it comes, without thoughts. However this ends, the server's work on it ends too.
+
+        Raises:
+            TooLate: a bound in time was reached.
+            BodyTooLarge: more came than the tokens that were asked for can hold.
+            WrongAnswer: the stream ended before the reply did.
+            Exception: whatever the client raises (`faults.fault_of` explains it).
+        """
+        is_text = "response_format" not in self.body and not self.by_words
+        stream = await clock.wait(client.stream(self._request(), self.id, gathers=is_text))
+        visible = ReasoningFilter(expects_thought=self.expects_thought)
+        try:
+            while not visible.is_over and (chunk := await self._next(stream, clock)):
+                text = self._take(chunk)
+                if text or chunk.thinks:
+                    clock.came()
+                for said in visible.feed(text):
+                    yield self._given(said)
+            for said in visible.rest(cut_short=self.cut_short or not self.finish):
+                yield self._given(said)
+        finally:
+            await stream.aclose()
+        self.thought_unannounced = visible.unannounced
+        if not self.finish and not visible.is_over:
+            raise WrongAnswer("broke off its answer" if self._begun else "sent an empty answer")
+        if not self.received:
+            raise WrongAnswer(EMPTY.get(self.finish, "sent an empty answer"))
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the reply ended at a limit or filter of the server, not where the model was done."""
+        return self.finish in {"length", "content_filter"}
+
+    def _given(self, piece: str) -> str:
+        self.received = piece is not TAKEN_BACK
+        return piece
+
+    async def _next(self, stream: EventStream, clock: Clock) -> Chunk | None:
+        """What comes next; None at the end. Behind the end of the reply nothing can spoil it, nor hold it up for long.
+
+        A server that calls every piece the last is found out by the text that still comes.
+        """
+        is_done = self.finish and not self._goes_on
+        try:
+            if not stream.is_waiting:
+                return read_chunk(await anext(stream))
+            if not is_done:
+                return read_chunk(await clock.next(stream))
+            async with asyncio.timeout(AFTER_SECONDS):
+                return read_chunk(await clock.next(stream))
+        except StopAsyncIteration:
+            return None
+        except Exception:
+            if is_done:
+                return None
+            raise
+
+    def _request(self) -> dict[str, Any]:
+        said = [{"role": role, "content": text} for role, text in self.messages]
+        return {"model": self.model, "messages": said, "temperature": 0, **self.body, **self._stream_options()}
+
+    def _stream_options(self) -> dict[str, Any]:
+        throughout = {"continuous_usage_stats": True} if self.usage_throughout else {}
+        return {"stream_options": {"include_usage": True, **throughout}} if self.usage else {}
+
+    def _take(self, chunk: Chunk) -> str:
+        self._begun = True
+        if chunk.usage:
+            self.prompt_tokens, self.completion_tokens = chunk.usage
+        self._goes_on = self._goes_on or bool(self.finish and chunk.text)
+        self.finish = chunk.finish or self.finish
+        self._chars += len(chunk.text)
+        if self._chars > self.max_tokens * CHARS_PER_TOKEN:
+            raise BodyTooLarge
+        return readable(chunk.text)

@@ -1,0 +1,71 @@
+"""A definition read out of the documents by the model, with the words that say so, or none.
+
+What a model says of a term is worth nothing by itself. It is believed as far as it quotes: the quotation must stand in
+the passage it names, and the expansion too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from argot.errors import ModelUnavailable
+from argot.prompts.fences import fenced
+from argot.tools.answering.embedded_instructions import gives_orders
+from argot.types import Document, Passage
+
+if TYPE_CHECKING:
+    from argot.tools.llm.session import Model
+
+MOST_SHOWN = 8
+LEAST_QUOTE = 12
+"""Characters; less is hardly more than the term itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedDefinition:
+    """`quote` stands in the passage, word for word; so does `expansion`, which may be empty."""
+
+    expansion: str
+    definition: str
+    quote: str
+    passage: Passage
+    document: Document
+
+
+async def define(model: Model, term: str, found: Sequence[tuple[Passage, Document]]) -> QuotedDefinition | None:
+    """What these passages (best first) say the term means; None if the model fails, or quotes what is not there.
+
+    Passages that speak to their reader ("ignore all ...") are not shown.
+    """
+    shown = [one for one in found if not gives_orders(one[0])][:MOST_SHOWN]
+    if not shown:
+        return None
+    pieces = [fenced("passage", one.text, n=number, document=of.name) for number, (one, of) in enumerate(shown, 1)]
+    try:
+        passages = await model.fit("define_term", "passages", pieces, term=term)
+        reply = await model.json("define_term", term=term, passages=passages)
+    except ModelUnavailable:
+        return None
+    if not 1 <= reply["passage"] <= len(shown):
+        return None
+    passage, document = shown[reply["passage"] - 1]
+    quote, definition = standing(reply["quote"], passage.text), " ".join(reply["definition"].split())
+    if len(quote) < LEAST_QUOTE or not definition:
+        return None
+    return QuotedDefinition(standing(reply["expansion"], passage.text), definition, quote, passage, document)
+
+
+def standing(quote: str, text: str) -> str:
+    """The words of the text that the quotation gives, as the text spells them; empty if they do not stand there.
+
+    White space and case may differ, words may not.
+    """
+    words = quote.strip().strip("\"“”'").split()
+    if not words:
+        return ""
+    pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
+    found = re.search(pattern, text, re.IGNORECASE)
+    return " ".join(found[0].split()) if found else ""

@@ -1,0 +1,343 @@
+"""A `Deriver` that asks a language model: triples, summaries, questions and descriptions of passages.
+
+    triple          KaPQA 5, step 1: what acts, what a user wants to do, on what
+    expert_summary  Golden-Retriever 3.1: what the passage tells an expert of its field
+    summary         RAIDD 2.2, S: the passage in other words, in the light of the summary of the one before
+    question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
+    description     Trustworthy Answers, figure 12: slides and tables in sentences
+
+A passage that is too long for the model's context is worked on in parts. What comes back is checked against the
+passage (`plausible`); its words are data, and which passage it belongs to is never the model's to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from argot.corpus.ingestion.derivation import DERIVABLE, Made, Recipe
+from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
+from argot.errors import ModelUnavailable
+from argot.prompts.loader import prompt
+from argot.results import ModelCall
+from argot.tools.llm.faults import ContextOverflow
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.plausibility import grounded_triples, plausible_questions, plausible_text
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.session import Model
+from argot.types import DerivableKind, DerivedText, Passage, Triple
+
+PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
+    "triple": ("triples",),
+    "expert_summary": ("expert_summary",),
+    "summary": ("summary_after",),
+    "question": ("questions",),
+    "description": ("slide_description", "table_description"),
+}
+AT_ONCE = 4
+"""Passages in the server's hands at a time: enough to use its batches, few enough to leave room for questions."""
+
+QUESTIONS_PER_TOKEN = 32 / 1024
+CHARS_PER_TOKEN = 4
+MOST_QUESTIONS = 32
+MOST_PARTS = 16
+PIECE_CHARS = 1200
+SMALLEST_PIECE = 200
+
+_ROW = re.compile(r"[ \t]{0,3}\|.*\|[ \t]*")
+_DIVIDER = re.compile(r"[ \t]{0,3}\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|[ \t]*")
+
+
+def prompt_of(kind: DerivableKind) -> str:
+    """The prompts a kind is made by, with their versions: as it is stored."""
+    return "+".join(f"{name}@{prompt(name).version}" for name in PROMPTS[kind])
+
+
+class PassageFailed(ModelUnavailable):
+    """The server is there, but what it replied to one passage is of no use, or the passage is too much for it."""
+
+
+@dataclass
+class Spent:
+    """What deriving took so far, over all calls; `seconds` are those of the calls, side by side or not."""
+
+    calls: int = 0
+    seconds: float = 0.0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, calls: Sequence[ModelCall]) -> None:
+        self.calls += len(calls)
+        self.seconds += sum(call.seconds for call in calls)
+        self.prompt_tokens += sum(call.prompt_tokens for call in calls)
+        self.completion_tokens += sum(call.completion_tokens for call in calls)
+
+
+@dataclass
+class ModelDeriver:
+    """Derives texts of the given kinds. `model` is the server's name for its model: part of what is stored.
+
+    Each passage and kind is a run of the model of its own, so that one bad reply spoils nothing else.
+    """
+
+    server: ModelServer
+    model: str
+    kinds: Collection[DerivableKind] = DERIVABLE
+    spent: Spent = field(default_factory=Spent)
+
+    @classmethod
+    async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE) -> ModelDeriver:
+        """A deriver by the model the server serves.
+
+        Raises:
+            ModelUnavailable: it does not say which.
+        """
+        try:
+            server.refuse_if_down()
+            offer = await Clock.of(server.settings).wait(server.offer())
+        except Exception as error:
+            raise server.fault(error).error() from None
+        return cls(server, offer.model, kinds)
+
+    @property
+    def name(self) -> str:
+        return " ".join([*(self.recipe(kind).prompt for kind in DERIVABLE if kind in self.kinds), "by", self.model])
+
+    def recipe(self, kind: DerivableKind) -> Recipe:
+        return Recipe(kind, prompt_of(kind), self.model)
+
+    # -- the protocol -------------------------------------------------------------------------------------------------
+
+    async def triples(self, passages: Sequence[Passage]) -> list[Triple]:
+        """At most 35 of each passage, each standing in it word for word.
+
+        Raises:
+            ModelUnavailable: the server fails at one of them.
+        """
+        if "triple" not in self.kinds:
+            return []
+        made = await _side_by_side([_later(self.make, "triple", passage) for passage in passages])
+        return [triple for one in made for triple in one.triples]
+
+    async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
+        """Texts of the wanted kinds, kind by kind, each in the order of the passages.
+
+        Raises:
+            ModelUnavailable: the server fails at one of them.
+        """
+        texts: list[DerivedText] = []
+        for kind in DERIVABLE:
+            if kind == "triple" or kind not in self.kinds:
+                continue
+            if kind == "summary":
+                made = await self._summaries(passages)
+            else:
+                made = await _side_by_side([_later(self.make, kind, passage) for passage in passages])
+            texts += [text for one in made for text in one.texts]
+        return texts
+
+    async def _summaries(self, passages: Sequence[Passage]) -> list[Made]:
+        """One after the other, each document from its beginning."""
+        made: list[Made] = []
+        document, previous = "", ""
+        for passage in passages:
+            previous = previous if passage.document_id == document else ""
+            document = passage.document_id
+            made.append(await self.make("summary", passage, previous))
+            previous = made[-1].texts[-1].text if made[-1].texts else previous
+        return made
+
+    # -- one passage --------------------------------------------------------------------------------------------------
+
+    async def make(self, kind: DerivableKind, passage: Passage, previous: str = "") -> Made:
+        """All that one recipe makes of one passage; nothing, without asking, of a passage it is not meant for.
+
+        Args:
+            previous: for a `summary`: the summary of the passage before.
+
+        Raises:
+            PassageFailed: with other passages it may go better.
+            ModelUnavailable: the server fails.
+        """
+        calls: list[ModelCall] = []
+        work = _Work(self.server.session(calls), kind, passage, self._inputs(kind, passage))
+        try:
+            triples, texts = await _MAKERS[kind](work, previous)
+        except ModelUnavailable as error:
+            if work.model.failed is None:
+                raise PassageFailed(str(error)) from error
+            raise
+        finally:
+            self.spent.add(calls)
+        recipe = self.recipe(kind)
+        derived = [
+            DerivedText("", "summary" if kind == "triple" else kind, text, (passage.id,), recipe.prompt, recipe.model)
+            for text in texts
+        ]
+        return Made(recipe, passage, stamped_derived(derived, [passage]), stamped_triples(triples, [passage]))
+
+    def _inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
+        """What the prompt is told beside the passage."""
+        settings = self.server.settings
+        heading = passage.heading or passage.header
+        match kind:
+            case "triple":
+                return {"heading": heading, "product": settings.product, "forbidden_words": settings.forbidden_words}
+            case "expert_summary":
+                return {"title": passage.header, "product": settings.product}
+            case _:
+                return {"title": passage.header}
+
+
+@dataclass
+class _Work:
+    """One kind of text to be made of one passage."""
+
+    model: Model
+    kind: DerivableKind
+    passage: Passage
+    inputs: dict[str, str]
+
+    async def parts(self, name: str, data: str, text: str, **more: str) -> list[str]:
+        """The text in as few parts as the model's context takes; mostly one."""
+        pieces = _pieces(text, PIECE_CHARS)
+        parts: list[str] = []
+        while pieces and len(parts) < MOST_PARTS:
+            try:
+                part = await self.model.fit(name, data, pieces, **self.inputs, **more)
+            except ContextOverflow:
+                if len(pieces[0]) <= SMALLEST_PIECE:
+                    raise
+                pieces = [*_pieces(pieces[0], len(pieces[0]) // 2), *pieces[1:]]
+                continue
+            taken = next(n for n in range(len(pieces), 0, -1) if "\n\n".join(pieces[:n]) == part)
+            parts, pieces = [*parts, part], pieces[taken:]
+        return parts
+
+    async def json(self, name: str, **data: str) -> dict[str, Any]:
+        return await self.model.json(name, choices=None, **self.inputs, **data)
+
+    def believed(self, said: str) -> list[str]:
+        text = plausible_text(said, self.kind, self.passage)
+        return [text] if text else []
+
+    async def written(self, name: str, data: str, text: str) -> list[str]:
+        """Replies in plain text, one to each part."""
+        found: list[str] = []
+        for part in await self.parts(name, data, text):
+            found += self.believed(await self.model.whole_text(name, **self.inputs, **{data: part}))
+        return found
+
+
+_Result = tuple[list[Triple], list[str]]
+
+
+async def _triples(work: _Work, _: str) -> _Result:
+    said: list[dict[str, Any]] = []
+    for part in await work.parts("triples", "passage", work.passage.text):
+        said += (await work.json("triples", passage=part))["triples"]
+    return grounded_triples(said, work.passage), []
+
+
+async def _expert_summary(work: _Work, _: str) -> _Result:
+    texts: list[str] = []
+    for part in await work.parts("expert_summary", "passage", work.passage.text):
+        texts += work.believed((await work.json("expert_summary", passage=part))["summary"])
+    return [], texts
+
+
+async def _summary(work: _Work, previous: str) -> _Result:
+    """The room kept for the previous summary is that of the longest one, so that the parts are known beforehand."""
+    texts: list[str] = []
+    for part in await work.parts("summary_after", "passage", work.passage.text, previous=previous):
+        before = texts[-1][: max(len(previous), PIECE_CHARS)] if texts else previous
+        reply = await work.json("summary_after", passage=part, previous=before)
+        texts += work.believed(reply["summary"])
+    return [], texts
+
+
+async def _questions(work: _Work, _: str) -> _Result:
+    said: list[str] = []
+    for part in await work.parts("questions", "passage", work.passage.text, count=str(MOST_QUESTIONS)):
+        reply = await work.json("questions", passage=part, count=str(_count(part)))
+        said += reply["questions"][: _count(part)]
+    return [], list(plausible_questions(said, work.passage))
+
+
+async def _description(work: _Work, _: str) -> _Result:
+    """Of a slide as a whole, else of the tables in a passage; of other passages none."""
+    if work.passage.page_kind == "slide":
+        return [], await work.written("slide_description", "slide", work.passage.text)
+    texts: list[str] = []
+    for table in _tables(work.passage.text):
+        texts += await work.written("table_description", "table", table)
+    return [], texts
+
+
+_MAKERS: dict[DerivableKind, Callable[[_Work, str], Awaitable[_Result]]] = {
+    "triple": _triples,
+    "expert_summary": _expert_summary,
+    "summary": _summary,
+    "question": _questions,
+    "description": _description,
+}
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _count(text: str) -> int:
+    """RAIDD's 32 questions for 1,024 tokens, for as many tokens as the text may have."""
+    return max(1, min(MOST_QUESTIONS, round(len(text) / CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
+
+
+def _pieces(text: str, longest: int) -> list[str]:
+    """The text's paragraphs, none longer than this; longer ones are cut at line ends, sentence ends or blanks."""
+    pieces: list[str] = []
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        rest = paragraph.strip("\n")
+        while len(rest) > longest:
+            cut = max(rest.rfind(end, longest // 2, longest) for end in ("\n", ". ")) + 1
+            cut = cut or rest.rfind(" ", longest // 2, longest) + 1 or longest
+            pieces.append(rest[:cut].rstrip())
+            rest = rest[cut:].lstrip()
+        pieces.append(rest)
+    return [piece for piece in pieces if piece.strip()]
+
+
+def _tables(text: str) -> list[str]:
+    """The Markdown tables of a text: runs of rows among which is the line that divides head and body."""
+    tables: list[str] = []
+    rows: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if _ROW.fullmatch(line):
+            rows.append(line)
+            continue
+        if any(_DIVIDER.fullmatch(row) for row in rows):
+            tables.append("\n".join(rows))
+        rows = []
+    return tables
+
+
+def _later(make: Callable[..., Awaitable[Made]], *given: Any) -> Callable[[], Awaitable[Made]]:
+    return lambda: make(*given)
+
+
+async def _side_by_side(calls: Sequence[Callable[[], Awaitable[Made]]]) -> list[Made]:
+    """The results in order, `AT_ONCE` at a time; the first failure ends the others."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(call: Callable[[], Awaitable[Made]]) -> Made:
+        async with gate:
+            return await call()
+
+    tasks = [asyncio.create_task(one(call)) for call in calls]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,195 @@
+"""The model server's side of each call: its connections, what it serves, and what was learnt of it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+import time
+import weakref
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from argot.results import ModelCall
+from argot.settings import Settings
+from argot.tools.llm.address import Address
+from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, fault_of, named, unreachable
+
+if TYPE_CHECKING:
+    from argot.tools.llm.client import ModelClient
+
+SILENT_SECONDS = 10.0
+"""So long after nobody took a connection in time, calls fail at once instead of each waiting for itself."""
+OFFER_SECONDS = 300.0
+"""So long what the server serves is believed without asking again."""
+LONGEST_NAME = 300
+CLIENT = "argot.tools.llm.client"
+DEFAULT_CONTEXT = 4096
+"""Where neither the server nor the settings say: Ollama's default, which it cuts prompts to without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What /v1/models says, for the model in use. `at`: when, in monotonic seconds."""
+
+    model: str
+    context_tokens: int
+    served: tuple[str, ...]
+    is_vllm: bool
+    context_known: bool
+    at: float
+
+
+@dataclass
+class Habits:
+    """What this server turned out not to take; learnt from its refusals, so that each is met once.
+
+    `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
+    last answer began with a thought that no mark announced. `echoes`: an answer went over into its own prompt, and no
+    thought was over behind it.
+    """
+
+    no_schema: set[str] = field(default_factory=set)
+    in_words: bool = False
+    tokenizer: bool = True
+    usage: bool = True
+    thinking_off: bool = True
+    thinks: bool = False
+    echoes: bool = False
+    max_tokens: str = "max_tokens"
+
+    def thinking(self, is_vllm: bool) -> dict[str, object]:
+        """What keeps a reasoning model from thinking aloud, at the length of an answer, before each reply."""
+        return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
+
+    def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
+        """Whether the refusal taught something, so that asking once more is worth it.
+
+        A schema may be refused for what is in it, so that it is given up for this prompt alone.
+        """
+        if fault.status not in (400, 422, 501) or fault.overflow:
+            return False
+        if "stream_options" in fault.asked and "stream_options" in sent:
+            self.usage = False
+        elif "max_completion_tokens" in fault.asked and "max_tokens" in sent:
+            self.max_tokens = "max_completion_tokens"
+        elif "chat_template_kwargs" in sent and "chat_template" in fault.asked:
+            self.thinking_off = False
+        elif "response_format" in sent:
+            self.no_schema.add(prompt)
+        elif prompt in self.no_schema:
+            self.no_schema.discard(prompt)  # it refuses the request without a schema too: that was not it
+            return False
+        else:
+            return False
+        return True
+
+
+@dataclass(eq=False)
+class Endpoint:
+    """The server of these settings: its connections, what it offers and what was learnt of it.
+
+    `counts_again`: before this moment, in monotonic seconds, tokens are estimated, as the tokenizer did not answer.
+    """
+
+    settings: Settings
+    address: Address
+    habits: Habits = field(default_factory=Habits)
+    known: Offer | None = None
+    counts: dict[bytes, int] = field(default_factory=dict)
+    counts_again: float = 0.0
+    told: Callable[[ModelCall], None] | None = None
+    """Told of each call when it has ended, whoever made it."""
+    _silent_until: float = 0.0
+    _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ModelClient] = field(
+        default_factory=weakref.WeakKeyDictionary
+    )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.address})"
+
+    def connection(self) -> ModelClient:
+        """The running loop's connections: a pool belongs to the loop that made it."""
+        from argot.tools.llm.client import ModelClient
+
+        loop = asyncio.get_running_loop()
+        for closed in [one for one in self._connections if one.is_closed()]:
+            del self._connections[closed]
+        if loop not in self._connections:
+            self._connections[loop] = ModelClient(self.settings, self.address)
+        return self._connections[loop]
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        connection = self._connections.pop(asyncio.get_running_loop(), None)
+        if connection is not None:
+            await connection.aclose()
+
+    def refuse_if_down(self) -> None:
+        """
+        Raises:
+            WrongAnswer: nobody took a connection a moment ago.
+        """
+        if time.monotonic() < self._silent_until:
+            raise WrongAnswer(unreachable(self.address))
+
+    def fault(self, error: Exception) -> Fault:
+        """What went wrong; remembered where waiting for a connection was in vain. A refusal costs no time."""
+        found = fault_of(error, self.settings, self.address)
+        if found.refused and not found.again:
+            self._silent_until = time.monotonic() + SILENT_SECONDS
+        return found
+
+    async def load(self) -> None:
+        """Import what speaks to the server, beside everything else: a moment, which no bound counts."""
+        if CLIENT not in sys.modules:
+            await asyncio.to_thread(importlib.import_module, CLIENT)
+
+    async def offer(self, *, fresh: bool = False) -> Offer:
+        """The model in use and its context, asked of the server once in a while. Bound its time with a clock.
+
+        Raises:
+            WrongAnswer: it serves no one model.
+            Exception: whatever the HTTP library raises.
+        """
+        asked = time.monotonic()
+        async with self.connection().asking:
+            known = self.known
+            if known is None or known.at < (asked if fresh else asked - OFFER_SECONDS):
+                known = self.known = _read_offer(await self._models(), self.settings)
+            return known
+
+    async def _models(self) -> list[dict[str, Any]]:
+        """What /v1/models lists; a gateway without it is no fault where the model is named in the settings."""
+        try:
+            listed = await self.connection().request("GET", f"{self.address.api}/models")
+        except StatusError as error:
+            if error.status in (404, 405) and self.settings.model:
+                return []
+            raise
+        data = listed.get("data") if isinstance(listed, dict) else None
+        if not isinstance(data, list):
+            raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
+        named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        return [one for one in named if 0 < len(one["id"]) <= LONGEST_NAME and one["id"].isprintable()]
+
+
+def _read_offer(models: list[dict[str, Any]], settings: Settings) -> Offer:
+    served = tuple(str(one["id"]) for one in models)
+    name = settings.model or _only(models)
+    card = next((one for one in models if one["id"] == name), {})
+    length = card.get("max_model_len")
+    stated = settings.model_context or (length if type(length) is int and length > 0 else 0)
+    is_vllm = card.get("owned_by") == "vllm"
+    return Offer(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
+
+
+def _only(models: list[dict[str, Any]]) -> str:
+    """The one model there is; vLLM lists adapters too, each with the model it belongs to as its parent."""
+    names = list(dict.fromkeys(str(one["id"]) for one in models if not one.get("parent")))
+    if len(names) == 1:
+        return names[0]
+    raise WrongAnswer(
+        f"serves {len(names)} models ({named(names)}): name one as ARGOT_MODEL" if names else "serves no model"
+    )

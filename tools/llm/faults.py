@@ -1,0 +1,188 @@
+"""What went wrong with a call, in one clause for people; and whether asking again is safe and may help.
+
+No clause holds anything the server sent: an error of a model server often quotes the prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.errors import ModelUnavailable
+from argot.settings import Settings
+from argot.tools.llm.address import Address
+from argot.tools.llm.limits import BodyTooLarge, TooLate
+from argot.tools.llm.structured_output import InvalidReply
+
+OVERFLOW = re.compile(
+    r"context.{0,20}(length|size|window)|maximum (model )?length|max_model_len|too many tokens"
+    r"|(prompt|input).{0,20}too long",
+    re.IGNORECASE,
+)
+TOO_LONG = "says that the prompt is longer than its model's context"
+STATUS_CLAUSES = {
+    300: ("sends elsewhere", ": give that address as ARGOT_MODEL_URL"),
+    401: ("refused the key", ": set ARGOT_MODEL_KEY"),
+    403: ("refused the key", ": set ARGOT_MODEL_KEY"),
+    404: ("knows no such model or address", ": see ARGOT_MODEL and ARGOT_MODEL_URL"),
+    429: ("has too much to do", ""),
+    500: ("failed", ""),
+    502: ("failed", ""),
+    503: ("is not ready", ""),
+}
+UNREADABLE: dict[type[BaseException], str] = {
+    UnicodeError: "no UTF-8",
+    RecursionError: "JSON of too many layers",
+    json.JSONDecodeError: "broken JSON",
+}
+LONGEST_SAID = 4000
+"""Characters of a server's own words that are looked at."""
+NAMED_MODELS = 8
+LONGEST_SHOWN = 60
+"""Characters of a model's name in a sentence; it is the server's to choose."""
+SUBJECT = "The language model server"
+PASSING = (500, 502, 503)
+
+
+class ContextOverflow(ModelUnavailable):
+    """The prompt is longer than the model's context: with less of it, the call can succeed."""
+
+
+class TooLong(Exception):
+    """A prompt would not fit, as counted before it was sent."""
+
+
+class WrongAnswer(Exception):
+    """The server answered, but not as a model server does. Its message is the clause."""
+
+
+class StatusError(Exception):
+    """The server answered with a status other than 200. `said`: what it sent with it, never for showing."""
+
+    def __init__(self, status: int, said: str = "") -> None:
+        self.status = status
+        self.said = said[:LONGEST_SAID]
+        super().__init__(f"status {status}")
+
+
+class ServerFailed(Exception):
+    """The server said within its answer that it failed. `said`: how, never for showing."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said[:LONGEST_SAID]
+        super().__init__("failed while answering")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`clause` continues "The language model server ...".
+
+    `again`: nothing was received and a second attempt may go better. `refused`: nobody listens there. `overflow`: the
+    prompt is too long. `invalid`: the reply is no valid JSON; `schema_ignored`: as if its schema had held for nobody.
+    `status`: of HTTP, 0 where there was none. `asked`: what the server said, lower case, for telling features apart.
+    """
+
+    clause: str
+    again: bool = False
+    refused: bool = False
+    overflow: bool = False
+    invalid: bool = False
+    schema_ignored: bool = False
+    status: int = 0
+    asked: str = ""
+
+    def error(self) -> ModelUnavailable:
+        return (ContextOverflow if self.overflow else ModelUnavailable)(f"{SUBJECT} {self.clause}.")
+
+
+def fault_of(error: Exception, settings: Settings, address: Address) -> Fault:
+    """The fault behind an exception of a call."""
+    if isinstance(error, StatusError):
+        return _of_status(error.status, error.said)
+    if isinstance(error, ServerFailed):
+        return Fault(TOO_LONG, overflow=True) if OVERFLOW.search(error.said) else Fault("failed while answering")
+    return _own(error, settings) or _of_transport(error, address) or Fault(f"sent what cannot be read: {_odd(error)}")
+
+
+def _own(error: BaseException, settings: Settings) -> Fault | None:
+    """The fault of our own exceptions."""
+    if isinstance(error, TooLate):
+        return Fault(_late(error, settings))
+    if isinstance(error, InvalidReply):
+        clause = f"did not reply with the JSON it was asked for: {error.reason}"
+        return Fault(clause, again=True, invalid=True, schema_ignored=not error.cut_off)
+    if isinstance(error, TooLong):
+        return Fault("has too short a context for this prompt: see ARGOT_MODEL_CONTEXT", overflow=True)
+    if isinstance(error, BodyTooLarge):
+        return Fault("sent more than an answer can be long")
+    if isinstance(error, ModelUnavailable):
+        return Fault(str(error).removeprefix(SUBJECT).strip(" ."), overflow=isinstance(error, ContextOverflow))
+    return Fault(str(error)) if isinstance(error, WrongAnswer) else None
+
+
+def _late(error: TooLate, settings: Settings) -> str:
+    if error.first:
+        return f"sent nothing within {settings.model_first_token_seconds:g} s"
+    return f"was not done within {settings.model_seconds:g} s"
+
+
+def _of_status(status: int, said: str) -> Fault:
+    asked = said.lower()
+    if status == 413 or (status in (400, 422) and OVERFLOW.search(asked)):
+        return Fault(TOO_LONG, overflow=True, status=status)
+    if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):
+        return Fault(f"{clause[0]} ({status}){clause[1]}", again=status in PASSING, status=status)
+    if status < 400 or status > 599:
+        return Fault(f"answers as no model server does ({status}): see ARGOT_MODEL_URL", status=status)
+    verb = "refused the request" if status < 500 or status == 501 else "failed"
+    return Fault(f"{verb} ({status})", status=status, asked=asked)
+
+
+def _of_transport(error: Exception, address: Address) -> Fault | None:
+    """The fault of an exception of httpx's, which is imported only where one can have come."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectError) and _is_distrust(error):
+        return Fault("shows a certificate that is not trusted: name its authority's file as SSL_CERT_FILE")
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return Fault(unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
+    if isinstance(error, httpx.TimeoutException):
+        return Fault("did not answer in time")
+    if isinstance(error, httpx.ProxyError):
+        return Fault("cannot be reached through the proxy of the environment: see HTTPS_PROXY and NO_PROXY")
+    if isinstance(error, httpx.HTTPError):
+        return Fault("broke off the connection", again=True)
+    return None
+
+
+def _is_distrust(error: BaseException | None) -> bool:
+    """Whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _odd(error: Exception) -> str:
+    """What it was, for people, from what its reader stumbled over."""
+    for kind, words in UNREADABLE.items():
+        if isinstance(error, kind):
+            return words
+    return "something that is no part of an answer"
+
+
+def unreachable(address: Address) -> str:
+    return f"cannot be reached at {address}: start it, or mend ARGOT_MODEL_URL"
+
+
+def not_served(model: str, served: Sequence[str]) -> str:
+    return f"does not serve the model {model}, but {named(served)}: set ARGOT_MODEL"
+
+
+def named(models: Sequence[str]) -> str:
+    """Some of the models, each on one line and none so long that its note could not be read."""
+    shown = [" ".join(name.split()) for name in models[:NAMED_MODELS]]
+    more = [f"{len(models) - NAMED_MODELS} more"] if len(models) > NAMED_MODELS else []
+    return ", ".join([name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…" for name in shown] + more)

@@ -1,0 +1,172 @@
+"""Asks the model only where it can help: first the extractive reading, which takes milliseconds, then its doubts.
+
+Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. So a
+clear question costs none. Where there is doubt, jargon and context are asked side by side, as one round; the query is
+reformulated by the model only if that round was not needed. With a follow-up made to stand alone that makes at most
+two calls one after the other before the answer's own, and one for a first question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.glossary import Glossary
+from argot.protocols import QuestionReader
+from argot.tools.llm.grounding import LOOK_AT_MOST, strange_words
+from argot.tools.reading.context_classifier import subject_stems, without_terms
+from argot.tools.reading.unknown_terms import known_to_documents, without_overlaps
+from argot.tools.text.words import content_stems
+from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
+
+CLEAR_LEAD = 0.2
+"""Of the best context over the next, among those an ambiguous term has senses in; below it the model is asked."""
+MODEL_SHARE = 0.6
+"""Of a context's score that the model decides; the rest stays with the extractive scores."""
+
+_FEW_WORDS = 1
+_KEPT = 16
+_POINTS_BACK = re.compile(
+    r"\b(?:also|another|either|else|former|instead|latter|same|there|other|others|one|ones|too)\b(?=\W*$|\W+\w+\W*$)",
+    re.I,
+)
+
+
+class GatedReader:
+    """A `QuestionReader` for one turn, made anew for each: what it asked before decides what it asks later."""
+
+    def __init__(
+        self,
+        asking: QuestionReader,
+        extractive: QuestionReader,
+        glossary: Glossary,
+        store: CorpusStore | None,
+        principal: Principal,
+    ) -> None:
+        """
+        Args:
+            asking: asks the model at every step.
+            extractive: reads without it, each question once (`ReadOnce`).
+        """
+        self._asking = asking
+        self._extractive = extractive
+        self._glossary = glossary
+        self._store = store
+        self._principal = principal
+        self._asked = False
+
+    async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        """Asked only if the question leans on the conversation."""
+        read = await self._extractive.stand_alone(question, history)
+        leans = bool(history) and (read != question or await self._says_little(question))
+        return await self._asking.stand_alone(question, history) if leans else read
+
+    async def identify_jargon(self, question: str) -> list[Mention]:
+        """Asked only if a word may be a term by nothing but its strangeness. What was read stays in any case."""
+        read = await self._extractive.identify_jargon(question)
+        if not await asyncio.to_thread(self._has_strange_words, question, read):
+            return read
+        self._asked = True
+        return without_overlaps(read, await self._asking.identify_jargon(question))
+
+    async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        """Asked only if a term has senses in several contexts, and the scores do not tell which."""
+        scores = await self._extractive.identify_context(question, contexts)
+        read = await self._extractive.identify_jargon(question)
+        if not await asyncio.to_thread(self._is_open, question, read, scores, contexts):
+            return scores
+        self._asked = True
+        return _blended(await self._asking.identify_context(question, contexts), scores)
+
+    async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        return await self._extractive.relevant_triples(question, triples)
+
+    async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        reader = self._extractive if self._asked else self._asking
+        return await reader.enhance_query(question, triples)
+
+    async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
+        """Asked only if triples are near, the question does not name all they hold, and no other step asked."""
+        relevant, enhanced = await self._extractive.reformulate(question, triples)
+        if self._asked or not relevant or enhanced == question:
+            return relevant, enhanced
+        return await self._asking.reformulate(question, triples)
+
+    async def _says_little(self, question: str) -> bool:
+        """Whether there is no subject to it: "any exceptions?", "is there another one?"."""
+        if _POINTS_BACK.search(question):
+            return True
+        few = len(set(content_stems(question[:LOOK_AT_MOST]))) <= _FEW_WORDS
+        return few and bool(question.strip()) and not await self._extractive.identify_jargon(question)
+
+    def _has_strange_words(self, question: str, read: Sequence[Mention]) -> bool:
+        """Words neither read as terms, nor ordinary, nor used by the documents."""
+        return any(
+            all(word.end <= mention.start or mention.end <= word.start for mention in read)
+            and not (self._store and known_to_documents(self._store, self._principal, word.surface))
+            for word in strange_words(question[:LOOK_AT_MOST])
+        )
+
+    def _is_open(
+        self, question: str, read: Sequence[Mention], scores: Sequence[ContextScore], contexts: Sequence[Context]
+    ) -> bool:
+        """Whether the contexts of some term's senses score about alike, and the question says enough to tell."""
+        terms = list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
+        if not terms or not subject_stems(without_terms(question, read)[:LOOK_AT_MOST]):
+            return False
+        given = {context.name for context in contexts}
+        score = defaultdict(float, {one.context: one.score for one in scores})
+        senses = self._glossary.lookup.senses(self._principal, terms)
+        return any(_is_close({one.context for one in found} & given, score) for found in senses.values())
+
+
+class ReadOnce:
+    """Another reader's results, each question read once although several steps ask for it (`QuestionReader`)."""
+
+    def __init__(self, reader: QuestionReader) -> None:
+        self._reader = reader
+        self._mentions: dict[str, list[Mention]] = {}
+        self._reading = asyncio.Lock()
+
+    async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        return await self._reader.stand_alone(question, history)
+
+    async def identify_jargon(self, question: str) -> list[Mention]:
+        async with self._reading:
+            if question not in self._mentions:
+                found = await self._reader.identify_jargon(question)
+                if len(self._mentions) >= _KEPT:
+                    self._mentions.clear()
+                self._mentions[question] = found
+            return list(self._mentions[question])
+
+    async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        return await self._reader.identify_context(question, contexts)
+
+    async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        return await self._reader.relevant_triples(question, triples)
+
+    async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        return await self._reader.enhance_query(question, triples)
+
+    async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
+        return await self._reader.reformulate(question, triples)
+
+
+def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
+    best = sorted((score[name] for name in contexts), reverse=True)
+    return len(best) > 1 and best[0] - best[1] < CLEAR_LEAD
+
+
+def _blended(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
+    """The model's choice and the extractive scores as one distribution; best first."""
+    if not said:
+        return list(scores)
+    blended = {one.context: (1 - MODEL_SHARE) * one.score for one in scores}
+    for one in said:
+        blended[one.context] = blended.get(one.context, 0.0) + MODEL_SHARE * one.score
+    ranked = sorted(blended.items(), key=lambda item: (-item[1], item[0]))
+    return [ContextScore(name, round(value, 4)) for name, value in ranked if value > 0]

@@ -1,0 +1,305 @@
+"""Believes of what a model says about a question only what the question itself bears out.
+
+A model lists terms that are not there, adds what it thinks they mean, drags numbers along and lists everyday words
+(Golden-Retriever, appendix C.2). So its list only chooses: among the places of the question that can be jargon at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.normalise import fold_characters, singulars
+from argot.jargon_db.lookup.words import common_words, is_common_word, is_well_known
+from argot.tools.reading.abbreviation_shapes import may_be_small
+from argot.tools.reading.inline_definitions import explanations
+from argot.tools.reading.unknown_terms import without_overlaps
+from argot.types import Context, ContextScore, Mention, Triple
+
+LOOK_AT_MOST = 8_000  # characters of a question, as in the extractive reading
+NO_CONTEXT = "none"
+"""What a model says where nothing tells."""
+CHOSEN = 0.8
+"""The score of the context a model chooses. What is missing to 1 is the chance that it is wrong."""
+
+_MOST_SAID = 40
+_LONGEST_SAID = 200  # characters
+_LONGEST_WORD = 30
+_SHORT = 5
+_LONGEST_CODED = 12
+_MOST_STRANGE = 3
+_STRANGE_SHARE = 0.6
+_LONG = 8  # from so many characters on a word may have two typing errors
+_CODE = 5  # below, every letter of it counts
+_LONGEST_CODE = 6
+
+_CHUNK = re.compile(r"\S+")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_NO_SPACES = re.compile(rf"[{_UNSPACED}]")
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_SENTENCE_STOP = re.compile(r"(?<=\w)\.(?=[A-Z]\w)")
+_NAME = re.compile(
+    r"""  .*(?:://|::|[@\\_]).*                               # addresses, qualified names, variables
+      | .*\w\.\w.*                                          # file names, versions, addresses
+      | (?:~|\.{1,2})?/\w.*                                 # absolute and relative paths
+      | [-$\#%]+\w.*                                        # options and variables
+      | [A-Za-z]{1,6}-?\d{3,}[\w-]*                         # part numbers, error codes, standards
+      | [A-Z]+\d*(?:-[A-Z]+\d*)*-\d+[\w.-]*                 # the same, with a hyphen
+    """,
+    re.VERBOSE,
+)
+_QUANTITY = re.compile(r"\d+(?=[^\W\d_][^\W_])")
+_COUNTED = re.compile(r"\d+(?:st|nd|rd|th|s|x|k|m|d)", re.IGNORECASE)
+_ROMAN = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
+_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:re|ve|ll|d|m|all))$")
+_ENGLISH_ENDING = re.compile(
+    r"[a-z]{3,}(?:[ts]ions?|ments?|ness(?:es)?|[ai]bl[ey]|it(?:y|ies)|ous(?:ly)?|ives?|[ai]cal(?:ly)?|isms?|ists?|ings?|ed"
+    r"|olog(?:y|ies|ical)|[ae]nc(?:e|y|es|ies)|ships?|hood|less|ful(?:ly)?|[aei]lly|[ie]sed?|[iy]z(?:e|es|ed|er|ing)"
+    r"|ally|ers?|ors?|als?|[yo]sis|graph(?:y|s|ic)?|wards?)"
+)
+_ENGLISH_FROM = 8  # letters from which an ending says that a word is English
+_PREFIX = re.compile(
+    r"(?:un|re|non|pre|mis|dis|over|under|sub|inter|multi|anti|super|semi|auto|out|up|down|mid)(?=....)"
+)
+_INFORMAL = frozenset(
+    re.findall(
+        r"\w+",
+        """abbreviation abbreviations acronym acronyms asap btw bye cheers fyi gonna gotta hallo hey hi hm hmm huh imho
+        imo lol ok okay pls plz sorry tbh thanks thx wanna yeah yep""",
+    )
+)
+
+
+def grounded_terms(question: str, said: Sequence[str], read: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
+    """The mentions a model's list of terms points at, and those that need no model; in order, without overlaps.
+
+    Args:
+        said: the model's list, in whatever state.
+        read: how the question reads without a model (`ExtractiveReader`). What the glossary knows of it, or the
+            question explains, always counts, the rest only where the model says so too.
+    """
+    text = question[:LOOK_AT_MOST]
+    read = [mention for mention in read if mention.end <= len(text)]
+    sure = [mention for mention in read if mention.term or mention.explained]
+    items = [item for item in map(_tidied, said[:_MOST_SAID]) if item]
+    corrected = _corrected(text, items, sure, matcher)
+    possible = [m for m in without_overlaps(sure, read, strange_words(text)) if not m.term and not m.explained]
+    return without_overlaps(sure, corrected, _pointed_at(text, items, possible))
+
+
+def strange_words(text: str) -> list[Mention]:
+    """The single words that are neither ordinary English nor widely known, whatever their shape.
+
+    None in a text that is hardly English: there every word would be strange. Nor what a term is explained by.
+    """
+    words = list(_words(text))
+    explained = {word.casefold() for *_, meaning in explanations(text) for word in _WORD.findall(meaning)}
+    strange = [word for word in words if is_strange(word.text)]
+    if len(strange) > _MOST_STRANGE and len(strange) > _STRANGE_SHARE * len(words):
+        return []
+    told = [word for word in strange if word.text.casefold() not in explained]
+    return [Mention(word.text, word.start, word.end, match="model") for word in told]
+
+
+@lru_cache(maxsize=4096)
+def is_strange(word: str) -> bool:
+    """Whether a word as it stands in a text (no number before it, no possessive) may be jargon at all."""
+    folded = fold_characters(word)
+    letters = sum(char.isalpha() for char in word)
+    if letters < 2 or len(word) > _LONGEST_WORD or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
+        return False
+    if letters < len(word):
+        coded = word.isalnum() and len(word) <= _LONGEST_CODED and not re.search(r"\d{3}", word)
+        return coded and not _COUNTED.fullmatch(word) and not is_well_known(word)
+    if is_well_known(word) or _ROMAN.fullmatch(folded) or is_english(folded):
+        return False
+    if not word[1:].islower():
+        return True
+    return may_be_small(folded) if len(word) < _SHORT else not _is_misspelt_english(folded)
+
+
+def is_english(word: str) -> bool:
+    """Whether a lower-case word is English rather than jargon, by the word list or by how it is made.
+
+    Listed, inflected, with a prefix, made of two listed words, or long and with an ending English words have.
+    """
+    if is_common_word(word) or word in _INFORMAL:
+        return True
+    if len(word) >= _ENGLISH_FROM and _ENGLISH_ENDING.fullmatch(word):
+        return True
+    prefix = _PREFIX.match(word)
+    if prefix and is_common_word(word[prefix.end() :]):
+        return True
+    return any(is_common_word(word[:cut]) and is_common_word(word[cut:]) for cut in range(4, len(word) - 3))
+
+
+def _is_misspelt_english(word: str) -> bool:
+    """Whether a slip of the pen lies between a lower-case word and a common one: "bufffer", "tempreture"."""
+    slips = 2 if len(word) >= _LONG else 1
+    alike = _common_by_beginning().get(word[:1], ())
+    return process.extractOne(word, alike, scorer=OSA.distance, score_cutoff=slips) is not None
+
+
+@cache
+def _common_by_beginning() -> dict[str, tuple[str, ...]]:
+    by_beginning: dict[str, list[str]] = {}
+    for word in common_words():
+        by_beginning.setdefault(word[:1], []).append(word)
+    return {letter: tuple(words) for letter, words in by_beginning.items()}
+
+
+def grounded_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
+    """The context a model names, if it is one of those given; nothing for "none" or anything else."""
+    if said == NO_CONTEXT:
+        return []
+    wanted = fold_characters(said).strip()
+    named = [context.name for context in contexts if context.name == said]
+    named += [context.name for context in contexts if fold_characters(context.name).strip() == wanted]
+    return [ContextScore(named[0], CHOSEN)] if named else []
+
+
+def grounded_triples(said: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
+    """The triples whose numbers (from 1) a model gives, in its order; what is no number of the list is dropped."""
+    places = [n for n in said if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= len(triples)]
+    return list(dict.fromkeys(triples[n - 1] for n in places))
+
+
+# -- words -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    text: str
+    start: int
+    end: int
+
+
+def _words(text: str) -> Iterator[_Place]:
+    """The words of a text, without numbers glued before them and possessive endings; no addresses and part numbers."""
+    for chunk in _CHUNK.finditer(text):
+        bare = chunk.group().rstrip(".,;:!?)]}>\"'”“»*`’…").lstrip("([{<\"'“”„«*`‘")
+        offset = chunk.start() + chunk.group().find(bare)
+        for start, end in _between(_SENTENCE_STOP, bare):
+            if not _NAME.fullmatch(bare[start:end]):
+                yield from _parts(bare[start:end], offset + start)
+
+
+def _parts(chunk: str, offset: int) -> Iterator[_Place]:
+    for word in _WORD.finditer(chunk):
+        for run in _RUN.finditer(word.group()):
+            part, start = run.group(), offset + word.start() + run.start()
+            quantity = _QUANTITY.match(part)
+            if quantity and not _COUNTED.fullmatch(part) and not is_well_known(part):
+                part, start = part[quantity.end() :], start + quantity.end()
+            part = re.sub(r"(?:['’]s|(?<=s)['’])$", "", part)
+            yield _Place(part, start, start + len(part))
+
+
+def _between(separator: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in separator.finditer(text):
+        yield start, match.start()
+        start = match.end()
+    yield start, len(text)
+
+
+def _tidied(item: object) -> str:
+    """One line, without the marks around it. What is longer than any term is cut, not refused."""
+    return " ".join(str(item)[:_LONGEST_SAID].split()).strip("\"'“”„‘’«»`*[]{}.,;:") if isinstance(item, str) else ""
+
+
+# -- which places are meant ------------------------------------------------------------------------------------------
+
+
+def _pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) -> list[Mention]:
+    """The places within the items, where these stand in the question; else those of their words, or nearly those."""
+    chosen: dict[int, Mention] = {}
+    for item in items:
+        meant = _within(text, item, possible)
+        for word in [] if meant else [place.text for place in _parts(item, 0)]:
+            meant += _same(word, possible) or _near(word, possible)
+        chosen |= {mention.start: replace(mention, match="model") for mention in meant}
+    return list(chosen.values())
+
+
+def _within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
+    """The places that the item, letter by letter and as whole words, covers."""
+    spans = [match.span() for match in re.finditer(rf"(?<![^\W\d_]){re.escape(item)}(?![^\W_])", text)]
+    return [
+        mention for mention in possible if any(start <= mention.start and mention.end <= end for start, end in spans)
+    ]
+
+
+def _same(word: str, possible: Sequence[Mention]) -> list[Mention]:
+    exact = [mention for mention in possible if mention.surface == word]
+    folded = exact or [mention for mention in possible if fold_characters(mention.surface) == fold_characters(word)]
+    return folded or [mention for mention in possible if _forms(mention.surface) & _forms(word)]
+
+
+def _near(word: str, possible: Sequence[Mention]) -> list[Mention]:
+    """The places of the one word that is nearest, if any is near enough to be the same misspelt."""
+    folded = fold_characters(word)
+    if is_english(folded):
+        return []
+    errors = {fold_characters(mention.surface): 0 for mention in possible}
+    errors = {other: found for other in errors if (found := _slips(folded, other, word.isupper())) is not None}
+    nearest = [other for other, found in errors.items() if found == min(errors.values())]
+    return [m for m in possible if fold_characters(m.surface) == nearest[0]] if len(nearest) == 1 else []
+
+
+def _slips(word: str, other: str, capitals: bool = False) -> int | None:
+    """How many typing errors lie between two folded words; None for more than may be called a slip.
+
+    Digits are never a slip, and in codes only exchanged neighbours are: PUC, PUD and PLC are three terms.
+    """
+    if re.findall(r"\d", word) != re.findall(r"\d", other):
+        return None
+    length = min(len(word), len(other))
+    errors = OSA.distance(word, other, score_cutoff=2)
+    if length < _CODE or (capitals and length <= _LONGEST_CODE):
+        return errors if errors <= 1 and sorted(word) == sorted(other) else None
+    return errors if errors <= (2 if length >= _LONG else 1) and word[0] == other[0] else None
+
+
+def _forms(word: str) -> set[str]:
+    folded = fold_characters(word)
+    return {folded, *singulars(folded)}
+
+
+# -- terms of the glossary that the question misspells ---------------------------------------------------------------
+
+
+def _corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
+    """Places that the model read as a term of the glossary, and that are a slip of the pen away from it.
+
+    At least one word of the place must be strange: "work line" is no misspelt "word line".
+    """
+    words = list(_words(text))
+    taken = {mention.term for mention in sure}
+    found: list[Mention] = []
+    for item in items:
+        known = [mention for mention in matcher.find(item) if mention.end - mention.start == len(item)]
+        if known and known[0].term not in taken:
+            found += _misspelt(text, item, known[0].term, words)
+    return found
+
+
+def _misspelt(text: str, item: str, term: str | None, words: Sequence[_Place]) -> list[Mention]:
+    length = len(list(_parts(item, 0)))
+    windows = [words[at : at + length] for at in range(len(words) - length + 1)] if length else []
+    near: list[tuple[int, Mention]] = []
+    for window in windows:
+        start, end = window[0].start, window[-1].end
+        surface = text[start:end]
+        slips = _slips(fold_characters(surface), fold_characters(item), item.isupper())
+        if slips is not None and any(is_strange(word.text) for word in window):
+            near.append((slips, Mention(surface, start, end, term, "misspelt")))
+    best = min((slips for slips, _ in near), default=0)
+    return [mention for slips, mention in near if slips == best]

@@ -1,0 +1,226 @@
+"""The judges: a language model compares answers with reference answers, and sentences with passages.
+
+    is_correct        TRUE or FALSE                              AccurateRAG 2.4.2, figure 4
+    is_accurate       TRUE or FALSE, given the question          RAIDD 2.3
+    aspects           1 to 5 on three aspects, two answers       Trustworthy Answers, figure 16
+    rank              the order of four answers                  Trustworthy Answers, figure 15
+    geval             1 to 5, weighted by log-probabilities      G-Eval (Liu et al. 2023, 3), as in KaPQA 6.2
+    match_references  the passage each sentence rests on         Trustworthy Answers, figure 17
+
+An answer may hold words that sway a model ("reply TRUE"). A verdict is therefore a measurement and nothing else: it
+writes nothing, and no answer is shown or kept because of one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from argot.prompts.loader import fenced, numbered, prompt
+from argot.results import ModelCall
+from argot.tools.llm.calls import response_format
+from argot.tools.llm.chunks import token_count
+from argot.tools.llm.faults import StatusError, WrongAnswer
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.structured_output import InvalidReply, parse_object
+from argot.types import MatchedSegment, Passage
+
+ANSWERS = ("answer_a", "answer_b", "answer_c", "answer_d")
+TOP_TOKENS = 10
+SCORES = ("1", "2", "3", "4", "5")
+
+
+@dataclass(frozen=True, slots=True)
+class Aspects:
+    """Scores from 1 (poor) to 5 (excellent)."""
+
+    accuracy: int
+    helpfulness: int
+    informativeness: int
+
+
+@dataclass
+class ModelJudge:
+    """Each judgement is a run of its own: one that fails raises `ModelUnavailable` and leaves the others alone."""
+
+    server: ModelServer
+    calls: list[ModelCall] = field(default_factory=list)
+    _weighs: bool = True
+
+    async def is_correct(self, question: str, answer: str, reference: str) -> bool:
+        return await self._verdict("judge_correct", question, answer, reference)
+
+    async def is_accurate(self, question: str, answer: str, reference: str) -> bool:
+        """Whether the answer would do in place of the true one, for who asked this question."""
+        return await self._verdict("judge_raidd_accuracy", question, answer, reference)
+
+    async def aspects(self, question: str, reference: str, answer_a: str, answer_b: str) -> tuple[Aspects, Aspects]:
+        """The scores of both answers."""
+        reply = await self._json(
+            "judge_aspects", question=question, reference=reference, answer_a=answer_a, answer_b=answer_b
+        )
+        return Aspects(**reply["a"]), Aspects(**reply["b"])
+
+    async def rank(self, question: str, reference: str, answers: Sequence[str]) -> tuple[int, ...] | None:
+        """The rank of each of four answers, 1 being the best; equally good ones share a rank.
+
+        None where the reply is no ranking: no order of four gives 1, 3, 3, 3.
+        """
+        if len(answers) != len(ANSWERS):
+            raise ValueError(f"four answers are ranked, not {len(answers)}")
+        given = dict(zip(ANSWERS, answers, strict=True))
+        reply = await self._json("judge_ranking", question=question, reference=reference, **given)
+        ranks = tuple(int(reply[letter]) for letter in "abcd")
+        return ranks if is_ranking(ranks) else None
+
+    async def geval(self, question: str, reference: str, answer: str) -> float:
+        """How like the reference the answer is, 1 to 5: the expected score over the probabilities the model gives
+        each, where the server tells them; else the score it wrote.
+        """
+        inputs = {"question": question, "reference": reference, "answer": answer}
+        weighted = await self._weighted("judge_geval", inputs) if self._weighs else None
+        return weighted if weighted is not None else float((await self._json("judge_geval", **inputs))["score"])
+
+    async def match_references(
+        self, question: str, sentences: Sequence[str], passages: Sequence[Passage]
+    ) -> list[MatchedSegment]:
+        """For runs of sentences the passage they rest on, in order and without overlap; those on none are left out.
+
+        Passages that do not fit into the context, the last first, are not seen. A passage or sentence that is not
+        there is never named. The model gives no scores: all are 1.
+        """
+        if not sentences or not passages:
+            return []
+        inputs = {"question": question, "sentences": numbered(sentences)}
+        shown = [fenced("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
+        model = self.server.session(self.calls)
+        data = await model.fit("match_references", "passages", shown, **inputs)
+        seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))
+        reply = await model.json("match_references", choices=None, passages=data, **inputs)
+        return grounded_segments(reply["segments"], len(sentences), seen)
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+
+    async def _verdict(self, name: str, question: str, answer: str, reference: str) -> bool:
+        reply = await self._json(name, question=question, answer=answer, reference=reference)
+        return bool(reply["verdict"] == "TRUE")
+
+    async def _json(self, name: str, **inputs: str) -> dict[str, Any]:
+        return await self.server.session(self.calls).json(name, choices=None, **inputs)
+
+    async def _weighted(self, name: str, inputs: Mapping[str, str]) -> float | None:
+        """The expected score, or the one written where no probabilities are told; None without a valid reply.
+
+        Raises:
+            ModelUnavailable: the server does not answer at all.
+        """
+        clock, started = Clock.of(self.server.settings), time.monotonic()
+        failed, usage = "", dict[str, int]()
+        try:
+            self.server.refuse_if_down()
+            return await clock.wait(self._asked_with_probabilities(name, inputs, usage))
+        except StatusError as error:
+            failed, self._weighs = str(error), False
+            return None
+        except InvalidReply as error:
+            failed = error.reason
+            return None
+        except Exception as error:
+            fault = self.server.fault(error)
+            failed = fault.clause
+            raise fault.error() from None
+        finally:
+            seconds = time.monotonic() - started
+            self.calls.append(ModelCall(prompt=name, seconds=seconds, failed=failed, **usage))
+
+    async def _asked_with_probabilities(self, name: str, inputs: Mapping[str, str], usage: dict[str, int]) -> float:
+        asked = prompt(name)
+        schema = asked.schema() or {}
+        offer = await self.server.offer()
+        habits = self.server.habits
+        body: dict[str, Any] = {
+            "model": offer.model,
+            "messages": [{"role": role, "content": text} for role, text in asked.messages(**inputs)],
+            habits.max_tokens: asked.max_tokens,
+            "temperature": 0,
+            "logprobs": True,
+            "top_logprobs": TOP_TOKENS,
+            "response_format": response_format(name, schema),
+        }
+        if offer.is_vllm and habits.thinking_off:
+            body["chat_template_kwargs"] = {"enable_thinking": False}
+        answer = await self.server.connection().request("POST", f"{self.server.address.api}/chat/completions", body)
+        try:
+            choice = answer["choices"][0]
+            told = answer.get("usage")
+            if isinstance(told, dict):
+                usage |= {name: token_count(told.get(name)) for name in ("prompt_tokens", "completion_tokens")}
+            score = float(parse_object(str(choice["message"]["content"]), schema)["score"])
+        except (KeyError, IndexError, TypeError):
+            raise WrongAnswer("sent what is no reply") from None
+        try:
+            tokens = choice["logprobs"]["content"]
+            weighted = expected_score(tokens)
+        except (KeyError, TypeError, ValueError, OverflowError):  # none are told, or what is told is none
+            tokens, weighted = None, None
+        self._weighs = bool(tokens)
+        return score if weighted is None else weighted
+
+
+def is_ranking(ranks: Sequence[int]) -> bool:
+    """Whether each rank is one more than the number of better ones: 1, 2, 2, 4, not 1, 2, 2, 3."""
+    return all(rank == 1 + sum(other < rank for other in ranks) for rank in ranks)
+
+
+def expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
+    """The sum of p(score) * score over the five scores, at the token that follows `"score":`; None if it is not told.
+
+    Args:
+        tokens: as in the OpenAI interface: `token` and `top_logprobs`, a list of `token` and `logprob`.
+    """
+    written = ""
+    for one in tokens:
+        if re.search(r'"score"\s*:\s*$', written) and _digit(one):
+            weights = dict.fromkeys(SCORES, 0.0)
+            for other in one["top_logprobs"]:
+                if digit := _digit(other):
+                    weights[digit] += math.exp(float(other["logprob"]))
+            total = sum(weights.values())
+            return (
+                sum(int(digit) * weight for digit, weight in weights.items()) / total if 0 < total < math.inf else None
+            )
+        written += str(one["token"])
+    return None
+
+
+def _digit(token: Mapping[str, Any]) -> str:
+    """The score a token stands for. Some tokenizers join it with the blank before or the brace after."""
+    bare = str(token["token"]).strip(" \t\n▁}")
+    return bare if bare in SCORES else ""
+
+
+def grounded_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:
+    """What a model said of numbered sentences and passages, counted from 0, as far as these are there.
+
+    A sentence belongs to the first segment that names it; one of passage 0 says that it rests on none.
+    """
+    owner: dict[int, int] = {}
+    for one in said:
+        if 0 <= one["passage"] <= passages and 1 <= one["first"] <= one["last"]:
+            for sentence in range(one["first"], min(one["last"], sentences) + 1):
+                owner.setdefault(sentence - 1, one["passage"] - 1)
+    segments: list[MatchedSegment] = []
+    for sentence, passage in sorted(owner.items()):
+        before = segments[-1] if segments else None
+        if passage < 0:
+            continue
+        if before and before.last == sentence - 1 and before.passage == passage:
+            segments[-1] = MatchedSegment(before.first, sentence, passage, 1.0)
+        else:
+            segments.append(MatchedSegment(sentence, sentence, passage, 1.0))
+    return segments

@@ -1,0 +1,142 @@
+"""What ends a call: the clock, a text that repeats itself, a body without end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from argot.settings import Settings
+
+T = TypeVar("T")
+
+MAX_BODY_BYTES = 8_000_000
+"""A longest answer of 8192 tokens, at some 300 bytes of JSON each, takes 2.5 MB."""
+MAX_EVENT_BYTES = 256_000
+"""Of one server-sent event, which may hold a whole answer."""
+CHARS_PER_TOKEN = 32
+"""More than any text has; so the length that was asked for holds where the server does not keep to it."""
+TAIL_CHARS = 1200
+LOOP_CHARS = 240
+LOOP_TIMES = 4
+BLANK_CHARS = 200
+WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+
+
+class TooLate(Exception):
+    """A bound in time was reached. `first`: before anything came."""
+
+    def __init__(self, first: bool) -> None:
+        self.first = first
+        super().__init__("first token" if first else "whole call")
+
+
+class BodyTooLarge(Exception):
+    """More came than a body, an event or a reply may hold."""
+
+
+@dataclass
+class Clock:
+    """The bounds in time of one call, all its attempts together.
+
+    Each wait is bounded by itself, never the caller's own work between two pieces: a bound that ran on while the
+    caller works would cancel the caller.
+    """
+
+    first_seconds: float
+    all_seconds: float
+    started: float = field(default_factory=time.monotonic)
+    attempt: float = field(default_factory=time.monotonic)
+    first_token: float | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Clock:
+        return cls(settings.model_first_token_seconds, settings.model_seconds)
+
+    def again(self) -> None:
+        """A new attempt waits anew for its first token; the whole call's bound stays."""
+        self.attempt, self.first_token = time.monotonic(), None
+
+    async def next(self, stream: AsyncIterator[T]) -> T:
+        """The stream's next item.
+
+        Raises:
+            TooLate: it does not come in time.
+            StopAsyncIteration: there is none.
+        """
+        return await self.wait(anext(stream))
+
+    async def wait(self, coming: Awaitable[T]) -> T:
+        """Anything else that must come within the same bounds."""
+        whole = self.started + self.all_seconds
+        bound = min(whole, self.attempt + self.first_seconds) if self.first_token is None else whole
+        try:
+            async with asyncio.timeout(bound - time.monotonic()):
+                return await coming
+        except TimeoutError:
+            raise TooLate(first=bound < whole) from None
+
+    def came(self) -> None:
+        """The first token is here, or one more."""
+        if self.first_token is None:
+            self.first_token = time.monotonic() - self.attempt
+
+
+class LoopWatch:
+    """Notices that a text ends in the same words over and over, which small models fall into."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+        self._unseen = 0
+
+    def loops(self, piece: str) -> bool:
+        self._tail = (self._tail + piece)[-TAIL_CHARS:]
+        self._unseen += len(piece)
+        if self._unseen < LOOP_CHARS:
+            return False
+        self._unseen = 0
+        return repeats(self._tail)
+
+
+def repeats(text: str) -> bool:
+    """Whether the text ends in at least LOOP_CHARS characters that are one unit LOOP_TIMES or more times.
+
+    The reversed text's prefix function (Knuth, Morris, Pratt) gives the smallest period of each ending.
+    """
+    turned = text[::-1]
+    borders = [0] * len(turned)
+    for place in range(1, len(turned)):
+        border = borders[place - 1]
+        while border and turned[place] != turned[border]:
+            border = borders[border - 1]
+        borders[place] = border + (turned[place] == turned[border])
+        length = place + 1
+        if length >= LOOP_CHARS and length >= LOOP_TIMES * (length - borders[place]):
+            return True
+    return False
+
+
+def ends_in_blanks(text: str) -> bool:
+    """Whether nothing but white space has come for so long that nothing else will: JSON may end in it for ever."""
+    return len(text) >= BLANK_CHARS and text[-BLANK_CHARS:].isspace()
+
+
+class Inflater:
+    """A body's bytes, decompressed, and never more than MAX_BODY_BYTES of them.
+
+    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let by.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._left = MAX_BODY_BYTES
+        self._inflate = zlib.decompressobj(WINDOWS[encoding]) if encoding in WINDOWS else None
+
+    def __call__(self, data: bytes) -> bytes:
+        plain = self._inflate.decompress(data, self._left + 1) if self._inflate else data
+        self._left -= len(plain)
+        if self._left < 0:
+            raise BodyTooLarge
+        return plain

@@ -1,0 +1,129 @@
+"""Reads questions with a language model, one call to a step, and believes of it only what is grounded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.prompts.fences import numbered
+from argot.protocols import QuestionReader
+from argot.tools.llm.grounding import LOOK_AT_MOST, grounded_context, grounded_terms, grounded_triples
+from argot.tools.llm.rewording import LONGEST_QUESTION, search_query, stand_alone_question
+from argot.types import Context, ContextScore, Mention, Triple, Turn
+
+if TYPE_CHECKING:
+    from argot.tools.llm.session import Model
+
+_TURNS = 4
+_ANSWER_CHARS = 400  # of an earlier answer: enough to tell what a word stands for
+_DESCRIPTION_CHARS = 300  # of a context
+_MOST_CONTEXTS = 60
+_MOST_TRIPLES = 20
+
+
+class ModelReader:
+    """Understands questions through a model (`QuestionReader`). Safe to use for several steps at once.
+
+    Each step raises `ModelUnavailable` when the model does not answer; where it answers what cannot be believed, the
+    extractive reading stands.
+    """
+
+    def __init__(
+        self, model: Model, extractive: QuestionReader, matcher: TermMatcher, forbidden_words: str = ""
+    ) -> None:
+        """
+        Args:
+            extractive: reads without the model, for what the glossary knows and for what the model gets wrong.
+            matcher: the same principal's.
+            forbidden_words: words a search query shall not use, between commas.
+        """
+        self._model = model
+        self._extractive = extractive
+        self._matcher = matcher
+        self._forbidden = forbidden_words
+
+    async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        turns = history[-_TURNS:]
+        if not turns or not question.strip() or len(question) > LONGEST_QUESTION:
+            return await self._extractive.stand_alone(question, history)
+        said = await self._model.json("stand_alone", history=_told(turns), question=question)
+        reworded = stand_alone_question(said["question"], question, turns)
+        if reworded is None:
+            return await self._extractive.stand_alone(question, history)
+        return question if reworded.casefold() == question.strip().casefold() else reworded
+
+    async def identify_jargon(self, question: str) -> list[Mention]:
+        read = await self._extractive.identify_jargon(question)
+        if not any(map(str.isalnum, question[:LOOK_AT_MOST])):
+            return read
+        said = await self._model.json("identify_jargon", question=question[:LOOK_AT_MOST])
+        return await asyncio.to_thread(grounded_terms, question, said["terms"], read, self._matcher)
+
+    async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        if not contexts or not question.strip():
+            return []
+        listed = await self._likeliest(question, contexts)
+        said = await self._model.json(
+            "identify_context",
+            choices={"contexts": [context.name for context in listed]},
+            contexts=numbered([_described(context) for context in listed]),
+            question=question[:LOOK_AT_MOST],
+        )
+        return grounded_context(said["context"], listed)
+
+    async def _likeliest(self, question: str, contexts: Sequence[Context]) -> Sequence[Context]:
+        """All of them, or as many as a prompt may list: those first that the question fits without a model."""
+        if len(contexts) <= _MOST_CONTEXTS:
+            return contexts
+        scores = await self._extractive.identify_context(question, contexts)
+        likely = {score.context: -score.score for score in scores}
+        return sorted(contexts, key=lambda context: likely.get(context.name, 0.0))[:_MOST_CONTEXTS]
+
+    async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        offered = triples[:_MOST_TRIPLES]
+        if not offered or not question.strip():
+            return []
+        said = await self._model.json("triple_relevance", triples=_listed(offered), question=question[:LOOK_AT_MOST])
+        return grounded_triples(said["relevant"], offered)
+
+    async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        """Without triples the plain rewriting, KaPQA's baseline (6.1)."""
+        offered = triples[:_MOST_TRIPLES]
+        if not question.strip() or len(question) > LONGEST_QUESTION:
+            return await self._extractive.enhance_query(question, triples)
+        ask = partial(self._model.json, question=question, forbidden_words=self._forbidden)
+        said = await (ask("enhance_query", triples=_listed(offered)) if offered else ask("rewrite_query"))
+        return search_query(said["query"], question, offered) or question
+
+    async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
+        offered = triples[:_MOST_TRIPLES]
+        if not offered or not question.strip() or len(question) > LONGEST_QUESTION:
+            return await self._extractive.reformulate(question, triples)
+        said = await self._model.json(
+            "reformulate", triples=_listed(offered), question=question, forbidden_words=self._forbidden
+        )
+        relevant = grounded_triples(said["relevant"], offered)
+        if not relevant:
+            return [], question
+        return relevant, search_query(said["query"], question, relevant) or question
+
+
+def _told(turns: Sequence[Turn]) -> str:
+    """One line for each question and answer, so that none can pass for two."""
+    lines = []
+    for turn in turns:
+        lines.append(f"Question: {' '.join(turn.question.split())[:LONGEST_QUESTION]}")
+        lines.append(f"Answer: {' '.join(turn.answer.split())[:_ANSWER_CHARS]}")
+    return "\n".join(lines)
+
+
+def _described(context: Context) -> str:
+    description = context.description[:_DESCRIPTION_CHARS]
+    return f"{context.name}: {description}" if description else context.name
+
+
+def _listed(triples: Sequence[Triple]) -> str:
+    return numbered([f"({triple.source}, {triple.action}, {triple.target})" for triple in triples])

@@ -1,0 +1,156 @@
+"""Of a streamed reply, what is meant to be read: without what a model thinks aloud, and without its template's marks.
+
+Where a server does not take thoughts out itself, they stand in the text, in marks that differ from model to model
+("<think>", "[THINK]", "<|channel|>analysis<|message|>"). Some templates write the opening mark into the prompt, so that
+a reply begins with a thought unannounced and only "</think>" tells: what went out before it is taken back.
+"""
+
+from __future__ import annotations
+
+import re
+
+from argot.protocols import TAKEN_BACK
+from argot.tools.answering.citation_marks import in_code
+
+_THOUGHT = r"(?:[a-z]{1,12}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
+_WRAPPER = r"(?:answer|response|final_answer|output)"
+_MARK = re.compile(
+    rf"(?P<open><{_THOUGHT}(?:\s[^<>\n]{{0,80}})?>|<\|(?:begin_of_thought|start_thinking|inner_prefix)\|>"
+    r"|<\|channel>|(?-i:\[THINK\])|◁think▷|<unused94>)"
+    rf"|(?P<close></{_THOUGHT}\s*>|<\|(?:end_of_thought|end_thinking|inner_suffix)\|>"
+    r"|<channel\|>|(?-i:\[/THINK\])|◁/think▷|<unused95>)"
+    r"|(?P<stripped>(?-i:assistantfinal))"
+    r"|(?P<head><\|(?:channel|start)\|>)"
+    r"|(?P<message><\|message\|>)"
+    r"|(?P<part><\|(?:end|return|call)\|>)"
+    r"|(?P<end><\|(?:im_end|im_start|eot_id|eom_id|end_of_text|endoftext|start_header_id|end_of_turn|user)\|>"
+    r"|<\|end_of_turn_token\|>|</s>|<(?:start|end)_of_turn>|<eos>|<｜end▁of▁sentence｜>)"
+    r"|(?P<drop><\|(?:begin_of_solution|end_of_solution|start_response|end_response|constrain|assistant)\|>)"
+    rf"|(?P<wrapper></?{_WRAPPER}>)",
+    re.IGNORECASE,
+)
+_BEGUN = re.compile(
+    rf"(?:</?[|｜\w:▁]{{0,24}}\|?|<{_THOUGHT}\s[^<>\n]{{0,80}}|◁/?\w{{0,5}}|(?-i:\[/?[THINK]{{0,5}}))\Z",
+    re.IGNORECASE,
+)
+"""What may yet become a mark."""
+_STRIPPED = re.compile(r"analysis(?=[A-Z])")
+"""How a reply of channels begins whose marks the server has dropped."""
+_HUSHED = re.compile(r"\s*(?:analysis|commentary|thought)")
+"""Channels that are not the answer."""
+_LONGEST_MARK = 120
+
+
+class ReasoningFilter:
+    """Hears a reply piece by piece. `is_over`: the model's turn has ended, whatever it goes on writing.
+
+    `unannounced`: a thought ended that had not been seen to begin.
+    """
+
+    def __init__(self, *, expects_thought: bool = False) -> None:
+        """
+        Args:
+            expects_thought: this server's replies began with unannounced thoughts; nothing goes out before it is clear
+                whether this one does.
+        """
+        self.is_over = False
+        self.unannounced = False
+        self._state = "doubt" if expects_thought else "speech"
+        self._held = ""
+        self._said = ""
+        self._head = ""
+        self._wrapped = False
+
+    def feed(self, piece: str) -> list[str]:
+        """What can be said now, of which `TAKEN_BACK` may be one."""
+        return self._heard(self._held + piece, last=False)
+
+    def rest(self, *, cut_short: bool = False) -> list[str]:
+        """What was held back, at the end of the reply. A thought that was not finished is dropped, and what may be
+        one where the reply was `cut_short`.
+        """
+        out = self._heard(self._held, last=True)
+        if self._state == "doubt" and not cut_short:
+            out += [self._said] if self._said else []
+        return out
+
+    def _heard(self, text: str, *, last: bool) -> list[str]:
+        out: list[str] = []
+        if not self._said and self._state in {"speech", "doubt"}:
+            text = text.lstrip()
+            if _STRIPPED.match(text):
+                self._state = "thought"
+            elif not last and "analysis".startswith(text[:9]):
+                self._held = text
+                return out
+        while not self.is_over and (mark := _MARK.search(text)):
+            out += self._speak(text[: mark.start()])
+            out += self._marked(mark)
+            text = text[mark.end() :]
+        if self.is_over:
+            self._held = ""
+            return out
+        cut = len(text) if last else self._certain(text)
+        self._held = text[cut:]
+        return out + self._speak(text[:cut])
+
+    def _certain(self, text: str) -> int:
+        """How much of the text can be part of no mark any more. Nobody waits for a thought: its end is kept back."""
+        near_end = max(0, len(text) - _LONGEST_MARK)
+        if self._state in {"thought", "head"}:
+            return near_end
+        begun = _BEGUN.search(text, near_end)
+        return begun.start() if begun else len(text)
+
+    def _marked(self, mark: re.Match[str]) -> list[str]:
+        """A mark changes what the text behind it is. One within code is text, like a wrapper's tag within an answer."""
+        speaks = self._state == "speech"
+        if self._state != "thought" and in_code(self._said):
+            return self._speak(mark[0])
+        match mark.lastgroup:
+            case "open" | "head":
+                return self._announced("thought" if mark.lastgroup == "open" else "head")
+            case "close":
+                return self._thought_ended()
+            case "stripped":
+                return self._thought_ended() if self._state == "thought" else self._speak(mark[0])
+            case "message":
+                self._state = "thought" if _HUSHED.match(self._head) else "speech"
+            case "part":
+                self.is_over = speaks and bool(self._said)
+            case "end":
+                self.is_over = not speaks or bool(self._said)
+            case "wrapper":
+                return self._wrapper(mark[0])
+        return []
+
+    def _announced(self, state: str) -> list[str]:
+        """What was said before is no thought, since this one is announced."""
+        doubted = [self._said] if self._state == "doubt" and self._said else []
+        self._state, self._head = state, ""
+        return doubted
+
+    def _thought_ended(self) -> list[str]:
+        taken_back: list[str] = [TAKEN_BACK] if self._state == "speech" and self._said else []
+        if self._state != "thought":
+            self.unannounced, self._said = True, ""
+        self._state = "speech"
+        return taken_back
+
+    def _wrapper(self, tag: str) -> list[str]:
+        """The tags around a whole answer are no part of it."""
+        closes = tag.startswith("</")
+        if self._wrapped if closes else not self._said:
+            self._wrapped = not closes
+            return []
+        return self._speak(tag)
+
+    def _speak(self, text: str) -> list[str]:
+        match self._state:
+            case "head":
+                self._head = (self._head + text)[:_LONGEST_MARK]
+            case "speech" | "doubt":
+                text = text if self._said else text.lstrip()
+                self._said += text
+                return [text] if text and self._state == "speech" else []
+        return []

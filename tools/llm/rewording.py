@@ -1,0 +1,100 @@
+"""Whether a model's rewording of a question still asks the same, and nothing that nobody said.
+
+A rewording is only ever used in place of, or beside, the question. So it is held against it: what the question is made
+of must still be there, and what is new must come from the conversation or the triples, apart from a few plain words.
+An answer, another language, or what an instruction hidden in the data asked for does not pass.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from argot.tools.llm.grounding import strange_words
+from argot.tools.reading.unknown_terms import unknown_terms
+from argot.tools.text.words import content_stems, identifiers
+from argot.types import Triple, Turn
+
+LONGEST_QUESTION = 600  # characters, as the prompt's schema has it
+LONGEST_QUERY = 400
+
+_QUESTION_KEEPS = 0.75
+_QUERY_KEEPS = 0.6
+_NEW_IN_QUESTION = 0.25
+_NEW_IN_QUERY = 0.5
+_ROOM = 80  # characters a stand-alone question may be longer than it and the longest question before it together
+_QUERY_ROOM = 20
+
+_MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "„": "“", "‘": "’", "«": "»"}
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+")
+_FORBIDDEN = re.compile(r"[<>{}|\\]|://|\n\s*\n")
+_ASKS = re.compile(
+    r"""(?:and\ |but\ |so\ |please\ |also\ |then\ |[\w\ ]{1,30},\ )?
+        (?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|must|may|has
+        |have|had|explain|describe|list|tell|show|give|name|define|find|compare|summari[sz]e)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def stand_alone_question(said: str, question: str, history: Sequence[Turn]) -> str | None:
+    """The model's stand-alone form of a question, tidied; None where it is not to be believed."""
+    text = tidied(said)
+    longest = max((len(turn.question) for turn in history), default=0)
+    if not text or len(text) > min(LONGEST_QUESTION, len(question) + longest + _ROOM) or not _asks(text):
+        return None
+    sources = [question, *(part for turn in history for part in (turn.question, turn.answer))]
+    faithful = _keeps(text, question, _QUESTION_KEEPS) and not _brings_in(text, sources, _NEW_IN_QUESTION)
+    return text if faithful else None
+
+
+def search_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
+    """The model's search query for a question, tidied; None where it is not to be believed.
+
+    At most about twice as long as the question, with most of its words and all of its names and numbers.
+    """
+    text = tidied(said)
+    if not text or len(text) > min(LONGEST_QUERY, 2 * len(question) + _QUERY_ROOM):
+        return None
+    sources = [question, *(triple.text for triple in triples)]
+    faithful = _keeps(text, question, _QUERY_KEEPS) and not _brings_in(text, sources, _NEW_IN_QUERY)
+    return text if faithful else None
+
+
+def tidied(said: str) -> str:
+    """On one line, without quotation marks around it; empty where it holds what no question does."""
+    text = said.strip()
+    if _FORBIDDEN.search(text):
+        return ""
+    text = " ".join(text.split())
+    while len(text) > 1 and _MARKS.get(text[0]) == text[-1]:
+        text = text[1:-1].strip()
+    return text
+
+
+def _asks(text: str) -> bool:
+    return text.endswith(("?", "？")) or bool(_ASKS.match(text))
+
+
+def _keeps(text: str, question: str, share: float) -> bool:
+    """All names and numbers of the question, and this share of its other content words."""
+    stems, wanted = set(content_stems(text)), set(content_stems(question))
+    kept = len(wanted & stems) >= math.ceil(share * len(wanted) - 1e-9)
+    return kept and _names(question) <= {*_names(text), *stems, *text.casefold().split()}
+
+
+def _brings_in(text: str, sources: Sequence[str], share: float) -> bool:
+    """Names, numbers or strange words that stand in no source; or more than a few plain words that do not."""
+    known = {stem for source in sources for stem in content_stems(source)}
+    said = set(content_stems(text))
+    if len(said - known) > max(1, share * len(said)):
+        return True
+    names = {name for source in sources for name in _names(source)}
+    strange = {*_NAME.findall(text), *(m.surface for m in [*strange_words(text), *unknown_terms(text)])}
+    unheard = {word for word in strange if not set(content_stems(word)) <= known}
+    return bool(unheard) or not _names(text) <= names | known
+
+
+def _names(text: str) -> set[str]:
+    return {*identifiers(text), *(number.rstrip(".,") for number in _NUMBER.findall(text))}

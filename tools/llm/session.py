@@ -1,0 +1,139 @@
+"""One run's use of the model server: structured replies, streamed text, and prompts that fit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from argot.prompts.loader import Prompt
+from argot.prompts.loader import prompt as prompt_named
+from argot.protocols import TAKEN_BACK
+from argot.results import ModelCall
+from argot.tools.answering.citation_marks import CUT_SHORT
+from argot.tools.llm.calls import Call, Run
+from argot.tools.llm.endpoint import Endpoint, Habits
+from argot.tools.llm.limits import Clock, LoopWatch
+from argot.tools.llm.tokens import fitting
+
+SCHEMA_TOKENS = 400
+LOOPED = "repeated itself and was stopped"
+
+
+class Model:
+    """`failed` says why the model is not asked any more in this run, in one clause; None: it is.
+
+    A server that fails is given up for the rest of the run, so that a run waits out at most one bound. A prompt that
+    is too long does not count, and a reply that is no valid JSON counts from the second on.
+    """
+
+    def __init__(self, server: Endpoint, calls: list[ModelCall]) -> None:
+        self._server = server
+        self._run = Run(server, calls)
+
+    def __repr__(self) -> str:
+        return f"Model({self._server.address}, failed={self.failed!r})"
+
+    @property
+    def failed(self) -> str | None:
+        return self._run.failed
+
+    @property
+    def habits(self) -> Habits:
+        """What was learnt of the server."""
+        return self._server.habits
+
+    @property
+    def name(self) -> str:
+        """As the server calls it; empty before it is known."""
+        known = self._server.known
+        return known.model if known else self._server.settings.model
+
+    @property
+    def context_tokens(self) -> int:
+        """0 before it is known."""
+        known = self._server.known
+        return known.context_tokens if known else self._server.settings.model_context
+
+    async def json(
+        self, prompt: str, *, choices: Mapping[str, Sequence[str]] | None = None, **inputs: str
+    ) -> dict[str, Any]:
+        """The reply to a prompt whose output is JSON, held against its schema.
+
+        Raises:
+            ModelUnavailable: there is none within the bounds; ContextOverflow where less input may help.
+        """
+        asked = prompt_named(prompt)
+        schema = asked.schema(**(choices or {}))
+        if schema is None:
+            raise TypeError(f"Prompt '{prompt}' is replied to in text: use text().")
+        call = Call(self._run, asked, asked.messages(**inputs), schema)
+        async with aclosing(call.pieces()) as pieces:
+            async for _ in pieces:
+                pass
+        return call.value
+
+    async def text(self, prompt: str, **inputs: str) -> AsyncGenerator[str, None]:
+        """The reply to a prompt whose output is text, in pieces as they come; closing this stops the server's work.
+
+        A text that goes round in circles ends where that is noticed, with a word in its `ModelCall`. One that reached
+        its longest length ends in "…": its last sentence may be half of one. `TAKEN_BACK` takes back what came before.
+
+        Raises:
+            ModelUnavailable: also after pieces were given, where the stream breaks off.
+        """
+        asked = prompt_named(prompt)
+        call = Call(self._run, asked, asked.messages(**inputs))
+        watch = LoopWatch()
+        async with aclosing(call.pieces()) as pieces:
+            async for piece in pieces:
+                yield piece
+                if piece is TAKEN_BACK:
+                    watch = LoopWatch()
+                if watch.loops(piece):
+                    call.stopped = LOOPED
+                    return
+        if call.cut_short:
+            yield CUT_SHORT
+
+    async def whole_text(self, prompt: str, **inputs: str) -> str:
+        """The reply to a prompt whose output is text, once it is whole.
+
+        Raises:
+            ModelUnavailable: there is none.
+        """
+        said = ""
+        async with aclosing(self.text(prompt, **inputs)) as pieces:
+            async for piece in pieces:
+                said = "" if piece is TAKEN_BACK else said + piece
+        return said
+
+    async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:
+        """As many of the pieces, best first, as the context holds beside everything else; blank lines between them.
+
+        Raises:
+            ModelUnavailable: the server does not say how long its context is.
+            ContextOverflow: not even the first fits.
+        """
+        self._run.refuse_if_failed()
+        asked = prompt_named(prompt)
+        asked.messages(**{**inputs, data: ""})  # a wrong input is the caller's fault, not the server's
+        server = self._server
+        await server.load()
+        reserved = reserved_tokens(server, asked)
+        clock = Clock.of(server.settings)
+        try:
+            server.refuse_if_down()
+            return await clock.wait(
+                fitting(server, reserved, pieces, lambda joined: asked.messages(**{**inputs, data: joined}))
+            )
+        except Exception as error:
+            raise self._run.give_up(server.fault(error)) from None
+
+
+def reserved_tokens(server: Endpoint, asked: Prompt) -> int:
+    """For the reply, and for the schema where this server must be told it in words."""
+    if asked.output == "text":
+        return server.settings.model_answer_tokens
+    in_words = server.habits.in_words or asked.name in server.habits.no_schema
+    return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0)

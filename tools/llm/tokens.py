@@ -1,0 +1,137 @@
+"""How many tokens a prompt has, by the server's own tokenizer where it offers one, and what fits into its context."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+
+from argot.tools.llm.completion import Messages
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
+
+TEMPLATE_TOKENS = 96
+"""At most so many does a chat template add: its marks, and a date or a role of its own (gpt-oss: about 70)."""
+CACHED_COUNTS = 256
+MOST_OF_BOUND = 2
+"""A count so many times above what can be is none: believed, it would leave no room for any passage."""
+COUNT_SECONDS = 2.0
+"""A count takes milliseconds; who waits longer for it is better served by an estimate."""
+REST_SECONDS = 60.0
+"""So long estimates do after a count that did not come, before it is tried again."""
+LETTERS_PER_TOKEN = 3
+"""English has more than four; jargon, which is split into pieces, has less."""
+BETWEEN = "\n\n"
+_LETTERS = re.compile(r"[A-Za-z ]")
+
+
+def byte_bound(messages: Messages) -> int:
+    """More tokens than these messages can have: each token stands for at least one byte."""
+    return TEMPLATE_TOKENS + sum(len(text.encode()) for _, text in messages)
+
+
+def estimate(messages: Messages) -> int:
+    """About how many tokens they have, rather too many: a digit, a mark and a byte beyond ASCII count as one each."""
+    total = TEMPLATE_TOKENS
+    for _, text in messages:
+        letters = len(_LETTERS.findall(text))
+        total += letters // LETTERS_PER_TOKEN + len(text.encode()) - letters
+    return total
+
+
+async def count(server: Endpoint, messages: Messages) -> int:
+    """The tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
+    key = hashlib.blake2b(json.dumps(messages).encode(), digest_size=16).digest()
+    if key in server.counts:
+        return server.counts[key]
+    found = await _bounded(server, messages) if counts_tokens(server) else None
+    if found is None:
+        return estimate(messages)
+    if len(server.counts) >= CACHED_COUNTS:
+        server.counts.pop(next(iter(server.counts)))
+    server.counts[key] = found
+    return found
+
+
+def counts_tokens(server: Endpoint) -> bool:
+    """Whether the server's own tokenizer is asked: it has one, and it did not just fail to answer."""
+    return server.habits.tokenizer and time.monotonic() >= server.counts_again
+
+
+async def _bounded(server: Endpoint, messages: Messages) -> int | None:
+    """None where no count comes within a small part of what a call may take, or the endpoint breaks down.
+
+    Raises:
+        Exception: nobody listens there at all.
+    """
+    await server.offer()  # not part of the count: without it there is no call either
+    bound = min(COUNT_SECONDS, server.settings.model_first_token_seconds / 4)
+    try:
+        async with asyncio.timeout(bound):
+            return await _ask(server, messages)
+    except TimeoutError:
+        pass
+    except Exception as error:
+        if server.fault(error).refused:
+            raise
+    server.counts_again = time.monotonic() + REST_SECONDS
+    return None
+
+
+async def _ask(server: Endpoint, messages: Messages) -> int | None:
+    """None, from then on always, where the server has no such endpoint."""
+    offer = await server.offer()
+    said = [{"role": role, "content": text} for role, text in messages]
+    body = {"model": offer.model, "messages": said, "add_generation_prompt": True}
+    for more in (server.habits.thinking(offer.is_vllm), {}):  # a template may take no arguments of that kind
+        try:
+            answer = await server.connection().request("POST", f"{server.address.root}/tokenize", {**body, **more})
+        except WrongAnswer:
+            break
+        except StatusError as error:
+            if error.status == 400:
+                continue
+            break
+        found = answer.get("count") if isinstance(answer, dict) else None
+        if type(found) is int and 0 < found <= MOST_OF_BOUND * byte_bound(messages):
+            return found
+    server.habits.tokenizer = False
+    return None
+
+
+async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
+    """The pieces, best first, that leave room for a reply of so many tokens. One count where all fit, mostly two else.
+
+    Raises:
+        TooLong: not even the first fits.
+    """
+    room = (await server.offer()).context_tokens - reply
+    fits, too_many = 0, len(pieces) + 1
+    guess = len(pieces)
+    while too_many - fits > 1:
+        asked = messages(BETWEEN.join(pieces[:guess]))
+        size = byte_bound(asked)
+        tokens = size if size <= room else await count(server, asked)
+        if tokens <= room:
+            fits = guess
+        else:
+            too_many = guess
+        guess = _guess(pieces, fits, too_many, guess, (room - tokens) * size / tokens)
+    if pieces and not fits:
+        raise TooLong
+    return BETWEEN.join(pieces[:fits])
+
+
+def _guess(pieces: Sequence[str], fits: int, too_many: int, last: int, spare_bytes: float) -> int:
+    """How many pieces may fit: from the last try, as many fewer or more as its spare bytes (or missing ones) say."""
+    guess = last
+    while spare_bytes < 0 and guess > fits:
+        guess -= 1
+        spare_bytes += len(pieces[guess].encode())
+    while guess < len(pieces) and spare_bytes >= len(pieces[guess].encode()):
+        spare_bytes -= len(pieces[guess].encode())
+        guess += 1
+    return min(max(guess, fits + 1), too_many - 1)

@@ -1,0 +1,154 @@
+"""Writes answers with a language model, from fenced passages, in pieces as they come (`AnswerWriter`)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from argot.errors import ModelUnavailable
+from argot.prompts.loader import fenced, prompt
+from argot.protocols import TAKEN_BACK, AnswerRequest
+from argot.tools.answering.citation_marks import MarkFilter
+from argot.tools.llm.faults import ContextOverflow
+from argot.tools.llm.limits import TAIL_CHARS, repeats
+from argot.tools.llm.prompt_echo import EchoStop
+from argot.tools.llm.refusal import RefusalGate
+from argot.types import Hit
+
+if TYPE_CHECKING:
+    from argot.tools.llm.session import Model
+
+PROMPT = "cited_answer"
+
+
+class ModelWriter:
+    """One run's writer. Closing what `write` gives stops the server's work.
+
+    What it writes is a draft: its marks only say which passage the model had in mind, and `match_references` decides.
+    """
+
+    def __init__(self, model: Model, *, product: str = "", forbidden_words: str = "") -> None:
+        """
+        Args:
+            model: one run's use of the server.
+            product: what the documents are about, as the prompt may name it.
+            forbidden_words: words the answer shall not use, between commas.
+        """
+        self._model = model
+        self._product = product
+        self._forbidden_words = forbidden_words
+
+    async def write(self, request: AnswerRequest) -> AsyncGenerator[str]:
+        """The answer's pieces; none where the passages do not hold it.
+
+        A prompt too long for the model, whatever was counted, is tried once more with half the passages.
+
+        Raises:
+            ModelUnavailable: the server failed, or its model went round in circles. Pieces may have come before.
+        """
+        hits = list(request.hits)
+        sent = False
+        while hits:
+            try:
+                async with aclosing(self._written(request, hits)) as pieces:
+                    async for piece in pieces:
+                        sent = True
+                        yield piece
+                return
+            except ContextOverflow:
+                if sent or len(hits) < len(request.hits) or len(hits) == 1:
+                    raise
+                hits = hits[: len(hits) // 2]
+
+    async def _written(self, request: AnswerRequest, hits: Sequence[Hit]) -> AsyncGenerator[str]:
+        """One attempt, with the refusal and the marks that point nowhere taken out as it streams."""
+        question, definitions = _question_and_definitions(request)
+        inputs = {
+            "question": question,
+            "definitions": definitions,
+            "product": self._product,
+            "forbidden_words": self._forbidden_words,
+        }
+        given = passages_given(hits)
+        passages = await self._model.fit(PROMPT, "passages", given, **inputs)
+        shown = _how_many(given, passages)
+        reply = _Reply(shown)
+        async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
+            async for piece in pieces:
+                if piece is TAKEN_BACK:
+                    reply = _Reply(shown)
+                    yield piece
+                elif out := reply.feed(piece):
+                    yield out
+                if reply.refused or (reply.echoes and self._model.habits.echoes):
+                    break
+        self._model.habits.echoes |= reply.echoes
+        reply.refuse_if_useless()
+        if out := reply.rest():
+            yield out
+
+
+class _Reply:
+    """What of a reply goes out, as it comes: no refusal, no echo of the prompt, no mark that points nowhere."""
+
+    def __init__(self, passages: int) -> None:
+        self._refusal = RefusalGate()
+        self._echo = EchoStop(prompt(PROMPT).inputs + prompt(PROMPT).optional)
+        self._marks = MarkFilter(passages)
+        self._tail = ""
+        self._said = False
+
+    @property
+    def refused(self) -> bool:
+        return self._refusal.refused
+
+    @property
+    def echoes(self) -> bool:
+        """It goes over into its own prompt; or it is a thought about it, which only its end tells."""
+        return self._echo.found
+
+    def feed(self, piece: str) -> str:
+        self._tail = (self._tail + piece)[-TAIL_CHARS:]
+        return self._out(self._echo.feed(self._refusal.feed(piece)))
+
+    def rest(self) -> str:
+        held = self._echo.feed(self._refusal.rest()) + self._echo.rest()
+        return self._out(held) + self._marks.rest()
+
+    def _out(self, text: str) -> str:
+        self._said = self._said or bool(text.strip())
+        return self._marks.feed(text)
+
+    def refuse_if_useless(self) -> None:
+        """
+        Raises:
+            ModelUnavailable: the reply went round in circles, or was nothing but its own prompt, or had no word in it.
+        """
+        fault = "repeated itself and was stopped" if not (self.refused or self.echoes) and repeats(self._tail) else ""
+        if self._echo.found and not self._said:
+            fault = "sent its own prompt instead of an answer"
+        if not any(map(str.isalnum, self._tail)):
+            fault = "sent an empty answer"
+        if fault:
+            raise ModelUnavailable(f"The language model server {fault}.")
+
+
+def passages_given(hits: Sequence[Hit]) -> list[str]:
+    """Each passage in its fence, numbered from 1, best first, under the title and headings it stands below."""
+    return [
+        fenced("passage", hit.passage.text, n=n, source=hit.passage.header or hit.document.title)
+        for n, hit in enumerate(hits, 1)
+    ]
+
+
+def _question_and_definitions(request: AnswerRequest) -> tuple[str, str]:
+    """The question, and what the augmented one (Golden-Retriever 3.5) holds beside it: its context and its terms."""
+    if request.augmented.startswith(request.question):
+        return request.question, request.augmented[len(request.question) :].strip()
+    return request.augmented or request.question, ""
+
+
+def _how_many(given: Sequence[str], fitted: str) -> int:
+    """How many of the passages went into the prompt: the first ones, since the weakest are dropped."""
+    return sum(f'<passage n="{n}"' in fitted for n in range(1, len(given) + 1))

@@ -1,0 +1,198 @@
+"""Why a passage cannot support a sentence, whatever their similarity.
+
+Similarity forgives exactly what must not be forgiven: "5 ns" is very similar to "50 ns", "is allowed" to "is not
+allowed", and "only managers get it" to "managers get it". So numbers with their units, currencies and rates, dates,
+names, words of scope and direction and negation have to agree, and no clause may stand without any support.
+The rules read English; in other languages only numbers, units, identifiers and clauses are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.jargon_db.lookup.words import is_common_word, is_ordinary_word
+from argot.tools.answering.support import is_quoted, nearest_unit, visible
+from argot.tools.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_rate
+from argot.tools.scope import CLAUSE, turned_round
+from argot.tools.text.words import folded, identifiers, stem
+
+_AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
+_LEAST_IN_CLAUSE = 3
+_ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
+example general generally summary short case rule fact word answer question mentioned stated described following
+provided information context addition particular important overall result therefore however furthermore moreover
+additionally also finally usually typically"""
+_FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
+"""Stems of what an answer says about itself, which no passage has to bear out."""
+_NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?![\w-]|['’][a-rt-z])")
+_CALENDAR = re.compile(
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
+    r"|October|November|December"
+)
+_SHORTEST_NAME = 4
+_LONGEST_ENDING = 3
+"""Letters in which a name and its adjective may differ: Sweden, Swedish."""
+
+
+def objection(sentence: str, passage: str) -> str:
+    """Why the passage cannot support the sentence; empty when nothing speaks against it, as with any quotation.
+
+    Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
+    negation are those of the passage's most similar sentence. A name also counts as present where it is abbreviated.
+    """
+    if is_quoted(sentence, passage):
+        return ""
+    said, source = visible(sentence), visible(passage)
+    if missing := _missing(said, source):
+        return missing
+    if nearest := nearest_unit(said, passage):
+        rate = other_rate(said, nearest, source)
+        return f"rate {rate}" if rate else turned_round(said, nearest) or _unsupported_clause(said, source)
+    return ""
+
+
+def _missing(said: str, source: str) -> str:
+    """A number or name that the source does not give."""
+    if number := missing_quantity(said, source):
+        return f"number {number}"
+    if identifier := _missing_identifier(said, source):
+        return f"identifier {identifier}"
+    name = _missing_name(said, source)
+    return f"name {name}" if name else ""
+
+
+# -- identifiers and names --------------------------------------------------------------------------------------------
+
+
+def _missing_identifier(said: str, source: str) -> str:
+    there = identifiers(source)
+    for name in sorted(identifiers(said) - there):
+        bare = name.removesuffix("s")
+        if bare in there or f"{name}s" in there:
+            continue
+        if _stands_in(bare, source) or _spelt_out(bare, source):
+            continue
+        if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
+            continue  # a quantity, judged as one
+        return name
+    return ""
+
+
+def _stands_in(name: str, source: str) -> bool:
+    """As a word of its own, in any capitals. Looked for plainly first: most often it does not stand there at all."""
+    if name not in _lower(source):
+        return False
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source, re.IGNORECASE) is not None
+
+
+@lru_cache(maxsize=2_000)
+def _lower(source: str) -> str:
+    return source.casefold()
+
+
+def _spelt_out(abbreviation: str, source: str) -> bool:
+    """Whether consecutive words of the source begin with the abbreviation's letters ("ODT": on-die termination)."""
+    if not abbreviation.isalpha() or len(abbreviation) < 2:
+        return False
+    return any(abbreviation in initials for initials in _initials(source))
+
+
+@lru_cache(maxsize=2_000)
+def _initials(source: str) -> tuple[str, str]:
+    """The first letters of all words, and of those that are no stop words."""
+    every = folded(source)
+    return "".join(word[0] for word in every), "".join(word[0] for word in every if word not in STOP_WORDS)
+
+
+def _missing_name(said: str, source: str) -> str:
+    """A capitalised word that the source lacks. None in a title, nor where all nouns have capitals."""
+    named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
+    if not named or not _is_english(said, len(named)):
+        return ""
+    there = _words_of(source)
+    for run in _in_runs(named):
+        names = [name[0].casefold() for name in run]
+        known = [name for name in names if name in there or stem(name) in there]
+        if len(known) == len(names) or (run[0].start() == 0 and _may_begin(names, known)):
+            continue
+        if known and not any(_has_another_name_beside(name, names, source) for name in known):
+            continue  # only a part of the name is given there
+        if len(names) > 1 and "".join(name[0] for name in names) in _abbreviations(source):
+            continue
+        for name in names:
+            if name not in known and not any(_same_name(name, other) for other in _names_of(source)):
+                return name
+    return ""
+
+
+def _in_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
+    """Names that follow each other with one blank between."""
+    runs: list[list[re.Match[str]]] = []
+    for name in named:
+        if runs and runs[-1][-1].end() + 1 == name.start():
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return runs
+
+
+def _may_begin(names: list[str], known: list[str]) -> bool:
+    """Whether the first word, which is English, may have its capital from the beginning of the sentence alone."""
+    first = is_common_word if len(names) == 1 else is_ordinary_word
+    return first(names[0]) and set(names[1:]) <= set(known)
+
+
+def _same_name(one: str, other: str) -> bool:
+    """A name and what is made of it: Europe and European, Sweden and Swedish."""
+    least = max(_SHORTEST_NAME, len(one) - _LONGEST_ENDING, len(other) - _LONGEST_ENDING)
+    return one[:least] == other[:least] and min(len(one), len(other)) >= least
+
+
+@lru_cache(maxsize=2_000)
+def _names_of(source: str) -> frozenset[str]:
+    return frozenset(name.casefold() for name in re.findall(r"\b[A-Z][a-zà-ÿ]{3,}", source))
+
+
+@lru_cache(maxsize=2_000)
+def _abbreviations(source: str) -> frozenset[str]:
+    return frozenset(word.replace(".", "").casefold() for word in re.findall(r"\b(?:[A-Z]\.?){2,}", source))
+
+
+def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
+    """Whether the source gives the name with a first name or surname that is none of these."""
+    found = re.findall(rf"\b([A-Z][a-z]+) (?i:{name})\b|\b(?i:{name}) ([A-Z][a-z]+)\b", source)
+    return any((before or after).casefold() not in names for before, after in found)
+
+
+def _is_english(text: str, capitalised: int) -> bool:
+    """Whether most words are English and most words small: in German, and in titles, a capital makes no name."""
+    small = re.findall(r"\b[a-zà-ÿ]+\b", text)
+    return capitalised <= len(small) and 2 * sum(map(is_common_word, small)) >= len(small)
+
+
+@lru_cache(maxsize=2_000)
+def _words_of(source: str) -> frozenset[str]:
+    """All words and stems of the source."""
+    spoken = folded(source)
+    return frozenset(spoken) | {stem(word) for word in spoken} | identifiers(source)
+
+
+# -- clauses ----------------------------------------------------------------------------------------------------------
+
+
+def _unsupported_clause(said: str, source: str) -> str:
+    """A clause of three words with a meaning, or of two and an auxiliary, none of which the source has."""
+    there = _words_of(source)
+    for clause in CLAUSE.split(said):
+        stems = {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING
+        least = _LEAST_IN_CLAUSE - bool(_AUXILIARY.search(clause))
+        if len(stems) >= least and not stems & there and not _abbreviated(clause, there):
+            return f"clause '{clause.strip()}'"
+    return ""
+
+
+def _abbreviated(clause: str, there: frozenset[str]) -> bool:
+    """Whether the source has the clause's initials ("the on-die termination": ODT)."""
+    return any(len(initials) > 1 and initials in there for initials in _initials(clause))

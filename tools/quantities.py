@@ -1,0 +1,327 @@
+"""Numbers as a text gives them: with their unit, currency or scale, as dates and hours, and per what they count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+from argot.tools.text.words import NUMBER_WORDS, fold, folded, stem
+
+Quantity = tuple[str, str]
+"""(number, unit); the unit is empty where none follows directly. A month or weekday is a number of that name."""
+
+_UNITS = {
+    spelling: name
+    for name, spellings in {
+        "%": "% percent percentage per-cent pct",
+        "ppm": "ppm",
+        "ns": "ns nanosecond nanoseconds nsec",
+        "us": "us µs μs microsecond microseconds usec",
+        "ms": "ms millisecond milliseconds msec",
+        "s": "s sec secs second seconds",
+        "min": "min mins minute minutes",
+        "h": "h hr hrs hour hours",
+        "day": "day days",
+        "night": "night nights",
+        "week": "week weeks",
+        "month": "month months",
+        "quarter": "quarter quarters",
+        "year": "year years yr yrs",
+        "kV": "kv kilovolt kilovolts",
+        "V": "v volt volts",
+        "mV": "mv millivolt millivolts",
+        "kW": "kw kilowatt kilowatts",
+        "W": "w watt watts",
+        "mW": "mw milliwatt milliwatts",
+        "A": "a amp amps ampere amperes",
+        "mA": "ma milliampere milliamperes",
+        "uA": "ua µa μa microampere microamperes",
+        "mohm": "mohm milliohm milliohms",
+        "ohm": "ohm ohms ω",
+        "kohm": "kohm kiloohm kiloohms kilohm kilohms kω",
+        "kB": "kb kilobyte kilobytes kib",
+        "MB": "mb megabyte megabytes mib",
+        "GB": "gb gigabyte gigabytes gib",
+        "TB": "tb terabyte terabytes tib",
+        "bit": "bit bits",
+        "byte": "byte bytes",
+        "Hz": "hz hertz",
+        "kHz": "khz kilohertz",
+        "MHz": "mhz megahertz",
+        "GHz": "ghz gigahertz",
+        "nm": "nm nanometre nanometres nanometer nanometers",
+        "um": "um µm μm micron microns micrometre micrometres micrometer micrometers",
+        "mm": "mm millimetre millimetres millimeter millimeters",
+        "cm": "cm centimetre centimetres centimeter centimeters",
+        "m": "m metre metres meter meters",
+        "km": "km kilometre kilometres kilometer kilometers",
+        "mile": "mile miles",
+        "mg": "mg milligram milligrams",
+        "g": "g gram grams",
+        "kg": "kg kilogram kilograms",
+        "ml": "ml millilitre millilitres milliliter milliliters",
+        "l": "l litre litres liter liters",
+        "degree": "degree degrees ° °c celsius c",
+        "fahrenheit": "°f fahrenheit",
+        "EUR": "€ eur euro euros",
+        "USD": "$ usd us$ dollar dollars",
+        "GBP": "£ gbp pound pounds sterling",
+        "CHF": "chf franc francs",
+        "JPY": "¥ jpy yen",
+        "CNY": "cny rmb yuan",
+        "INR": "₹ inr rupee rupees",
+        "cent": "¢ cent cents",
+    }.items()
+    for spelling in spellings.split()
+}
+_SCALES = {
+    spelling: 10**power
+    for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
+    for spelling in spellings.split()
+}
+_MONTHS = {
+    spelling: name
+    for name in [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ]
+    for spelling in (name, name[:3], name[:4] if name == "september" else name)
+}
+_MONTH_NUMBERS = dict(enumerate(dict.fromkeys(_MONTHS.values()), start=1))
+_WEEKDAYS = {
+    spelling: name
+    for name in ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+    for spelling in ((name, name + "s") if name.startswith("s") else (name, name + "s", name[:3]))
+}
+"""Without "Sun" and "Sat", which are words."""
+
+_CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR"
+CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
+_NUMBER = re.compile(
+    rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
+    r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
+    r"(?P<glued>[%°][CF]?|[€$£¥]|[a-zA-Zµμ]{1,3}(?![\w-]))?"
+    r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?"
+    r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
+)
+_NUMBER_WORD = re.compile(
+    rf"\b(?P<number>{'|'.join(word for word in NUMBER_WORDS if word not in ('one', 'zero'))})\b"
+    r"(?:[ \u00a0-](?P<unit>[A-Za-z]+))?",
+    re.IGNORECASE,
+)
+_ISO_DATE = re.compile(r"(?<![\w.-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d{2})(?![\w-])")
+_DOTTED_DATE = re.compile(r"(?<![\w.])(?P<day>\d{1,2})\.\s?(?P<month>0?[1-9]|1[0-2])\.\s?(?P<year>\d{4})(?!\w)")
+_HOUR = re.compile(
+    r"(?<![\w.,:])(?P<hour>[01]?\d|2[0-4])(?:(?P<colon>:(?P<minute>[0-5]\d))(?!:?\d)(?: ?(?P<half>[ap])\.?m\b\.?)?"
+    r"| ?(?P<bare>[ap])\.?m\b\.?)",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(
+    rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<after>{'|'.join(_MONTHS)})\b"
+    rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
+    rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)})\b")
+
+_ARTICLE = re.compile(
+    r"\b(?:an?|one) (?:(?:working|calendar) )?(?P<unit>minute|hour|day|night|week|month|year)\b", re.I
+)
+_TIME = r"second|minute|hour|day|night|week|month|quarter|year"
+_ADVERBS = {
+    "hourly": "h", "daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "quarterly": "quarter",
+    "yearly": "year", "annually": "year", "annual": "year", "diem": "day", "annum": "year", "capita": "person",
+}  # fmt: skip
+_RATE = re.compile(
+    rf"(?<!\bas )\bper (?P<per>(?!cent|se\b)(?:(?:working|calendar|business) )?\w+)"
+    rf"|\b(?:each|every) (?:(?:working|calendar|business) )?(?P<each>{_TIME})\b"
+    rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
+    rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
+    rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
+    r"|\d[ \u00a0]?[^\W\d_]{0,12}[€$£%]?/(?P<slash>[A-Za-z]+)",
+    re.IGNORECASE,
+)
+
+
+class _Read(NamedTuple):
+    """A number as written and, where a scale follows ("2 million"), as it counts."""
+
+    bare: str
+    number: str
+    unit: str
+    scale: str
+
+
+@lru_cache(maxsize=4_000)
+def quantities(text: str) -> frozenset[Quantity]:
+    """The numbers of the text, each with its unit. "2 million" is 2000000, "2 pm" is 14, "3 May" is 3 and May."""
+    return frozenset((one.number, one.unit) for one in _read(text))
+
+
+def missing_quantity(said: str, source: str) -> str:
+    """A number of `said` that `source` does not give, or gives in another unit; empty when none is missing."""
+    wanted = _read(said) | _with_article(said)
+    if not wanted:
+        return ""
+    there = _read(source) | _with_article(source)
+    numbers = {one.number for one in there}
+    for one in sorted(wanted):
+        if one.number not in numbers and not _stands_apart(one, there, source):
+            return f"{one.number} {one.unit}".strip()
+        theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
+        theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
+        if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in _units_named(source)):
+            return f"{one.number} {one.unit}"
+    return ""
+
+
+def _stands_apart(one: _Read, there: frozenset[_Read], source: str) -> bool:
+    """Without the sign, which may be a dash, or in a table whose header names the scale."""
+    if one.scale and one.scale in folded(source):
+        return any(one.bare == other.number for other in there)
+    return not one.number.startswith("-") and any(one.number == other.number.lstrip("-") for other in there)
+
+
+@lru_cache(maxsize=4_000)
+def _read(text: str) -> frozenset[_Read]:
+    if not _MAY_COUNT.search(text):
+        return frozenset()
+    found, rest = _dates(text)
+    return frozenset([*found, *_in_figures(rest), *_in_words(rest)])
+
+
+_MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b|{_WEEKDAY.pattern}|{_MONTH.pattern}", re.IGNORECASE)
+
+
+def _plain(number: str, unit: str = "") -> _Read:
+    return _Read(number, number, unit, "")
+
+
+def _dates(text: str) -> tuple[list[_Read], str]:
+    """The dates and hours of a text, and what is left of it without them."""
+    found = [_plain(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
+
+    def dated(match: re.Match[str]) -> str:
+        month = _MONTH_NUMBERS[int(match["month"])]
+        found.extend([_plain(month, "date"), _plain(canonical(match["day"])), _plain(match["year"])])
+        return " "
+
+    def named(match: re.Match[str]) -> str:
+        name = match["after"] or match["before"] or match["alone"]
+        if not name[0].isupper():
+            return match[0]
+        found.append(_plain(_MONTHS[name.lower()], "date"))
+        return f"{match['day']} , " if match["day"] else " "
+
+    def struck(match: re.Match[str]) -> str:
+        half = (match["half"] or match["bare"] or "").lower()
+        hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
+        found.append(_plain(str(hour)))
+        if match["minute"] and int(match["minute"]):
+            found.append(_plain(str(int(match["minute"]))))
+        return " "
+
+    for pattern, taken in ((_ISO_DATE, dated), (_DOTTED_DATE, dated), (_MONTH, named), (_HOUR, struck)):
+        text = pattern.sub(taken, text)
+    return found, text
+
+
+def _in_figures(text: str) -> Iterator[_Read]:
+    for match in _NUMBER.finditer(text):
+        glued, currency = match["glued"] or "", _UNITS.get((match["currency"] or "").casefold(), "")
+        scale = (match["scale"] or "").casefold()
+        if glued.casefold() == "k" or (currency and glued.casefold() == "m"):
+            scale, glued = {"k": "thousand", "m": "million"}[glued.casefold()], ""
+        unit = currency or _unit(glued) or ("" if glued else _unit(match["unit"] or ""))
+        if glued and not unit and not match["slash"]:
+            continue  # "4th", "3D": no quantity; identifiers are checked apart
+        sign = "-" if match["sign"] and not text[: match.start()].rstrip()[-1:].isdigit() else ""
+        bare = canonical(match["number"])
+        yield _Read(sign + bare, sign + _scaled(bare, scale), unit, scale)
+
+
+def _in_words(text: str) -> Iterator[_Read]:
+    for match in _NUMBER_WORD.finditer(text):
+        number = NUMBER_WORDS[match["number"].lower()]
+        scale = (match["unit"] or "").casefold()
+        if scale in _SCALES:
+            yield _Read(number, _scaled(number, scale), "", scale)
+        else:
+            yield _plain(number, _unit(match["unit"] or ""))
+
+
+def _unit(spelling: str) -> str:
+    if spelling == "a":
+        return ""  # the article: "40 requests a day"
+    return _UNITS.get(spelling.rstrip(".").casefold(), "")
+
+
+def canonical(number: str) -> str:
+    """One spelling of a number: without separators of thousands and zeros that say nothing."""
+    number = fold(re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,")))
+    return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
+
+
+@lru_cache(maxsize=4_000)
+def _with_article(text: str) -> frozenset[_Read]:
+    """One of a unit of time: "within a week", but not "twice a week"."""
+    if not _ARTICLE.search(text):
+        return frozenset()
+    return frozenset(_plain("1", _unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
+
+
+def _scaled(number: str, scale: str) -> str:
+    if not scale or not re.fullmatch(r"\d+(?:\.\d+)?", number):
+        return number
+    return canonical(f"{Decimal(number) * _SCALES[scale]:f}")
+
+
+@lru_cache(maxsize=2_000)
+def _units_named(source: str) -> frozenset[str]:
+    named = {unit for _, unit in quantities(source)} | {_unit(word) for word in folded(source)}
+    return frozenset(named | {_UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
+
+
+# -- per what ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=8_000)
+def rates(text: str) -> frozenset[str]:
+    """What the text counts by: "41 euros a day", "41 €/day", "daily" and "per diem" all give "day"."""
+    found = set()
+    for match in _RATE.finditer(text):
+        word = (match["per"] or match["each"] or match["a"] or match["slash"] or match["adverb"]).split()[-1].casefold()
+        found.add(_ADVERBS.get(word) or _UNITS.get(word) or stem(word))
+    return frozenset(found)
+
+
+def is_rate(name: str) -> bool:
+    """Whether a word with a stroke is what is counted by: "MB/s", "/h"."""
+    unit, stroke, per = name.partition("/")
+    return bool(stroke and _unit(per) and (not unit or _unit(unit)))
+
+
+def other_rate(said: str, nearest: str, source: str) -> str:
+    """What `said` counts by and `source`, or its unit `nearest`, does not; empty when nothing speaks against it."""
+    mine = rates(said)
+    if not mine:
+        return ""
+    theirs = rates(nearest)
+    if theirs and not mine & theirs:
+        return min(mine)
+    spoken = {stem(word) for word in folded(nearest)}
+    named = {_UNITS.get(word, word) for word in folded(nearest)}
+    return min(mine - rates(source) - spoken - named, default="")

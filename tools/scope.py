@@ -1,0 +1,310 @@
+"""Does a sentence deny, narrow, widen or reverse what another one says? Negation, words of scope and opposites.
+
+English only: what these lists do not hold decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.tools.answering.support import statement_stems
+from argot.tools.quantities import canonical
+from argot.tools.text.words import NUMBER_WORDS, folded, stem
+
+_MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"
+_BOUND = {
+    "at most": re.compile(
+        rf"\b(?:{_MODAL_NOT} (?:be )?(?:exceed|(?:more|longer|greater|higher|larger|later) than|above|over|beyond)"
+        r"|not? (?:more|longer|greater|higher|larger|later) than)\b",
+        re.IGNORECASE,
+    ),
+    "at least": re.compile(
+        rf"\b(?:{_MODAL_NOT} (?:be |fall |drop )?(?:(?:less|fewer|shorter|lower|smaller|earlier) than|below|under)"
+        r"|not? (?:less|fewer|shorter|lower|smaller|earlier) than)\b",
+        re.IGNORECASE,
+    ),
+}
+"""Bounds that are said with a negation, which they are not."""
+_NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
+)
+_DENIAL = re.compile(
+    r"\b(?:forbid\w*|forbade|prohibit\w*|ban|bans|banned|refus\w+|reject\w*|lacks?|lacking|fails?|failed|failure"
+    r"|stays? out|kept out|keep out|free (?:of|from)|rather than|instead|except\w*|exempt\w*|prevent\w*|avoid\w*|stops?"
+    r"|stopped|exclud\w+|impossible|invalid|absent|missing|unless|nowhere|less|fewer|false|wrong|deny|denies|denied"
+    r"|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
+    re.IGNORECASE,
+)
+"""Says no without a negation: enough to answer to one, but never one itself."""
+
+_OPPOSITES = (
+    "at_least minimum above over exceed exceeds more_than / at_most maximum up_to below under less_than fewer_than",
+    "before / after",
+    "enable enables enabled / disable disables disabled",
+    "on / off",
+    "high higher highest / low lower lowest",
+    "increase increases increased increasing rise rises / decrease decreases decreased falls fall"
+    " reduce reduces reduced",
+    "lengthen lengthens lengthened extend extends extended / shorten shortens shortened",
+    "allow allows allowed permit permits permitted may / forbid forbids forbidden forbade prohibit prohibits"
+    " prohibited banned",
+    "always / never",
+    "all every each everything everybody everyone / none no nothing nobody nowhere",
+    "first / last",
+    "fast faster fastest / slow slower slowest",
+    "open opens opened / close closes closed",
+    "success successful succeed succeeds succeeded / failure fail fails failed",
+    "international foreign abroad / domestic national inland",
+    "internal internally inside within / external externally outside",
+    "new newer newest / old older oldest",
+    "optional voluntary optionally / mandatory obligatory compulsory required",
+    "good / bad",
+    "wet moist / dry dried",
+    "warm warmer warmest hot hotter hottest / cold colder coldest cool cooler",
+    "longer longest / shorter shortest",
+    "more / less fewer",
+    "include includes included including / exclude excludes excluded excluding",
+    "accept accepts accepted / reject rejects rejected refuse refuses refused",
+    "public publicly / private confidential secret",
+    "permanent permanently / temporary temporarily",
+    "manual manually / automatic automatically",
+    "start starts started begin begins began / end ends ended stop stops stopped",
+    "add adds added / remove removes removed delete deletes deleted",
+    "earlier earliest / later latest",
+    "joiner joiners / leaver leavers",
+    "upper / lower",
+    "left / right",
+    "online / offline",
+    "import imports imported / export exports exported",
+    "buy buys bought / sell sells sold",
+    "best / worst",
+    "cheap cheaper cheapest / expensive",
+)
+_PLACES: dict[str, list[int]] = {}
+"""Of each word and phrase above the sides it is on; an even one and the next are opposites."""
+for _side, _words in enumerate(side for pair in _OPPOSITES for side in pair.split(" / ")):
+    for _word in _words.split():
+        _PLACES.setdefault(_word.replace("_", " "), []).append(_side)
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W_]+)*")
+_TURNING = """not no never none nothing nobody neither nor cannot without unable hardly only solely always with may must
+can shall"""
+_DECISIVE = frozenset(_TURNING.split()).union(
+    word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
+)
+"""Words of which one for another turns round a sentence that is quoted otherwise."""
+_PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
+_SHORTEST_BASE = 4
+
+
+def _any_of(words: str, behind: str = "") -> str:
+    """A pattern for any of the words, "_" being a blank and "*" any ending, with what has to follow them."""
+    alternatives = "|".join(words.split()).replace("_", " ").replace("*", r"\w*")
+    return rf"\b(?:{alternatives})\b(?!-){behind}"
+
+
+_NUMBER_AHEAD = (
+    r"(?= (?:(?:a|an|the|half) )?(?:[$€£¥]|[A-Z]{3} )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b))"
+)
+_SCOPES = {
+    name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
+    for name, (said, source) in {
+        "only": (
+            r"^only\b|(?<!not )(?<!if )" + _any_of("only solely exclusively", r"(?! (?:about )?[$€£]?\d)"),
+            _any_of(
+                "only solely exclusively alone sole just limited restricted reserved confined unless until except*"
+                " without nothing_but no_other no_one nobody"
+            ),
+        ),
+        "except": (
+            _any_of("except excepting exception exempt apart_from excluding other_than"),
+            _any_of(
+                "except* unless exempt* apart_from exclud* other_than but not no without however otherwise save_for"
+            ),
+        ),
+        "unless": (
+            _any_of("unless"),
+            _any_of("unless except* only_if only_when only_with only_after without if when otherwise"),
+        ),
+        "optional": (
+            _any_of("optional optionally voluntary voluntarily"),
+            _any_of("optional* voluntar* may can could if free choose wish like allowed permitted not no"),
+        ),
+        "at least": (
+            _any_of("minimum")
+            + rf"|(?:{_any_of('at_least more_than over above upwards_of exceeds')}|[>≥]=?){_NUMBER_AHEAD}",
+            r"[>≥+]|"
+            + _any_of(
+                "least more over above minimum min exceed* greater larger longer higher beyond from starting upwards"
+                " after reach* threshold once"
+            ),
+        ),
+        "at most": (
+            _any_of("at_most maximum")
+            + rf"|(?:{_any_of('less_than under below up_to fewer_than')}|[<≤]=?){_NUMBER_AHEAD}",
+            r"[<≤]|"
+            + _any_of(
+                "most less under below maximum max up_to fewer shorter lower smaller limit* cap caps capped ceiling"
+                " within until by before exceed slower faster highest"
+            ),
+        ),
+        "always": (
+            _any_of("always at_all_times without_exception"),
+            _any_of("always all every each any must never whenever no constant* continuous*"),
+        ),
+        "all": (
+            _any_of("all everything everybody everyone", r"(?! (?:the )?(?:over|of th(?:is|ese)|in all|about|right))"),
+            _any_of(
+                "all every* each any* whole entire* both always full* total* complete* no none nothing never throughout"
+                " across must various regardless whatever universal*"
+            ),
+        ),
+        "must": (
+            _any_of("must mandatory obligatory compulsory required_to has_to have_to"),
+            rf"^(?!.*{_any_of('may optional* voluntar* can')})|"
+            + _any_of(
+                "must mandatory obligatory compulsory required requires has_to have_to need needs only not no never"
+                " most least limit up_to please"
+            ),
+        ),
+    }.items()
+}
+"""What narrows or widens a statement: how the sentence says it, and what in the source is enough for it to say so."""
+
+CLAUSE = re.compile(
+    r"[,;:.!?](?=\s)|\s[-–—]\s"
+    r"|\s(?:and|but|or|which|who|whom|whose|because|while|whereas|although|though|so that|unless|except|since|if|when)"
+    r"\s"
+)
+_BEHIND = 3
+"""Words behind a negation that tell what is denied."""
+
+
+@lru_cache(maxsize=8_000)
+def _bounded(text: str) -> str:
+    """A text without the negations that deny nothing: "must not exceed" as "at most"."""
+    for name, pattern in _BOUND.items():
+        text = pattern.sub(name, text)
+    return _NO_DENIAL.sub(" ", text)
+
+
+def turned_round(said: str, nearest: str) -> str:
+    """The word by which a sentence denies, narrows, widens or reverses what the other says; empty when none does."""
+    said, nearest = _bounded(said), _bounded(nearest)
+    if _is_denied(said, nearest):
+        return "negation"
+    if word := _altered(said, nearest):
+        return f"'{word}' in what is a quotation otherwise"
+    if word := _opposed(said, nearest):
+        return f"'{word}' against its opposite"
+    if word := _prefixed(said, nearest):
+        return f"'{word}' against its opposite"
+    for name, (says, bears) in _SCOPES.items():
+        if says.search(said) and not says.search(nearest) and not bears.search(nearest):
+            return f"scope '{name}'"
+    return ""
+
+
+def _opposed(said: str, nearest: str) -> str:
+    """A word of direction in the sentence where the other has only its opposite; within one clause of it, if that has
+    all that the two share.
+    """
+    clauses = [clause for clause in CLAUSE.split(nearest) if clause.strip()]
+    shared = statement_stems(said) & statement_stems(nearest)
+    whole = [clause for clause in clauses if shared <= statement_stems(clause)]
+    mine, theirs = _directions(said), _directions(whole[0] if len(whole) == 1 else nearest)
+    turned = (word for at, word in mine.items() if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine)
+    return next(turned, "")
+
+
+def _is_denied(said: str, nearest: str) -> bool:
+    mine, theirs = _NEGATION.findall(said), _NEGATION.findall(nearest)
+    if bool(mine) == bool(theirs):
+        return bool(mine) and _denies_another(said, nearest)
+    if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
+        return False
+    if theirs and not _says_what_is_denied(said, nearest):
+        return False
+    denied, other = (said, nearest) if mine else (nearest, said)
+    answers = {word.casefold() for word in _DENIAL.findall(other)} - {
+        word.casefold() for word in _DENIAL.findall(denied)
+    }
+    return not answers
+
+
+def _says_what_is_denied(said: str, nearest: str) -> bool:
+    """Whether the sentence has most of the words next behind a negation of the other's."""
+    stems = statement_stems(said)
+    for denied in _NEGATION.finditer(nearest):
+        words = [word for word in folded(nearest[denied.end() :]) if word not in STOP_WORDS][:_BEHIND]
+        if words and 2 * sum(stem(word) in stems for word in words) >= len(words):
+            return True
+    return False
+
+
+def _denies_another(said: str, nearest: str) -> bool:
+    """Whether each denies, of what both say, only what the other does not: "A, not B" and "B, not A"."""
+    mine, theirs = _denied_stems(said), _denied_stems(nearest)
+    return not mine & theirs and bool(mine & statement_stems(nearest)) and bool(theirs & statement_stems(said))
+
+
+@lru_cache(maxsize=8_000)
+def _denied_stems(text: str) -> frozenset[str]:
+    """What stands behind a negation in its clause."""
+    behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := _NEGATION.search(part)))
+    return frozenset().union(*map(statement_stems, behind))
+
+
+def _altered(said: str, nearest: str) -> str:
+    """A word that decides and stands in the sentence where the other has none or another; all else is a quotation."""
+    mine, theirs = _skeleton(said), _skeleton(nearest)
+    frame, whole = [word for word, _ in mine], [word for word, _ in theirs]
+    for start in range(len(whole) - len(frame) + 1):
+        if whole[start : start + len(frame)] == frame:
+            for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
+                if changed := [word for word in here if word not in there]:
+                    return changed[0]
+                if _NEGATION.search(" ".join(there)) and not _NEGATION.search(" ".join(here)):
+                    return "not"
+            return ""
+    return ""
+
+
+@lru_cache(maxsize=8_000)
+def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The words that decide nothing, each with those before it that do (numbers, negation, direction, scope)."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    decisive: list[str] = []
+    for word in folded(text):
+        number = NUMBER_WORDS.get(word, word)
+        if number[0].isdigit() or word in _DECISIVE:
+            decisive.append({"can": "may", "shall": "must"}.get(word) or canonical(number))
+        else:
+            found.append((word, tuple(decisive)))
+            decisive = []
+    return (*found, ("", tuple(decisive))) if decisive else tuple(found)
+
+
+@lru_cache(maxsize=8_000)
+def _directions(text: str) -> dict[int, str]:
+    """The words of direction in the text, by their side in `_OPPOSITES`."""
+    spoken = [word.casefold() for word in _WORD.findall(text)]
+    phrases = [f"{one} {other}" for one, other in pairwise(spoken)]
+    found: dict[int, str] = {}
+    for word in (*phrases, *spoken):
+        for side in _PLACES.get(word, ()):
+            found.setdefault(side, word)
+    return found
+
+
+def _prefixed(said: str, nearest: str) -> str:
+    """A word that the other text has with or without a prefix of negation only: "valid" and "invalid"."""
+    mine, theirs = frozenset(folded(said)), frozenset(folded(nearest))
+    for here, there in ((mine - theirs, theirs - mine), (theirs - mine, mine - theirs)):
+        for word in here:
+            if len(word) >= _SHORTEST_BASE and any(prefix + word in there for prefix in _PREFIXES):
+                return word
+    return ""

@@ -1,0 +1,338 @@
+"""What stands between a browser and Chainlit: which of its addresses and events are open, and what may be in them.
+
+Chainlit believes what a browser says: it joins the session's id to a path that it later removes, looks sessions up by
+an id in a query, and hands the arguments of events on as they came. So nothing reaches it that is not listed here, and
+what does was made anew from the few fields that our window sends. Chainlit (2.12.0) is archived; none of this is
+mended there.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import parse_qsl
+
+from pydantic import UUID4, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from argot.errors import NotAllowed
+from argot.service.usecases.attachments import MOST_FILES
+from argot.ui.web.authorization import VISITOR, Access, Visitor
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+logger = logging.getLogger(__name__)
+
+ROUTES: Mapping[str, Access] = {
+    "WEBSOCKET /ws/socket.io": "asker",
+    "GET /assets/{filename:path}": "anonymous",
+    "GET /auth/config": "anonymous",
+    "GET /project/translations": "anonymous",
+    "HEAD /": "anonymous",
+    "GET /user": "asker",
+    "GET /project/settings": "asker",
+    "POST /project/threads": "asker",
+    "GET /project/thread/{thread_id}": "asker",
+    "PUT /project/thread": "asker",
+    "DELETE /project/thread": "asker",
+    "GET /{full_path:path}": "asker",
+}
+"""Chainlit's addresses that are open, and to whom. Others are closed, or answered in its place (`chat_routes.py`)."""
+
+FILE = "/project/file"
+MOST_JSON_BYTES = 1024 * 1024
+"""Of what the window sends besides files."""
+MOST_ADDRESS_CHARS = 4096
+MOST_SETTING_CHARS = 1000
+MOST_CHOSEN = 1000
+NO_THREAD = "unknown"
+"""What a thread is called whose name cannot be one: nobody has it, and the window says so."""
+NOT_YOURS = "This window's id is in use by somebody else. Reload the page."
+NO_SESSION = "This window says no id that can be one. Reload the page."
+
+_THREAD = re.compile(r"[\w-]{1,64}", re.ASCII)
+_FRAME = re.compile(r"4([02])([\[{].*)?", re.DOTALL)
+"""Of Socket.IO: a beginning or an event, with nothing between its kind and what comes with it."""
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def _well_formed(value: object) -> object:
+    """Half of a character that a script cut in two would break what it is written to."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+Words = Annotated[str, BeforeValidator(_well_formed)]
+SessionId = Annotated[str, Field(pattern=f"^{_UUID}$")]
+Setting = Annotated[Words, Field(max_length=MOST_SETTING_CHARS)]
+
+
+class _Given(BaseModel):
+    """What a browser sent: fields that are not named are left out."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Asked(_Given):
+    id: UUID4
+    output: Words
+
+
+class FileReference(_Given):
+    id: UUID4
+
+
+class ClientMessage(_Given):
+    message: Asked
+    fileReferences: Annotated[list[FileReference], Field(max_length=MOST_FILES)] | None = None
+
+
+class WindowMessage(_Given):
+    open: Annotated[Words, Field(max_length=MOST_ADDRESS_CHARS)]
+
+
+class ChatSettings(_Given):
+    profile: Setting | None = None
+    context: Setting | None = None
+    tags: Annotated[list[Setting], Field(max_length=MOST_CHOSEN)] | None = None
+
+
+EVENTS: Mapping[str, type[_Given] | None] = {
+    "connection_successful": None,
+    "clear_session": None,
+    "stop": None,
+    "client_message": ClientMessage,
+    "window_message": WindowMessage,
+    "chat_settings_change": ChatSettings,
+}
+"""The events of our window, and the shape of what comes with each."""
+
+UNHEARD = frozenset((
+    "fetch_favorites", "message_favorite", "edit_message", "chat_settings_edit",
+    "audio_start", "audio_chunk", "audio_end",
+))  # fmt: skip
+"""Events that Chainlit's page may send and that nothing of ours needs: dropped without a word."""
+
+
+def is_session_id(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(_UUID, value) is not None
+
+
+def session_of(session_id: object, who: Visitor) -> Any | None:
+    """Chainlit's session of this id, if it is this visitor's; None: there is none, or it is somebody else's."""
+    session = _session(session_id)
+    return session if session is not None and _is_owner(session, who) else None
+
+
+def _session(session_id: object) -> Any | None:
+    from chainlit.session import WebsocketSession
+
+    return WebsocketSession.get_by_id(session_id) if is_session_id(session_id) else None
+
+
+def _is_owner(session: Any, who: Visitor) -> bool:
+    return getattr(session.user, "identifier", None) == who.name
+
+
+# -- the application -------------------------------------------------------------------------------------------------
+
+
+class Window:
+    """Chainlit's application with this before it. It is mounted below all addresses of ours.
+
+    Args:
+        app: Chainlit's.
+        assets: the names of the files its page is made of.
+    """
+
+    def __init__(self, app: FastAPI, assets: frozenset[str]) -> None:
+        self.app = app
+        self.routes = app.routes
+        self.open = ROUTES
+        self.assets = assets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app: ASGIApp = self.app
+        if scope["type"] == "websocket":
+            app = Socket(self.app, scope[VISITOR])
+        elif not self._is_there(scope["path"]):
+            app = PlainTextResponse("There is nothing here.", status_code=404)
+        await app(scope, receive, send)
+
+    def _is_there(self, path: str) -> bool:
+        """Its page takes any address; what else it serves below is a file of that page, and no socket by requests."""
+        _, top, *rest = path.split("/", 2)
+        return top != "ws" and (top != "assets" or "".join(rest) in self.assets)
+
+
+class _Dropped(Exception):
+    """Chainlit does not see this; the message says what it was."""
+
+
+class _Refused(Exception):
+    """This connection cannot go on; the message says why."""
+
+
+class Socket:
+    """One connection of a window: lets through what is listed above, each frame made anew.
+
+    Everything runs over websockets. There is one session in a connection, no namespace besides the usual one, and
+    nothing is answered to by an acknowledgement.
+    """
+
+    def __init__(self, app: ASGIApp, who: Visitor) -> None:
+        self.app = app
+        self.who = who
+        self.begun = False
+        self.ended = False
+        self.reported = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def receive_checked() -> Message:
+            while not self.ended:
+                message = await receive()
+                if message["type"] != "websocket.receive":
+                    return message
+                try:
+                    text = self.cleaned(message.get("text"))
+                except _Dropped as what:
+                    self._report(what)
+                except _Refused as refusal:
+                    self.ended = True
+                    await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)})
+                else:
+                    if text is not None:
+                        return {"type": "websocket.receive", "text": text}
+            return {"type": "websocket.disconnect", "code": 1008}
+
+        async def send_unless_ended(message: Message) -> None:
+            if not self.ended:
+                await send(message)
+
+        if not _is_websocket_alone(scope["query_string"]):
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": "Reload the page."})
+            return
+        await self.app(scope, receive_checked, send_unless_ended)
+
+    def cleaned(self, text: object) -> str | None:
+        """The frame as Chainlit is to see it; None: it is not to see it, and that is as it should be.
+
+        Raises:
+            _Dropped: no window of ours sends this.
+            _Refused: the connection ends.
+        """
+        if text in {"1", "3", "41"}:  # the end, a sign of life, and the end of the session
+            return str(text)
+        found = _FRAME.fullmatch(text) if isinstance(text, str) else None
+        if found is None:
+            raise _Dropped("a frame that is none of Socket.IO's")
+        kind, rest = found.groups()
+        try:
+            data = json.loads(rest) if rest else None
+        except (ValueError, RecursionError) as error:
+            raise _Dropped("a frame that cannot be read") from error
+        return self._event(data) if kind == "2" else self._connecting(data)
+
+    def _connecting(self, auth: Any) -> str:
+        if self.begun:
+            raise _Dropped("a second beginning")
+        if not isinstance(auth, dict) or not is_session_id(auth.get("sessionId")):
+            raise _Refused(NO_SESSION)
+        session = _session(auth["sessionId"])
+        if session is not None and not _is_owner(session, self.who):
+            raise _Refused(NOT_YOURS)
+        self.begun = True
+        thread = auth.get("threadId") or None
+        if thread is not None and not (isinstance(thread, str) and _THREAD.fullmatch(thread)):
+            thread = NO_THREAD
+        made = {"sessionId": auth["sessionId"], "threadId": thread, "clientType": "webapp"}
+        return "40" + json.dumps({**made, "userEnv": None, "chatProfile": None})
+
+    def _event(self, data: Any) -> str | None:
+        name = data[0] if isinstance(data, list) and data else None
+        if not isinstance(name, str) or not self.begun or (name not in EVENTS and name not in UNHEARD):
+            raise _Dropped("an event that is none")
+        if name in UNHEARD:
+            return None
+        shape = EVENTS[name]
+        if shape is None:
+            return "42" + json.dumps([name])
+        try:
+            given = shape.model_validate(data[1] if len(data) > 1 else None)
+        except ValidationError as error:
+            if name == "window_message":  # whatever runs in the page may post some to it, and it passes them all on
+                return None
+            raise _Dropped(f"{name} with what does not belong there") from error
+        return "42" + json.dumps([name, self._as_chainlit_takes_it(given)])
+
+    def _as_chainlit_takes_it(self, given: _Given) -> dict[str, Any]:
+        plain = given.model_dump(mode="json")
+        if isinstance(given, ClientMessage):
+            plain["message"] |= {"name": self.who.name, "type": "user_message", "createdAt": None}
+            files = dict.fromkeys(one["id"] for one in plain["fileReferences"] or ())
+            plain["fileReferences"] = [{"id": one} for one in files]
+        return plain
+
+    def _report(self, what: _Dropped) -> None:
+        """Once in a connection, however often it happens."""
+        if not self.reported:
+            self.reported = True
+            logger.warning("'%s' sent the chat window %s; dropped, like all such that follow", self.who.name, what)
+
+
+def _is_websocket_alone(query: bytes) -> bool:
+    """Whether a connection begins as a websocket of its own: no other one is taken on, no other transport named."""
+    given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    return sorted(pair for pair in given if pair[0] != "t") == [("EIO", "4"), ("transport", "websocket")]
+
+
+# -- inside Chainlit: what holds even if something above does not ---------------------------------------------------
+
+
+def confine() -> None:
+    """A session's files lie in a folder of its own below Chainlit's, and nothing else is ever removed with it."""
+    from chainlit import server
+    from chainlit.config import FILES_DIRECTORY
+    from chainlit.session import BaseSession, WebsocketSession
+
+    def files_dir(self: Any) -> Path:
+        return folder_in(FILES_DIRECTORY, self.id)
+
+    BaseSession.files_dir = property(files_dir)
+    server.sio.eio.transports = ["websocket"]
+    handlers = server.sio.handlers["/"]
+    for name in [one for one in handlers if one not in {"connect", "disconnect", *EVENTS}]:
+        del handlers[name]
+    for name in EVENTS:
+        handlers[name] = _with_session(handlers[name], WebsocketSession.get)
+
+
+def folder_in(base: Path, session_id: object) -> Path:
+    """The folder of a session below this one.
+
+    Raises:
+        NotAllowed: the id is none, or the folder leads elsewhere.
+    """
+    if not is_session_id(session_id):
+        raise NotAllowed(NO_SESSION)
+    folder = base / str(session_id)
+    if folder.is_symlink() or folder.resolve().parent != base.resolve():
+        raise NotAllowed(f"The folder {folder} leads elsewhere. Remove it.")
+    return folder
+
+
+def _with_session(handler: Callable[..., Awaitable[Any]], find: Callable[[str], Any]) -> Callable[..., Awaitable[Any]]:
+    """Chainlit's handler, unless another connection has taken this one's session: then there is nothing to do."""
+
+    @wraps(handler)
+    async def handle(sid: str, *arguments: Any) -> Any:
+        return await handler(sid, *arguments) if find(sid) is not None else None
+
+    return handle

@@ -1,0 +1,214 @@
+"""Addresses of the chat window that Argot answers itself, in place of Chainlit: its own does too little, or too much.
+
+Chainlit serves whatever lies in a folder it can write to, answers 500 for a window that is closed or an answer that is
+somebody else's, and keeps what was uploaded under an ending that its sender chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, File, HTTPException, Query, UploadFile
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from argot.errors import ArgotError
+from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
+from argot.ui.web.authorization import Visitor, needs, visitor
+from argot.ui.web.connections import limited
+from argot.ui.web.error_pages import problems_of, status_of
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+ASSETS = Path(__file__).parent / "assets"
+TYPES = {
+    "argot.css": "text/css",
+    "argot.js": "text/javascript",
+    "door.css": "text/css",
+    **dict.fromkeys(("account.svg", "favicon.svg", "glossary.svg", "picture.svg"), "image/svg+xml"),
+    **dict.fromkeys(("logo_dark.svg", "logo_light.svg"), "image/svg+xml"),
+}
+"""All that is served below /public: what we ship, from where it was installed."""
+PLAIN_BYTES = "application/octet-stream"
+CLOSED = "This window is not open any more. Reload the page."
+NO_ACTION = "There is no such button any more. Reload the page."
+
+Who = Annotated[Visitor, Depends(visitor)]
+Label = Annotated[Words, Field(max_length=20_000)]
+
+
+class SessionNamed(BaseModel):
+    session_id: SessionId
+
+
+class Judged(BaseModel):
+    forId: Annotated[str, Field(max_length=100)]
+    value: Literal[0, 1]
+    comment: Words | None = None
+
+
+class GivenFeedback(BaseModel):
+    feedback: Judged
+
+
+class TakenFeedback(BaseModel):
+    feedbackId: Annotated[str, Field(max_length=100)]
+
+
+class Pressed(BaseModel):
+    name: Label
+    payload: dict[str, Any]
+    label: Label = ""
+    tooltip: Label = ""
+    icon: Label | None = None
+    forId: Label | None = None
+    id: Label
+
+
+class PressedIn(BaseModel):
+    action: Pressed
+    sessionId: SessionId
+
+
+class WindowRoute(APIRoute):
+    """Says what goes wrong as Chainlit's page reads it, and bounds what is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def in_words(request: Request) -> Response:
+            if self.path != FILE:
+                request = Request(request.scope, limited(request.receive, MOST_JSON_BYTES))
+            try:
+                return await handle(request)
+            except HTTPException as error:
+                return told_to_window(error.status_code, str(error.detail))
+            except RequestValidationError as error:
+                return told_to_window(422, problems_of(error))
+            except ArgotError as error:
+                return told_to_window(status_of(error), str(error))
+
+        return in_words
+
+
+def told_to_window(status: int, text: str) -> Response:
+    return JSONResponse({"detail": text}, status, {"Cache-Control": "no-store"})
+
+
+def put_chainlits_errors_in_words(app: FastAPI) -> None:
+    """What the service says to one of Chainlit's own addresses."""
+
+    @app.exception_handler(ArgotError)
+    async def told(request: Request, error: ArgotError) -> Response:
+        return told_to_window(status_of(error), str(error))
+
+
+def chat_routes() -> APIRouter:
+    router = APIRouter(route_class=WindowRoute)
+    _looks(router)
+    _feedback(router)
+    _session(router)
+    return router
+
+
+def _looks(router: APIRouter) -> None:
+    @router.get("/public/{filename:path}")
+    @needs("anonymous")
+    async def public(filename: str) -> Response:
+        if filename not in TYPES:
+            raise HTTPException(404, "There is nothing here.")
+        return _asset(filename)
+
+    @router.get("/favicon")
+    @needs("anonymous")
+    async def favicon() -> Response:
+        return _asset("favicon.svg")
+
+    @router.get("/logo")
+    @needs("anonymous")
+    async def logo(theme: Literal["light", "dark"] = "light") -> Response:
+        return _asset(f"logo_{theme}.svg")
+
+    @router.get("/avatars/{avatar_id:str}")
+    @needs("anonymous")
+    async def avatar(avatar_id: str) -> Response:
+        """Argot has one; people are shown by their initials."""
+        return _asset("avatars/argot.svg" if avatar_id.casefold() in {"argot", "default"} else "favicon.svg")
+
+
+def _asset(name: str) -> Response:
+    return FileResponse(ASSETS / name, media_type=TYPES.get(name, "image/svg+xml"))
+
+
+def _feedback(router: APIRouter) -> None:
+    # Chainlit's script knows no token against forgery: of all these the guard checks where they come from.
+    @router.put("/feedback")
+    @needs("asker", csrf=False)
+    async def give(given: GivenFeedback) -> Response:
+        from chainlit.types import Feedback
+
+        judged = given.feedback
+        feedback = Feedback(forId=judged.forId, value=judged.value, comment=judged.comment)
+        return JSONResponse({"success": True, "feedbackId": await _layer().upsert_feedback(feedback)})
+
+    @router.delete("/feedback")
+    @needs("asker", csrf=False)
+    async def take(given: TakenFeedback) -> Response:
+        await _layer().delete_feedback(given.feedbackId)
+        return JSONResponse({"success": True})
+
+
+def _layer() -> Any:
+    from chainlit.data import get_data_layer
+
+    return get_data_layer()
+
+
+def _session(router: APIRouter) -> None:
+    @router.post("/set-session-cookie")
+    @needs("asker", csrf=False)
+    async def sticky(given: SessionNamed) -> Response:
+        """For several processes behind a balancer, which there are not: nothing is set."""
+        return JSONResponse({"message": "There is one process."})
+
+    @router.post("/project/action")
+    @needs("asker", csrf=False)
+    async def action(who: Who, given: PressedIn) -> Response:
+        from chainlit.config import config
+        from chainlit.server import call_action
+        from chainlit.types import CallActionRequest
+
+        session = _own_session(given.sessionId, who)
+        if given.action.name not in config.code.action_callbacks:
+            raise HTTPException(404, NO_ACTION)
+        pressed = CallActionRequest(action=given.action.model_dump(), sessionId=given.sessionId)
+        answer: Response = await call_action(pressed, session.user)
+        return answer
+
+    @router.post(FILE)
+    @needs("asker", csrf=False)
+    async def upload(
+        who: Who, session_id: Annotated[SessionId, Query()], file: Annotated[UploadFile, File()]
+    ) -> Response:
+        """Kept until it is sent, under a name of ours and as mere bytes, whatever its sender calls them.
+
+        How large it may be the guard knows, and at last the use case that takes it.
+        """
+        session = _own_session(session_id, who)
+        session.files_dir.mkdir(exist_ok=True)
+        content = await file.read()
+        return JSONResponse(await session.persist_file(file.filename or "file", PLAIN_BYTES, content=content))
+
+
+def _own_session(session_id: str, who: Visitor) -> Any:
+    session = session_of(session_id, who)
+    if session is None:
+        raise HTTPException(404, CLOSED)
+    return session

@@ -1,0 +1,125 @@
+"""How many connections there may be, of one address and in all: each takes a file handle from everybody else.
+
+When an address has as many as it may, the one that has kept the service waiting longest makes room for the newcomer:
+it says nothing, sends half a request, or does not read its answer. So who opens thousands of connections loses their
+own, and somebody else at the same address still gets in. Where nobody keeps the service waiting (all are being
+answered, or are open windows), the newcomer is turned away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+from argot.ui.web.authentication import Network, within
+
+logger = logging.getLogger(__name__)
+
+TELL_EVERY = 60.0
+"""Seconds between two lines in the log about this."""
+FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+Address: TypeAlias = str
+Waited: TypeAlias = Callable[[], float | None]
+"""For how many seconds the other side has kept us waiting; None: it does not."""
+
+
+class ConnectionLimits:
+    """Counts the connections of a service.
+
+    Args:
+        total, per_address: so many there may be; 0: any number.
+        proxies: who passes on the connections of many; each of these may have as many as there may be in all.
+        clock: in seconds, for the log.
+    """
+
+    def __init__(
+        self,
+        total: int = 0,
+        per_address: int = 0,
+        proxies: tuple[Network, ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._total = total
+        self._per_address = per_address
+        self._proxies = proxies
+        self._clock = clock
+        self._open: dict[Address, dict[asyncio.Transport, Waited]] = {}
+        self._count = 0
+        self._told = -TELL_EVERY
+
+    def enter(self, connection: asyncio.Transport, waited: Waited) -> bool:
+        """Count a new connection in, for which another may have to make room; False if there is none."""
+        peer = peer_of(connection)
+        address, many = counted_as(peer), within(peer, self._proxies)
+        while full := self._full_at(address, 0 if many else self._per_address):
+            self._tell(full, address)
+            if not self._make_room(full):
+                return False
+        self._open.setdefault(address, {})[connection] = waited
+        self._count += 1
+        return True
+
+    def leave(self, connection: asyncio.Transport) -> None:
+        """Count a connection out that has ended; one that never got in, or made room, is counted out already."""
+        address = counted_as(peer_of(connection))
+        there = self._open.get(address, {})
+        if connection in there:
+            del there[connection]
+            self._count -= 1
+            if not there:
+                del self._open[address]
+
+    def _full_at(self, address: Address, most: int) -> Address:
+        """The address of which one has to go; empty: there is room. `most`: of this one; 0: any number."""
+        if most and len(self._open.get(address, ())) >= most:
+            return address
+        if self._total and self._count >= self._total:
+            return max(self._open, key=lambda one: len(self._open[one]))
+        return ""
+
+    def _make_room(self, address: Address) -> bool:
+        """End the connection of this address that has kept us waiting longest, whatever is still to be sent to it."""
+        waiting = [(seconds, one) for one, waited in self._open[address].items() if (seconds := waited()) is not None]
+        if not waiting:
+            return False
+        _, longest = max(waiting, key=lambda pair: pair[0])
+        self.leave(longest)
+        longest.abort()
+        return True
+
+    def _tell(self, full: Address, newcomer: Address) -> None:
+        now = self._clock()
+        if now - self._told < TELL_EVERY:
+            return
+        self._told = now
+        logger.warning(
+            "%d connections are open, %d of them from %s: whoever keeps the service waiting longest makes room for one"
+            " from %s (settings 'connections', 'connections_per_address')",
+            self._count,
+            len(self._open[full]),
+            full,
+            newcomer,
+        )
+
+
+def peer_of(connection: asyncio.Transport) -> str:
+    """The address at the other end; empty if it had hung up before anybody asked."""
+    name = connection.get_extra_info("peername")
+    return str(name[0]) if name else ""
+
+
+def counted_as(peer: str) -> Address:
+    """By which address a connection is counted: of IPv6 by the network of 64 bits, for a machine can have all in it."""
+    try:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+    except ValueError:
+        return peer
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((address, 64), strict=False))

@@ -207,6 +207,11 @@ class KnowledgeBase:
                 self._threads = await Threads.open(self.home / layout.THREADS)
             return self._threads
 
+    def scrubs(self) -> list[Callable[[], Any]]:
+        """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
+        opened = (self._people, self._glossary, self._threads, self._corpus)
+        return [store.scrub for store in opened if store is not None]
+
     async def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """A question's journey, compiled over the threads' checkpoints."""
         if self._graph is None:

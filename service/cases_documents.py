@@ -16,12 +16,13 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Reader, Text, case
+from argot.service.scrubbing import scrubbed
 from argot.service.shapes import audience_of, jsonable, passage
 from argot.service.worker import HandOver, stream, told
 from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
-    from argot.corpus.ingest import IngestEvent
+    from argot.corpus.ingest import Corpus, IngestEvent
 
 Paths = Annotated[list[str], Field(min_length=1)]
 Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
@@ -87,7 +88,15 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
     corpus = await kb.load()
     async with kb.writing:
         plain: dict[str, Any] = jsonable(await kb.blocking(corpus.remove, principal, document))
+        await kb.blocking(_forget_evidence, kb, corpus)
+    await scrubbed(kb)
     return plain
+
+
+def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
+    """Proposed meanings quote documents."""
+    quoted = kb.glossary.quoted_passages()
+    kb.glossary.forget_evidence(quoted - corpus.store.live(quoted))
 
 
 @case("asker", local=False)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from argot.errors import NotFound
 from argot.service.cases_thread_files import thread_files
-from argot.service.cases_threads import thread_delete, thread_read
+from argot.service.cases_threads import delete_thread, thread_read
 from argot.service.home import now
 from argot.service.owner import KnowledgeBase
 from argot.service.people import LOCAL_NAME
 from argot.service.registry import Text, case
-from argot.service.retention import scrubbed
+from argot.service.scrubbing import scrubbed
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -60,17 +60,13 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     while found := [one for each in names for one in await threads.of(each)]:
         for thread in found:
             erased["files"] += len(await threads.files(thread.owner, thread.id))
-            await thread_delete(kb, Principal(thread.owner), thread=thread.id)
+            await delete_thread(kb, thread.owner, thread.id)
             erased["conversations"] += 1
     await kb.chores_done()
     erased["questions"] = await kb.blocking(kb.glossary.erase_person, names)
     erased["rows"] = await kb.blocking(kb.people.erase, names)
     if not any(erased.values()):
         raise _nobody(name)
-    if erased["files"]:
-        corpus = await kb.load()
-        async with kb.writing:
-            await kb.blocking(corpus.store.forget_deleted_words)
     whole = await scrubbed(kb)
     return {"name": name, **erased, "files_clean": whole, "still_named": await _still_named(kb, name)}
 

@@ -21,6 +21,7 @@ from argot.service.cases_questions import in_thread
 from argot.service.home import now
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Text, case
+from argot.service.scrubbing import scrubbed
 from argot.service.shapes import jsonable
 from argot.service.threads import ThreadFile, Threads
 from argot.service.worker import stream
@@ -77,6 +78,7 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
         raise NotFound(f"There is no file '{name}' in this conversation.")
     await forget_files(kb, thread, [found.document])
     await threads.detach(thread, found.document)
+    await scrubbed(kb)
     return {"file": jsonable(found)}
 
 

@@ -11,8 +11,9 @@ from argot.service.cases_questions import Tags, run_context
 from argot.service.cases_thread_files import forget_files
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Count, Text, case
+from argot.service.scrubbing import scrubbed
 from argot.service.shapes import jsonable
-from argot.service.threads import Manner
+from argot.service.threads import Manner, Thread
 from argot.types import Principal
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
@@ -38,14 +39,24 @@ async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 @case("asker")
 async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
-    """Delete a thread with all its checkpoints and feedback, and the files that were put into it."""
+    """Delete a thread with all its checkpoints and feedback, the files that were put into it, and the wording of its
+    questions in the managers' queue.
+    """
+    plain: dict[str, Any] = jsonable(await delete_thread(kb, principal.name, thread))
+    await kb.blocking(kb.glossary.erase_questions, thread=thread)
+    await scrubbed(kb)
+    return plain
+
+
+async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
+    """Without what several deletions share: questions in the managers' queue, and the last step (`scrubbed`)."""
     threads = await kb.threads()
-    await threads.own(principal.name, thread)
+    await threads.own(owner, thread)
     async with kb.turn_of(thread):
         await forget_files(kb, thread)
-        plain: dict[str, Any] = jsonable(await threads.delete(principal.name, thread))
-    await kb.blocking(kb.people.notices.forget, principal.name, thread)
-    return plain
+        deleted = await threads.delete(owner, thread)
+    await kb.blocking(kb.people.notices.forget, owner, thread)
+    return deleted
 
 
 @case("asker")

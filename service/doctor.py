@@ -21,6 +21,7 @@ from argot.service import home as layout
 from argot.service.doctor_model import model_findings, without_password
 from argot.service.findings import Finding, attempt, bad, good
 from argot.service.lock import read_owner
+from argot.service.owner import finish_cut_off
 from argot.service.slack_check import slack_findings
 from argot.service.sqlite import check_database
 from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings
@@ -32,7 +33,7 @@ FREE_GB = 1.0
 def diagnose(home: Path, settings: Settings) -> list[Finding]:
     """Look at everything, in the order in which problems should be mended."""
     home = home.expanduser().absolute()
-    findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home)]
+    findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home), *_restore(home)]
     if not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
@@ -128,6 +129,15 @@ def _free_space(home: Path) -> Finding:
     if free < FREE_GB:
         return bad("free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB")
     return good("free space", f"{free:.1f} GB on the disk of {place}")
+
+
+def _restore(home: Path) -> Iterator[Finding]:
+    """One that was cut off; the stores are looked at afterwards."""
+    try:
+        if said := finish_cut_off(home):
+            yield good("restore", said)
+    except KnowledgeBaseBusy as busy:
+        yield good("restore", f"is going on: {busy}")
 
 
 def _embedder(settings: Settings) -> Finding:

@@ -30,6 +30,11 @@ def is_knowledge_base(home: Path) -> bool:
     return any((home / name).exists() for name in (MARKER, *DATABASES))
 
 
+def is_scratch(name: str) -> bool:
+    """Whether a file stands for a process that has the folder, or had it and was killed."""
+    return name in ("lock", "owner.json") or name.startswith((".owner.json.", f".{MARKER}."))
+
+
 def require(home: Path) -> None:
     """Refuse a folder that holds no knowledge base, or one of a newer Argot.
 
@@ -58,7 +63,7 @@ def create(home: Path) -> bool:
     _check_path(home)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        foreign = [path.name for path in home.iterdir() if path.name not in ("lock", "owner.json")]
+        foreign = [path.name for path in home.iterdir() if not is_scratch(path.name)]
     except OSError as error:
         raise InvalidInput(f"{home} cannot hold a knowledge base: {error.strerror}. Give another --home.") from error
     if foreign:

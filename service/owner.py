@@ -19,10 +19,10 @@ from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
 from argot.service import home as layout
+from argot.service import restore
 from argot.service.limits import Gate, Limits
 from argot.service.lock import HomeLock, read_owner
 from argot.service.people import People, local_principal
-from argot.service.restore import finish_restore
 from argot.service.sessions import DAY, HOUR, Lifetimes
 from argot.service.sqlite import check_database, damage_named
 from argot.service.threads import Threads
@@ -97,13 +97,14 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the command that mends it.
         """
         home = home.expanduser().absolute()
+        if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
+            logger.warning("%s", said)
         if create:
             layout.create(home)
         else:
             layout.require(home)
         lock = take_lock(home, patience)
         try:
-            finish_restore(home)
             for name in layout.DATABASES:
                 check_database(home / name)
         except BaseException:
@@ -215,6 +216,11 @@ class KnowledgeBase:
                 self._threads = await Threads.open(self.home / layout.THREADS)
             return self._threads
 
+    def scrubs(self) -> list[Callable[[], Any]]:
+        """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
+        opened = (self._people, self._glossary, self._threads, self._corpus)
+        return [store.scrub for store in opened if store is not None]
+
     async def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """A question's journey, compiled over the threads' checkpoints."""
         if self._graph is None:
@@ -299,6 +305,21 @@ class KnowledgeBase:
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
         return task
+
+
+def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:
+    """Bring a restore to its end that was cut off, and say what became of it; empty if there was none.
+
+    Raises:
+        KnowledgeBaseBusy
+    """
+    if not restore.cut_off(home):
+        return ""
+    lock = take_lock(home, patience)
+    try:
+        return restore.finish_restore(home)
+    finally:
+        lock.release()
 
 
 def take_lock(home: Path, patience: float) -> HomeLock:

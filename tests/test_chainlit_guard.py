@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,10 @@ class Site(Served):
     def proof(self, client: httpx.AsyncClient) -> dict[str, str]:
         """What shows a socket who connects."""
         return {"Origin": self.url, "Cookie": "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)}
+
+    def jar(self, name: str) -> list[dict[str, str]]:
+        """The same for a browser with a screen."""
+        return [{"name": one, "value": value, "url": self.url} for one, value in self.cookies[name].items()]
 
     @property
     def socket(self) -> str:
@@ -547,3 +552,95 @@ async def test_nothing_that_is_sent_to_an_address_breaks_it(site: Site, ann: htt
         for path in ("/feedback", "/project/action", "/project/threads", "/project/thread"):
             large = await ann.request("PUT", path, content=b'{"a": "' + b"x" * 2_000_000)
             assert large.status_code in {404, 405, 413}, path
+
+
+SCRIPT = "document.documentElement.dataset.ran = 1; try { parent.document.title = 'ran' } catch (error) {}"
+ACTIVE = {
+    "evil.html": ("text/html", f"<!doctype html><title>x</title><script>{SCRIPT}</script>"),
+    "evil.xhtml": ("application/xhtml+xml", f'<html xmlns="http://www.w3.org/1999/xhtml"><script>{SCRIPT}</script></html>'),
+    "evil.svg": ("image/svg+xml", f'<svg xmlns="http://www.w3.org/2000/svg"><script>{SCRIPT}</script></svg>'),
+    "evil.xml": ("text/xml", f'<x xmlns:h="http://www.w3.org/1999/xhtml"><h:script>{SCRIPT}</h:script></x>'),
+    "evil.js": ("text/javascript", SCRIPT),
+    "evil.css": ("text/css", "html { background: url(http://tracker.example/x) }"),
+    "evil.mhtml": ("multipart/related", f"MIME-Version: 1.0\nContent-Type: text/html\n\n<script>{SCRIPT}</script>"),
+    "evil.swf": ("application/x-shockwave-flash", "FWS"),
+    "evil.wasm": ("application/wasm", "\0asm\1\0\0\0"),
+    "evil.pdf": ("application/pdf", "%PDF-1.4\n1 0 obj<</OpenAction<</S/JavaScript/JS(app.alert(1))>>>>endobj"),
+}  # fmt: skip
+
+
+def _upload_all(site: Site, session: str) -> dict[str, str]:
+    async def upload() -> dict[str, str]:
+        async with site.person("ann") as client:
+            one = Window(site, client)
+            await one.open(session)
+            ids = {}
+            for name, (kind, text) in ACTIVE.items():
+                file = {"file": (name, text.encode(), kind)}
+                put = await client.post("/project/file", params={"session_id": session}, files=file)
+                assert put.status_code == 200, name
+                ids[name] = put.json()["id"]
+            await one.client.disconnect()  # the session waits for its window to come back
+            return ids
+
+    return asyncio.run(upload())
+
+
+@pytest.mark.browser
+def test_nothing_that_was_uploaded_runs_here(chromium: Any, site: Site) -> None:
+    """Opened by an administrator in a browser, wherever it might be served, and named as a script by a page of ours."""
+    session = str(uuid4())
+    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+        ids = thread.submit(_upload_all, site, session).result()
+    context = chromium.new_context()
+    context.add_cookies(site.jar("root"))
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    for name, id_ in ids.items():
+        folder = f"{site.home.name}/chat/.files/{session}"
+        for path in (
+            f"/project/file/{id_}?session_id={session}", f"/public/{id_}.bin", f"/public/{name}",
+            f"/public/..%2f.files%2f{session}%2f{id_}.bin", f"/assets/..%2f..%2f.files%2f{session}%2f{id_}.bin",
+            f"/copilot/..%2f{folder}",
+        ):  # fmt: skip
+            answer = page.goto(f"{site.url}{path}")
+            assert answer.status == 404, path
+            assert page.evaluate("document.documentElement.dataset.ran") is None
+    page.goto(f"{site.url}/account")
+    for address in (f"/project/file/{ids['evil.js']}?session_id={session}", "/account/data", "data:text/javascript,1"):
+        blocked = "(src) => new Promise((done) => { const one = document.createElement('script'); one.src = src;"
+        blocked += " one.onload = () => done('ran'); one.onerror = () => done('blocked'); document.body.append(one); })"
+        assert page.evaluate(blocked, address) == "blocked", address
+    context.close()
+
+
+@pytest.mark.browser
+def test_the_original_of_a_document_is_saved_and_never_opened(chromium: Any, site: Site) -> None:
+    upload = {"file": ("evil.html", ACTIVE["evil.html"][1].replace("<script>", "Four doors.<script>"), "text/html")}
+    headers = {"Origin": site.url}
+    with httpx.Client(base_url=site.url, cookies=site.cookies["root"], headers=headers, timeout=PATIENCE) as root:
+        token = re.search(r'name="csrf" value="(\w+)"', root.get("/account").text)
+        assert token
+        put = root.post("/api/documents", files=upload, headers={"X-CSRF-Token": token[1]})
+        assert put.status_code == 201, put.text
+        path = f"/api/documents/{put.json()['document']['id']}/original"
+        given = root.get(path)
+        assert given.headers["content-disposition"].startswith("attachment")
+        assert (
+            "sandbox" in given.headers["content-security-policy"]
+            and given.headers["x-content-type-options"] == "nosniff"
+        )
+        for other in ("/account/data", "/glossary/files/export?format=csv"):
+            saved = root.get(other)
+            assert saved.headers["content-disposition"].startswith("attachment"), other
+            assert saved.headers["content-security-policy"] == "default-src 'none'; sandbox", other
+    context = chromium.new_context(accept_downloads=True)
+    context.add_cookies(
+        [{"name": name, "value": value, "url": site.url} for name, value in site.cookies["root"].items()]
+    )
+    page = context.new_page()
+    page.goto(f"{site.url}/account")
+    with page.expect_download(timeout=1000 * PATIENCE):
+        page.evaluate("(path) => { window.location.href = path }", path)
+    assert page.url.endswith("/account")
+    context.close()

@@ -20,13 +20,17 @@ from argot.results import AskResult
 from argot.service import cases
 from argot.service.owner import KnowledgeBase
 from argot.service.threads import Thread
+from argot.ui.chainlit_guard import is_thread_id
 from argot.ui.chat_people import asker, current_principal
 from argot.ui.chat_setup import NAME
 from argot.ui.chat_threads import ensure_thread
 from argot.ui.chat_view import view
+from argot.ui.pages.base import number
 
 MOST_RUNS = 10_000
 """Answers given in this process whose thumbs can still be pressed without reloading the page."""
+MOST_LISTED = 1000
+"""Conversations in one page of the list, whatever is asked for."""
 
 
 class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
@@ -52,8 +56,8 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         if filters.search:
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread["title"].casefold()]
-        start = int(pagination.cursor) if (pagination.cursor or "").isdigit() else 0
-        end = start + pagination.first
+        start = max(number(pagination.cursor), 0)
+        end = start + min(max(pagination.first, 0), MOST_LISTED)
         page = [self._head(thread) for thread in found[start:end]]
         return PaginatedResponse(PageInfo(end < len(found), str(start), str(end)), page)
 
@@ -146,7 +150,13 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         """The knowledge base belongs to the service and is closed there."""
 
     async def _own(self, thread_id: str) -> Thread:
-        """What is known of a conversation of one's own without reading all of it."""
+        """What is known of a conversation of one's own without reading all of it.
+
+        Raises:
+            NotFound
+        """
+        if not is_thread_id(thread_id):
+            raise NotFound("There is no such conversation.")
         principal = await current_principal(self.kb)
         return await (await self.kb.threads()).own(principal.name, thread_id)
 
@@ -212,9 +222,9 @@ def _steps(thread: dict[str, Any], result: AskResult, said: dict[str, Any] | Non
 
 def _turn_in(identifier: str) -> tuple[str, int]:
     thread, _, turn = identifier.rpartition(".")
-    if not thread or not turn.isdigit():
+    if not thread or number(turn) < 0:
         raise NotFound("That answer is not known any more. Reload the page and try again.")
-    return thread, int(turn)
+    return thread, number(turn)
 
 
 def _announced(thread_id: str) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ACCOUNT = "/account"
 CHANGED = "Your password is changed, and you are signed out everywhere else."
+YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
+MOST_PASSWORD_CHARS = 2000
 DIFFERENT = "The two new passwords differ. Type the same one twice."
 Who = Annotated[Visitor, Depends(visitor)]
 Field = Annotated[str, Form(max_length=2000)]
@@ -58,7 +60,35 @@ def refused(status: int, reason: str, who: Visitor | None) -> Response:
     return page("refused.html", status, reason=reason, who=who, heading=heading)
 
 
-def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
+class Confirmation:
+    """Asks for one's own password again before something that a stolen page must not do by itself.
+
+    Who has none in Argot is not asked: the person at this machine before anybody signs in, and people whom a proxy
+    signs in. Given a password (`argot user password NAME`), they are asked as well.
+    """
+
+    def __init__(self, kb: KnowledgeBase, sign_in: SignIn, address: Callable[[Request], str]) -> None:
+        self.kb = kb
+        self.sign_in = sign_in
+        self.address = address
+
+    def asked_of(self, who: Visitor) -> bool:
+        user = self.kb.people.find(who.name)
+        return user is not None and user.has_password
+
+    async def require(self, request: Request, who: Visitor) -> None:
+        """Given as the field `your_password` of the form.
+
+        Raises:
+            SignInRefused
+        """
+        if self.asked_of(who):
+            given = (await request.form()).get(YOUR_PASSWORD)
+            password = given[:MOST_PASSWORD_CHARS] if isinstance(given, str) else ""
+            await self.sign_in.confirm(who.name, password, self.address(request))
+
+
+def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
     router = APIRouter()
 
     @router.get(SIGN_IN)
@@ -101,11 +131,11 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
         await leave(kb, request.scope.get(VISITOR))
         return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
 
-    router.include_router(account_pages(kb, door, sign_in))
+    router.include_router(account_pages(kb, door, sign_in, confirmation))
     return router
 
 
-def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
+def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
     def account(who: Visitor, status: int = 200, **said: str) -> Response:
@@ -148,10 +178,13 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
 
     @router.post("/keys")
     @needs("asker")
-    async def make_key(who: Who, name: Field = "", days: Field = "") -> Response:
+    async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
         """The new key stands on this one page, and nowhere else."""
         try:
+            await confirmation.require(request, who)
             made = await cases.result(kb, who.principal, "key_add", name=name, days=days.strip() or None)
+        except SignInRefused as refusal:
+            return account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
             return account(who, 400, error=str(error))
         return account(who, new_key=made["key"])

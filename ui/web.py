@@ -219,8 +219,9 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
     from argot.ui.access import needs, unforged
     from argot.ui.api.routes import api_routes
     from argot.ui.chat_sources import sources
+    from argot.ui.pages.people import people_pages
     from argot.ui.pages.routes import glossary_pages
-    from argot.ui.sign_in import sign_in_pages
+    from argot.ui.sign_in import Confirmation, sign_in_pages
     from argot.ui.slack.routes import slack_routes
     from argot.ui.web_errors import put_errors_in_words
     from argot.ui.web_watch import metrics_of
@@ -254,9 +255,12 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
         """What was counted, for Prometheus. Without signing in: setting `metrics_networks` (`web_watch.py`)."""
         return metrics_of(kb)
 
-    app.include_router(sign_in_pages(kb, door, SignIn(kb)))
+    sign_in = SignIn(kb)
+    confirmation = Confirmation(kb, sign_in, lambda request: door.address(request.scope, request.headers))
+    app.include_router(sign_in_pages(kb, door, sign_in, confirmation))
     app.include_router(sources(kb))
     app.include_router(glossary_pages(kb))
+    app.include_router(people_pages(kb, confirmation))
     app.include_router(api_routes(kb))
     app.include_router(slack_routes(kb))
     return app

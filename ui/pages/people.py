@@ -9,25 +9,47 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import Conflict, InvalidInput
 from argot.service.owner import KnowledgeBase
 from argot.service.people import EVERY_CONTEXT
+from argot.service.sign_in import SignInRefused
 from argot.ui.access import Visitor, needs
 from argot.ui.pages.base import BoundedRoute, Pages, Who, form_of, page, person_link, sent_to_address
 from argot.ui.pages.fields import between_commas
+from argot.ui.sign_in import Confirmation
 
 PEOPLE = "/people"
 SHOWN = 200
 FIELDS = ("name", "display_name", "groups", "role")
+CONFIRMED = frozenset({"user_add", "user_set", "user_password", "user_restore"})
+"""What lets somebody in, or further in. Shutting out is never held up."""
 EMPTY: dict[str, Any] = {**dict.fromkeys(FIELDS, ""), "role": "asker", "manages": []}
 
 
-def people_pages(kb: KnowledgeBase) -> APIRouter:
+class PeoplePages(Pages):
+    """Use cases of people, on behalf of a visitor."""
+
+    def __init__(self, kb: KnowledgeBase, confirmation: Confirmation) -> None:
+        super().__init__(kb)
+        self.confirmation = confirmation
+
+    async def change(self, request: Request, who: Visitor, name: str, /, **parameters: Any) -> Any:
+        """A use case that changes something; some take one's own password once more.
+
+        Raises:
+            SignInRefused: that is missing or wrong.
+        """
+        if name in CONFIRMED:
+            await self.confirmation.require(request, who)
+        return await self.call(who, name, **parameters)
+
+
+def people_pages(kb: KnowledgeBase, confirmation: Confirmation) -> APIRouter:
     router = APIRouter(prefix=PEOPLE, route_class=BoundedRoute)
-    pages = Pages(kb)
+    pages = PeoplePages(kb, confirmation)
     _everybody(router, pages)
     _somebody(router, pages)
     return router
 
 
-def _everybody(router: APIRouter, pages: Pages) -> None:
+def _everybody(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("")
     @needs("admin")
     async def people(request: Request, who: Who, q: str = "") -> Response:
@@ -45,15 +67,16 @@ def _everybody(router: APIRouter, pages: Pages) -> None:
             _require_contexts(given)
             told = {"name": given["name"], "display_name": given["display_name"], "groups": _groups(given)}
             rights = {"role": given["role"], "manages": given["manages"] if given["role"] == "manager" else None}
-            made = await pages.call(who, "user_add", **told, **rights, **chosen, new=True, in_window=True)
-        except (InvalidInput, Conflict) as error:
+            more = {**told, **rights, **chosen, "new": True, "in_window": True}
+            made = await pages.change(request, who, "user_add", **more)
+        except (InvalidInput, Conflict, SignInRefused) as error:
             return await _list_page(pages, request, who, given=given, error=error)
         if "password" in made:
             return page("password.html", request, who, user=made, password=made["password"], new=True)
         return sent_to_address(person_link(made["name"], done="person"))
 
 
-def _somebody(router: APIRouter, pages: Pages) -> None:
+def _somebody(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("/{name}")
     @needs("admin")
     async def person(request: Request, who: Who, name: str) -> Response:
@@ -71,8 +94,9 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
     async def password(request: Request, who: Who, name: str) -> Response:
         form = await form_of(request)
         try:
-            made = await pages.call(who, "user_password", name=name, **_typed_password(form), in_window=True)
-        except InvalidInput as error:
+            more = {**_typed_password(form), "in_window": True}
+            made = await pages.change(request, who, "user_password", name=name, **more)
+        except (InvalidInput, SignInRefused) as error:
             return await _person_page(pages, request, who, name, error)
         if "password" in made:
             return page("password.html", request, who, user=made, password=made["password"], new=False)
@@ -95,14 +119,14 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
 
     async def done(request: Request, who: Visitor, name: str, what: str, case: str, **more: Any) -> Response:
         try:
-            await pages.call(who, case, name=name, **more)
-        except InvalidInput as error:
+            await pages.change(request, who, case, name=name, **more)
+        except (InvalidInput, SignInRefused) as error:
             return await _person_page(pages, request, who, name, error)
         return sent_to_address(person_link(name, done=what))
 
 
 async def _list_page(
-    pages: Pages,
+    pages: PeoplePages,
     request: Request,
     who: Visitor,
     *,
@@ -117,16 +141,18 @@ async def _list_page(
     shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
     values = given or {**EMPTY, "role": "admin" if first else "asker"}
     contexts = [one["name"] for one in await pages.contexts(who)]
-    return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts)
+    confirms = pages.confirmation.asked_of(who)
+    return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts, confirms=confirms)
 
 
 async def _person_page(
-    pages: Pages, request: Request, who: Visitor, name: str, error: Exception | None = None
+    pages: PeoplePages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
     user = await pages.call(who, "user_roles", name=name)
     values = {**user, "groups": ", ".join(user["groups"])}
     contexts = [one["name"] for one in await pages.contexts(who)]
-    shown = {"user": user, "given": values, "contexts": contexts}
+    confirms = pages.confirmation.asked_of(who)
+    shown = {"user": user, "given": values, "contexts": contexts, "confirms": confirms}
     sessions = await pages.call(who, "user_sessions", name=name)
     return page("person.html", request, who, error=error, **shown, sessions=sessions)
 

@@ -1,4 +1,4 @@
-"""All pages in one router, and the files they need."""
+"""All pages of the glossary in one router, and the files they need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from argot.ui.pages.base import HOME
 from argot.ui.pages.changes import change_pages
 from argot.ui.pages.contexts import context_pages
 from argot.ui.pages.files import file_pages
-from argot.ui.pages.people import people_pages
 from argot.ui.pages.queue import queue_pages
 from argot.ui.pages.senses import sense_pages
 from argot.ui.pages.terms import term_pages
@@ -33,6 +32,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
             raise HTTPException(404, "There is nothing here.")
         return FileResponse(STATIC / name, media_type=TYPES[name], headers={"Cache-Control": "no-cache"})
 
-    for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages, people_pages):
+    for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages):
         router.include_router(made(kb))
     return router

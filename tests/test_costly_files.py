@@ -104,6 +104,12 @@ def test_more_headings_and_paragraphs_than_allowed_are_refused_however_few_passa
     assert "ARGOT_MAX_PASSAGES" in error.remedy
 
 
+def test_more_lines_than_allowed_are_refused_before_anything_looks_at_them() -> None:
+    error = refusal(b"x" + b"\n" * 20_000_000, max_passages=100)
+    assert "more than 10,000 lines" in error.reason
+    assert "ARGOT_MAX_PASSAGES" in error.remedy
+
+
 def test_who_sends_a_file_into_a_conversation_is_told_what_they_can_do() -> None:
     limits = ReadLimits.of_attachments(Settings(max_attachment_passages=2))
     with pytest.raises(UnreadableDocument, match="more than 2 passages") as refused:

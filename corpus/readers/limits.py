@@ -12,6 +12,7 @@ Lane = Literal["documents", "attachments"]
 """What managers put in for everybody, and what people put into their own conversations: neither waits for the other."""
 
 _MEGABYTE = 1_000_000
+_LINES_A_PASSAGE = 100
 _BLOCKS_A_PASSAGE = 20
 _WINDOWS_A_PASSAGE = 4
 _ATTACHMENT_SECONDS = 20
@@ -59,6 +60,11 @@ class ReadLimits:
         return 10 * self.max_bytes
 
     @property
+    def max_lines(self) -> int:
+        """Of the Markdown: each costs time to cut, however short it is."""
+        return _LINES_A_PASSAGE * self.max_passages
+
+    @property
     def max_blocks(self) -> int:
         """Headings, paragraphs, lists and tables: memory of cutting, which passages alone do not bound."""
         return _BLOCKS_A_PASSAGE * self.max_passages
@@ -84,6 +90,10 @@ class ReadLimits:
         if len(text) > self.max_text_chars:
             reason = f"too much text: {len(text):,} characters, the limit is {self.max_text_chars:,}"
             raise UnreadableDocument(name, reason, self.remedy("MAX_TEXT_CHARS"))
+
+    def check_lines(self, text: str, name: str) -> None:
+        if text.count("\n") > self.max_lines:
+            raise UnreadableDocument(name, f"cut too finely: more than {self.max_lines:,} lines", self._fewer_passages)
 
     def check_blocks(self, count: int, name: str) -> None:
         if count > self.max_blocks:

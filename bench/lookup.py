@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats import FORMATS, read_file
-from argot.jargon_db.words import english_words
+from argot.jargon_db.formats.registry import FORMATS, read_file
+from argot.jargon_db.lookup.words import english_words
 from argot.types import Principal
 
 QUESTIONS = 2_000
@@ -49,12 +49,12 @@ def main() -> None:
         argot("init", "--home", home)
         path = home / "glossary.db"
         glossary = Glossary.open(path)
-        report = timed("import", lambda: glossary.import_csv(text))
+        report = timed("import", lambda: glossary.files.import_csv(text))
         print(f"  {report.added:,} senses, {len(terms):,} terms, {path.stat().st_size / 1e6:.0f} MB")
-        timed("import again", lambda: glossary.import_csv(text))
+        timed("import again", lambda: glossary.files.import_csv(text))
         exchange(glossary)
         timed("check and open", lambda: Glossary.open(path).close())
-        timed("build matcher", lambda: glossary.matcher(ASKER))
+        timed("build matcher", lambda: glossary.lookup.matcher(ASKER))
         ask(glossary, terms, dice)
         change(glossary)
         search(glossary, terms, dice)
@@ -62,23 +62,23 @@ def main() -> None:
             glossary.close()
             search_box(home, terms, dice)
             glossary = Glossary.open(path)
-        timed("conflicts", lambda: glossary.conflicts(ASKER))
-        timed("roll back", lambda: glossary.roll_back(ADMIN, 1, force=True))
+        timed("conflicts", lambda: glossary.conflicts.open(ASKER))
+        timed("roll back", lambda: glossary.history.roll_back(ADMIN, 1, force=True))
         glossary.close()
 
 
 def exchange(glossary: Glossary) -> None:
     """Times writing each format, and reading it as an import does: in a process of its own."""
     for one in FORMATS:
-        written = timed(f"write {one.name}", lambda one=one: glossary.export_file(ADMIN, one.name).encode())
+        written = timed(f"write {one.name}", lambda one=one: glossary.files.export_file(ADMIN, one.name).encode())
         told = timed(f"read {one.name}", lambda one=one, file=written: read_file(file, "x", one.name, ReadOptions()))
         print(f"  {len(told.senses):,} senses, {len(written) / 1e6:.0f} MB")
 
 
 def change(glossary: Glossary) -> None:
     """Times the first question after a change, and when its new matcher is there."""
-    glossary.add_sense("NX-9Q", "context 1", "next generation query")
-    timed("first question", lambda: glossary.matcher(ASKER).misspelt("what is a nexd generation query", []))
+    glossary.senses.add("NX-9Q", "context 1", "next generation query")
+    timed("first question", lambda: glossary.lookup.matcher(ASKER).misspelt("what is a nexd generation query", []))
     timed("new matcher", glossary._views.finish)
 
 
@@ -90,18 +90,18 @@ def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
         wanted = dice.sample(terms, 5)
         sentence = " ".join(dice.sample(words, 14) + wanted) + " for the NX-9Q?"
         begin = CLOCK()
-        taken = glossary.matcher(ASKER).find(sentence)
-        found = glossary.look_up(ASKER, [mention.term or "" for mention in taken])
+        taken = glossary.lookup.matcher(ASKER).find(sentence)
+        found = glossary.lookup.senses(ASKER, [mention.term or "" for mention in taken])
         looked_up = CLOCK()
         assert all(found.values()) and len(found) >= 4, (sentence, found)
         seconds["find + look_up"].append(looked_up - begin)
         strange = "".join(dice.sample(wanted[0], len(wanted[0])))
         begin = CLOCK()
-        glossary.matcher(ASKER).misspelt(f"{sentence} {strange}", taken)
+        glossary.lookup.matcher(ASKER).misspelt(f"{sentence} {strange}", taken)
         seconds["misspelt"].append(CLOCK() - begin)
     for _ in range(200):
         begin = CLOCK()
-        glossary.suggest(ASKER, dice.choice(terms)[::-1])
+        glossary.lookup.suggest(ASKER, dice.choice(terms)[::-1])
         seconds["suggest"].append(CLOCK() - begin)
     for name, times in seconds.items():
         told(name, times)
@@ -112,7 +112,7 @@ def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     seconds = []
     for typed in letters(terms, dice):
         begin = CLOCK()
-        glossary.search(ASKER, typed)
+        glossary.search.find(ASKER, typed)
         seconds.append(CLOCK() - begin)
     told("search", seconds)
 

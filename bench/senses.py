@@ -125,15 +125,15 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
         for event in corpus.add(sources_of(data)):
             if event.kind == "failed":
                 print(f"left out: {event.name}: {event.detail}", file=sys.stderr)
-    glossary.import_csv((data.folder / "glossary.csv").read_text())
-    senses = lambda: glossary.senses(EVERYONE, status="approved")  # noqa: E731
-    reader = ExtractiveReader(glossary.matcher(EVERYONE), corpus.store, EVERYONE, embedder, senses)
-    chooser = SenseChooser(corpus, EVERYONE, signatures_for(glossary.matcher(EVERYONE), senses))
+    glossary.files.import_csv((data.folder / "glossary.csv").read_text())
+    senses = lambda: glossary.senses.find(EVERYONE, status="approved")  # noqa: E731
+    reader = ExtractiveReader(glossary.lookup.matcher(EVERYONE), corpus.store, EVERYONE, embedder, senses)
+    chooser = SenseChooser(corpus, EVERYONE, signatures_for(glossary.lookup.matcher(EVERYONE), senses))
     tally = Tally()
     for key, question, term, truth in abbreviated(data, glossary):
         mentions = asyncio.run(reader.identify_jargon(question))
-        looked_up = glossary.look_up(EVERYONE, sorted({m.term for m in mentions if m.term}))
-        contexts = asyncio.run(reader.identify_context(question, glossary.contexts(EVERYONE)))
+        looked_up = glossary.lookup.senses(EVERYONE, sorted({m.term for m in mentions if m.term}))
+        contexts = asyncio.run(reader.identify_context(question, glossary.contexts.all(EVERYONE)))
         if len(looked_up.get(term, ())) < 2:
             tally.wrong.append(f"{term}: not found in: {question[:160]}")
             tally.choices += 1
@@ -162,7 +162,7 @@ def sources_of(data: BeirSet) -> Iterator[Source]:
 def abbreviated(data: BeirSet, glossary: Glossary) -> Iterator[tuple[str, str, str, Sense]]:
     """(id, question, term, true sense) of every question whose abbreviated term has several senses."""
     by_term: defaultdict[str, list[Sense]] = defaultdict(list)
-    for sense in glossary.senses(EVERYONE, status="approved"):
+    for sense in glossary.senses.find(EVERYONE, status="approved"):
         by_term[sense.term].append(sense)
     for key, question in data.queries.items():
         plain = _flat((data.plain or {})[key])

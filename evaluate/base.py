@@ -65,14 +65,14 @@ class TemporaryBase:
             progress("adding documents", event.done, event.total)
 
     def import_glossary(self, csv_text: str, name: str) -> None:
-        self.glossary.import_csv(csv_text, name)
+        self.glossary.files.import_csv(csv_text, name)
 
     def add_context(self, name: str, description: str, contact: str) -> None:
-        self.glossary.add_context(name, description, contact)
+        self.glossary.contexts.add(name, description, contact)
 
     def knows(self, word: str) -> bool:
         """Whether the glossary knows a word, in any case."""
-        matcher = self.glossary.matcher(EVALUATOR)
+        matcher = self.glossary.lookup.matcher(EVALUATOR)
         return any(matcher.find(form) for form in (word, word.lower()))
 
     def identifier(self, server: ModelServer | None = None) -> Identifier:
@@ -84,7 +84,7 @@ class TemporaryBase:
         async def identify(question: str) -> list[Mention]:
             from argot.tools.model.reader import ModelReader
 
-            reader = ModelReader(server.session([]), run.reader, self.glossary.matcher(EVALUATOR))
+            reader = ModelReader(server.session([]), run.reader, self.glossary.lookup.matcher(EVALUATOR))
             return await reader.identify_jargon(question)
 
         return identify

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from argot.evaluate.disambiguation_data import Dictionary, Sentence
-from argot.jargon_db.normalise import normalise, singulars, variants
+from argot.jargon_db.lookup.normalise import normalise, singulars, variants
 
 
 @dataclass(frozen=True, slots=True)

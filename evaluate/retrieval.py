@@ -17,7 +17,7 @@ from argot.corpus.ingest import Source
 from argot.evaluate.base import Asker, TemporaryBase
 from argot.evaluate.beir import BeirSet
 from argot.evaluate.measures import MEASURES, Measured, bootstrap_interval, measure, share_of_gap_closed
-from argot.jargon_db.csv_format import read_senses
+from argot.jargon_db.formats.csv_format import read_senses
 from argot.profile import Profile
 from argot.results import AskResult
 

@@ -37,7 +37,7 @@ def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
 
 
 def _embed_question(question: str, run: RunContext) -> None:
-    known = run.glossary.matcher(run.principal).find(question)
+    known = run.glossary.lookup.matcher(run.principal).find(question)
     run.corpus.embedder.embed_queries([compared_with_contexts(question, known)])
 
 

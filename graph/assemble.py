@@ -123,7 +123,7 @@ def _read(turn: TurnPart, run: RunContext) -> _Reading:
     passages = run.corpus.store.passages(run.principal, ids) if ids else {}
     terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED}
     senses = senses_of(terms | {item["term"] for item in turn["open_terms"]}, run)
-    known = {context.name for context in run.glossary.contexts(run.principal)}
+    known = {context.name for context in run.glossary.contexts.all(run.principal)}
     contexts = [(name, score) for name, score in turn["contexts"] if name in known]
     all_contexts = len(contexts) == len(turn["contexts"])
     return _Reading({**turn, "contexts": contexts}, passages, senses, read_terms(turn, run), all_contexts)
@@ -174,7 +174,7 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
         return ""
     if kind == "recall":
         return recalled_answer(reading.turn.get("recalled", []))
-    contexts = [context.name for context in run.glossary.contexts(run.principal)]
+    contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
 
 
@@ -298,13 +298,13 @@ def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[Missed
 
 
 def _suggestions(miss: MissRecord, run: RunContext) -> list[str]:
-    known = run.glossary.look_up(run.principal, miss["suggestions"]) if miss["suggestions"] else {}
+    known = run.glossary.lookup.senses(run.principal, miss["suggestions"]) if miss["suggestions"] else {}
     return [term for term in miss["suggestions"] if known.get(term)]
 
 
 def _contact(reading: _Reading, run: RunContext) -> str:
     """Whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
-    contexts = run.glossary.contexts(run.principal)
+    contexts = run.glossary.contexts.all(run.principal)
     contacts = {context.name: context.contact for context in contexts}
     wanted = [
         agreed_context(reading.turn, reading.terms),

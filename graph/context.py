@@ -73,8 +73,8 @@ class RunContext:
     @property
     def signatures(self) -> ContextSignatures:
         """The words that tell the contexts apart, by the approved senses that the principal may read."""
-        approved = partial(self.glossary.senses, self.principal, status="approved")
-        return signatures_for(self.glossary.matcher(self.principal), approved)
+        approved = partial(self.glossary.senses.find, self.principal, status="approved")
+        return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
 
     def in_thread(self, thread: str) -> RunContext:
         """The same surroundings for one turn in this thread, with an empty record of model calls."""
@@ -104,13 +104,13 @@ def extractive_context(  # noqa: PLR0917
     asker_context: str | None = None,
 ) -> RunContext:
     """Surroundings that need no language model. Cheap: the glossary caches its matcher, the corpus its embedder."""
-    approved = partial(glossary.senses, principal, status="approved")
+    approved = partial(glossary.senses.find, principal, status="approved")
     return RunContext(
         corpus=corpus,
         glossary=glossary,
         principal=principal,
         profile=profile,
-        reader=ExtractiveReader(glossary.matcher(principal), corpus.store, principal, corpus.embedder, approved),
+        reader=ExtractiveReader(glossary.lookup.matcher(principal), corpus.store, principal, corpus.embedder, approved),
         writer=ExtractiveWriter(corpus.embedder),
         scorer=LexicalScorer(),
         support=SupportScorer(),

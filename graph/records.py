@@ -53,7 +53,7 @@ def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
 def senses_of(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
     """Every approved sense of these terms that the principal may read, by id."""
     wanted = sorted(set(terms))
-    found = run.glossary.look_up(run.principal, wanted) if wanted else {}
+    found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
     return {sense.id: sense for senses in found.values() for sense in senses}
 
 

@@ -1,16 +1,24 @@
-"""The glossary: contexts, terms, senses, their history, proposals and misses, looked up by SQL templates."""
+"""The glossary: contexts, terms, senses, their history, proposals and misses, looked up by SQL templates.
 
-from argot.jargon_db.conflicts import SenseWarning
-from argot.jargon_db.exchange import ImportPreview
-from argot.jargon_db.glossary import Glossary
-from argot.jargon_db.glossary_file import ReadOptions
-from argot.jargon_db.history import ChangeSet, HistoryEntry
-from argot.jargon_db.importing import ImportReport
-from argot.jargon_db.inputs import SenseInput
-from argot.jargon_db.matching import TermMatcher
-from argot.jargon_db.misses import MissRecord
-from argot.jargon_db.normalise import normalise, variants
-from argot.jargon_db.proposals import Proposal
+`Glossary` composes its parts. Imports run one way: glossary, formats, store, lookup; mining needs lookup alone.
+"""
+
+from typing import TYPE_CHECKING
+
+from argot.lazy import lazily
+
+if TYPE_CHECKING:
+    from argot.jargon_db.formats.files import ImportReport
+    from argot.jargon_db.formats.glossary_file import ReadOptions
+    from argot.jargon_db.formats.import_preview import ImportPreview
+    from argot.jargon_db.glossary import Glossary
+    from argot.jargon_db.lookup.matcher import TermMatcher
+    from argot.jargon_db.lookup.normalise import normalise, variants
+    from argot.jargon_db.store.conflict_rules import SenseWarning
+    from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
+    from argot.jargon_db.store.inputs import SenseInput
+    from argot.jargon_db.store.misses import MissRecord
+    from argot.jargon_db.store.proposal_rows import Proposal
 
 __all__ = [
     "ChangeSet",
@@ -27,3 +35,23 @@ __all__ = [
     "normalise",
     "variants",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "ChangeSet": "store.history_entries",
+            "Glossary": "glossary",
+            "HistoryEntry": "store.history_entries",
+            "ImportPreview": "formats.import_preview",
+            "ImportReport": "formats.files",
+            "MissRecord": "store.misses",
+            "Proposal": "store.proposal_rows",
+            "ReadOptions": "formats.glossary_file",
+            "SenseInput": "store.inputs",
+            "SenseWarning": "store.conflict_rules",
+            "TermMatcher": "lookup.matcher",
+            "normalise": "lookup.normalise",
+            "variants": "lookup.normalise",
+        },
+    )

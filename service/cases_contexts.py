@@ -20,7 +20,7 @@ ContextId = Number
 @case("asker")
 async def context_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
     """The contexts one may know of."""
-    return [jsonable(context) for context in await kb.blocking(kb.glossary.contexts, principal)]
+    return [jsonable(context) for context in await kb.blocking(kb.glossary.contexts.all, principal)]
 
 
 @case("manager")
@@ -36,7 +36,7 @@ async def context_add(
 ) -> dict[str, Any]:
     """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
     readers = audience_of(audience)
-    add = kb.glossary.add_context
+    add = kb.glossary.contexts.add
     context = await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
     plain: dict[str, Any] = jsonable(context)
     return plain
@@ -56,7 +56,7 @@ async def context_save(
 ) -> dict[str, Any]:
     """Change what is given of a context, also to nothing, if nobody saved it since the version that was seen."""
     told: dict[str, Any] = {"description": description, "contact": contact, "audience": audience_of(audience)}
-    save = kb.glossary.save_context
+    save = kb.glossary.contexts.save
     plain: dict[str, Any] = jsonable(await kb.blocking(save, principal, context_id, version=version, **told, why=why))
     return plain
 
@@ -69,6 +69,6 @@ async def context_since(
 
     `base` is None if that version is not known.
     """
-    current = await kb.blocking(kb.glossary.context, principal, context_id)
-    entries = await kb.blocking(kb.glossary.history, principal, context_id=context_id, limit=1000)
+    current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
+    entries = await kb.blocking(kb.glossary.history.entries, principal, context_id=context_id, limit=1000)
     return between(current, entries, version)

@@ -283,7 +283,7 @@ def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> l
     from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, label, sense_choice, understand
 
     term = _term_of(back)
-    known = [] if term is None else kb.glossary.look_up(principal, [term]).get(term, [])
+    known = [] if term is None else kb.glossary.lookup.senses(principal, [term]).get(term, [])
     senses = {label(one): one for one in (sense_choice(term or "", sense) for sense in known)}
     choices = [Choice(answer=ANSWER_ANYWAY, term=""), Choice(answer=NONE_OF_THESE, term="")]
     none = label(choices[1])

@@ -95,8 +95,8 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
 
 def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
     """Proposed meanings quote documents."""
-    quoted = kb.glossary.quoted_passages()
-    kb.glossary.forget_evidence(quoted - corpus.store.live(quoted))
+    quoted = kb.glossary.proposals.quoted_passages()
+    kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
 
 
 @case("asker", local=False)

@@ -73,7 +73,7 @@ async def glossary_list(
 ) -> list[dict[str, Any]]:
     """The senses one may read, by term, without the first `start`."""
     wanted: dict[str, Any] = {"query": query, "context": context, "status": status, "limit": limit, "start": start}
-    senses = await kb.blocking(kb.glossary.senses, principal, **wanted)
+    senses = await kb.blocking(kb.glossary.senses.find, principal, **wanted)
     return [jsonable(sense) for sense in senses]
 
 
@@ -88,14 +88,14 @@ async def glossary_search(
     limit: Limit = 20,
 ) -> list[dict[str, Any]]:
     """The senses found by what was typed so far, best first: over terms, aliases, expansions and descriptions."""
-    senses = await kb.blocking(kb.glossary.search, principal, text, limit, status=status, context=context)
+    senses = await kb.blocking(kb.glossary.search.find, principal, text, limit, status=status, context=context)
     return [shown(principal, sense) for sense in senses]
 
 
 @case("asker")
 async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> dict[str, Any]:
     """One sense."""
-    return shown(principal, await kb.blocking(kb.glossary.sense, principal, sense_id))
+    return shown(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
 
 
 @case("asker")
@@ -104,10 +104,10 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
 
     `term` comes back in the glossary's spelling if it has one.
     """
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     key = normalise(term)
-    found = await kb.blocking(kb.glossary.search, principal, term, 200)
+    found = await kb.blocking(kb.glossary.search.find, principal, term, 200)
     own = [sense for sense in found if normalise(sense.term) == key]
     alias = [sense for sense in found if sense not in own and key in map(normalise, sense.aliases)]
     own.sort(key=lambda sense: (_ORDER[sense.status], sense.context.casefold(), sense.id))
@@ -143,8 +143,8 @@ async def glossary_similar(
     kb: KnowledgeBase, principal: Principal, *, term: Words, limit: Limit = 5
 ) -> list[dict[str, Any]]:
     """The closest terms there are, each with its senses: what may have been meant."""
-    names = await kb.blocking(kb.glossary.suggest, principal, term, limit)
-    senses = await kb.blocking(kb.glossary.look_up, principal, names)
+    names = await kb.blocking(kb.glossary.lookup.suggest, principal, term, limit)
+    senses = await kb.blocking(kb.glossary.lookup.senses, principal, names)
     return [{"term": name, "senses": [shown(principal, one) for one in senses[name]]} for name in names]
 
 
@@ -169,7 +169,7 @@ async def glossary_add(
     Without `audience` a known sense keeps its own, and a new one is for everyone.
     """
     sense = await kb.blocking(
-        kb.glossary.add_sense,
+        kb.glossary.senses.add,
         term,
         context,
         expansion,
@@ -189,7 +189,7 @@ async def glossary_draft(
     kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = ""
 ) -> dict[str, Any]:
     """Write down a new meaning, which answers nobody until it is approved."""
-    return shown(principal, await kb.blocking(kb.glossary.draft, principal, **sense.said, why=why))
+    return shown(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
 
 
 @case("manager")
@@ -197,7 +197,7 @@ async def glossary_save(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, sense: SenseFields, why: Words = ""
 ) -> dict[str, Any]:
     """Change what is given of a sense, if nobody saved it since the version that was seen."""
-    save = kb.glossary.save_sense
+    save = kb.glossary.senses.save
     return shown(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
 
 
@@ -206,7 +206,7 @@ async def glossary_approve(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> dict[str, Any]:
     """Let a sense answer questions from now on."""
-    return shown(principal, await kb.blocking(kb.glossary.approve, principal, sense_id, version, why))
+    return shown(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
 
 
 @case("manager")
@@ -214,7 +214,7 @@ async def glossary_retire(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> dict[str, Any]:
     """Let a sense answer nobody any more; it stays to be read, and can be approved again."""
-    return shown(principal, await kb.blocking(kb.glossary.retire, principal, sense_id, version, why))
+    return shown(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
 
 
 @case("manager")
@@ -234,7 +234,7 @@ async def glossary_warnings(
     from argot.jargon_db import SenseInput
 
     given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
-    found = [jsonable(one) for one in await kb.blocking(kb.glossary.warnings, principal, given, sense_id)]
+    found = [jsonable(one) for one in await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)]
     unused = await kb.blocking(documents.unused, kb.document_store, principal, term, expansion)
     return [*found, {"kind": "no_document", "message": unused, "senses": []}] if unused else found
 
@@ -257,7 +257,7 @@ async def glossary_conflicts(
     """
 
     def found() -> dict[str, Any]:
-        every = kb.glossary.weigh(principal)
+        every = kb.glossary.conflicts.find(principal)
         counts = {"open": len(every.open), "accepted": len(every.accepted)}
         rows: list[dict[str, Any]] = [{"warning": one} for one in every.open]
         if accepted:
@@ -266,7 +266,7 @@ async def glossary_conflicts(
         rows = [row for row in rows if set(about or ()) <= set(row["warning"].senses)]
         first = rows[:limit]
         wanted = {number for row in first for number in row["warning"].senses[:MOST_NAMED]}
-        senses = {number: shown(principal, kb.glossary.sense(principal, number)) for number in wanted}
+        senses = {number: shown(principal, kb.glossary.senses.get(principal, number)) for number in wanted}
         return {**counts, "total": len(rows), "conflicts": [_conflict(row, senses) for row in first]}
 
     return await kb.blocking(found)
@@ -285,7 +285,7 @@ async def glossary_let_stand(
 
     It comes back when one of them says another thing, or when the `change` is rolled back.
     """
-    return {"change": await kb.blocking(kb.glossary.let_stand, principal, kind, senses, why)}
+    return {"change": await kb.blocking(kb.glossary.conflicts.accept, principal, kind, senses, why)}
 
 
 @case("manager")
@@ -293,7 +293,7 @@ async def glossary_take_up(
     kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
 ) -> dict[str, Any]:
     """Have a conflict looked at again that this change let stand. Takes the change back, and nothing else."""
-    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.take_up, principal, change, why))
+    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.conflicts.reopen, principal, change, why))
     return plain
 
 

@@ -9,9 +9,9 @@ from contextlib import aclosing
 from typing import Any
 
 from argot.errors import InvalidInput
-from argot.jargon_db.exchange import ImportPreview
-from argot.jargon_db.formats import FORMATS, format_named, format_to_write
-from argot.jargon_db.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.import_preview import ImportPreview
+from argot.jargon_db.formats.registry import FORMATS, format_named, format_to_write
 from argot.service.cases_glossary import Limit, Words
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Event, Text, case
@@ -27,14 +27,14 @@ async def glossary_import(
     kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
 ) -> dict[str, Any]:
     """Take in a glossary as CSV, all of it or nothing; `name` is for messages."""
-    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.import_csv, text, name, by=principal))
+    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.files.import_csv, text, name, by=principal))
     return plain
 
 
 @case("asker")
 async def glossary_export(kb: KnowledgeBase, principal: Principal) -> str:
     """The senses one may read, as CSV that can be imported again."""
-    return await kb.blocking(kb.glossary.export_csv, principal)
+    return await kb.blocking(kb.glossary.files.export_csv, principal)
 
 
 @case("manager")
@@ -53,7 +53,7 @@ async def glossary_preview(
     after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
     """
     options = _options(kb, context, language)
-    return _shown(await kb.blocking(kb.glossary.preview_file, principal, _bytes(data), name, format, options), limit)
+    return _shown(await kb.blocking(kb.glossary.files.preview, principal, _bytes(data), name, format, options), limit)
 
 
 @case("manager")
@@ -82,7 +82,7 @@ async def glossary_import_file(
             tell({"kind": "storing", "name": name, "done": done, "total": total})
 
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
-        report = kb.glossary.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
+        report = kb.glossary.files.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
         tell({"kind": "result", "data": jsonable(report)})
 
     async with aclosing(told(work)) as events:
@@ -93,7 +93,7 @@ async def glossary_import_file(
 @case("asker")
 async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
     """The senses one may read, also drafts and retired ones, as a file of this format that can be imported again."""
-    return await kb.blocking(kb.glossary.export_file, principal, format)
+    return await kb.blocking(kb.glossary.files.export_file, principal, format)
 
 
 def _bytes(data: str) -> bytes:

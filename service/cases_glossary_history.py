@@ -16,7 +16,7 @@ from argot.service.shapes import jsonable
 from argot.types import Context, Principal, Sense
 
 if TYPE_CHECKING:
-    from argot.jargon_db.history import HistoryEntry
+    from argot.jargon_db.store.history_entries import HistoryEntry
 
 WEEKS = 12
 ChangeId = Number
@@ -34,7 +34,7 @@ async def glossary_history(
 ) -> list[dict[str, Any]]:
     """Who changed what, when and why, newest first: of a term, of a sense, in one change, or of all."""
     entries = await kb.blocking(
-        kb.glossary.history, principal, term=term, sense_id=sense_id, change=change, limit=limit
+        kb.glossary.history.entries, principal, term=term, sense_id=sense_id, change=change, limit=limit
     )
     return [jsonable(entry) for entry in entries]
 
@@ -42,7 +42,7 @@ async def glossary_history(
 @case("manager")
 async def glossary_changes(kb: KnowledgeBase, principal: Principal, *, limit: Limit = 50) -> list[dict[str, Any]]:
     """The changes, each with all that was done in one go, newest first."""
-    return [jsonable(one) for one in await kb.blocking(kb.glossary.changes, principal, limit)]
+    return [jsonable(one) for one in await kb.blocking(kb.glossary.history.changes, principal, limit)]
 
 
 @case("manager")
@@ -57,7 +57,9 @@ async def glossary_roll_back(
     force: bool = False,
 ) -> dict[str, Any]:
     """Take a change back; or set a term to how it was at a moment (a date, or the number of a change)."""
-    done = await kb.blocking(kb.glossary.roll_back, principal, change, term=term, moment=moment, why=why, force=force)
+    done = await kb.blocking(
+        kb.glossary.history.roll_back, principal, change, term=term, moment=moment, why=why, force=force
+    )
     plain: dict[str, Any] = jsonable(done)
     return plain
 
@@ -70,8 +72,8 @@ async def glossary_since(
 
     `base` is None if that version is not known.
     """
-    current = await kb.blocking(kb.glossary.sense, principal, sense_id)
-    every = await kb.blocking(kb.glossary.history, principal, sense_id=sense_id, limit=1000)
+    current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
+    every = await kb.blocking(kb.glossary.history.entries, principal, sense_id=sense_id, limit=1000)
     entries = [one for one in every if one.before != one.after]  # one that let the sense stand saved nothing
     return between(current, entries, version)
 
@@ -103,12 +105,12 @@ async def glossary_use(
     `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
     and its `growth`: the second half of the weeks less the first. First come the most used, and the most growing.
     """
-    from argot.jargon_db.uses import week_of
+    from argot.jargon_db.store.usage import week_of
 
     today = datetime.now(UTC)
     named = [week_of(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]
-    used = await kb.blocking(kb.glossary.uses_by_week, principal, term)
-    missed = await kb.blocking(kb.glossary.misses_by_week, principal) if term is None else []
+    used = await kb.blocking(kb.glossary.usage.by_week, principal, term)
+    missed = await kb.blocking(kb.glossary.misses.by_week, principal) if term is None else []
     return {
         "weeks": named,
         "used": sorted(_by_term(used, named), key=lambda row: (-row["total"], row["term"])),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.lookup.normalise import normalise
 from argot.service.cases_glossary import Limit, SenseFields, SenseId, Words, shown
 from argot.service.mining import LIKELY, SURE
 from argot.service.owner import KnowledgeBase
@@ -18,7 +18,7 @@ from argot.service.shapes import jsonable, passage
 from argot.types import Principal, SenseStatus
 
 if TYPE_CHECKING:
-    from argot.jargon_db.proposals import Proposal
+    from argot.jargon_db.store.proposal_rows import Proposal
 
 ProposalId = Number
 Score = Annotated[float, Field(ge=0, le=1)]
@@ -43,7 +43,7 @@ async def glossary_misses(
 
     Questions are shown to those who may read them. With `term` only that one, in whatever spelling.
     """
-    found = await kb.blocking(kb.glossary.misses, principal, status)
+    found = await kb.blocking(kb.glossary.misses.find, principal, status)
     return [jsonable(miss) for miss in found if term is None or normalise(miss.term) == normalise(term)]
 
 
@@ -62,14 +62,14 @@ async def glossary_queue(
 
     def queued() -> list[dict[str, Any]]:
         glossary = kb.glossary
-        offered = _by_key(glossary.proposals(principal))
+        offered = _by_key(glossary.proposals.find(principal))
         return [
             {
                 **jsonable(miss),
                 "proposals": [jsonable(one) for one in offered.get(normalise(miss.term), ())],
-                "similar": glossary.suggest(principal, miss.term) if similar else [],
+                "similar": glossary.lookup.suggest(principal, miss.term) if similar else [],
             }
-            for miss in glossary.misses(principal, status)[:limit]
+            for miss in glossary.misses.find(principal, status)[:limit]
         ]
 
     return await kb.blocking(queued)
@@ -80,7 +80,7 @@ async def glossary_dismiss_miss(
     kb: KnowledgeBase, principal: Principal, *, term: Words, why: Words = ""
 ) -> dict[str, Any]:
     """Say that a missed term needs no meaning, for good."""
-    await kb.blocking(kb.glossary.dismiss_miss, principal, term, why)
+    await kb.blocking(kb.glossary.misses.dismiss, principal, term, why)
     return {"term": term}
 
 
@@ -93,7 +93,7 @@ async def glossary_proposals(
     term: Words | None = None,
 ) -> list[dict[str, Any]]:
     """Meanings that were proposed, oldest first."""
-    found = await kb.blocking(kb.glossary.proposals, principal, status, term)
+    found = await kb.blocking(kb.glossary.proposals.find, principal, status, term)
     return [jsonable(one) for one in found]
 
 
@@ -115,7 +115,7 @@ async def glossary_offers(
     """
 
     def offers() -> dict[str, Any]:
-        every = kb.glossary.proposals(principal)
+        every = kb.glossary.proposals.find(principal)
         asked = _asked(kb, principal)
         wanted = [one for one in every if (one.score or 0.0) >= least and _holds(one, text)]
         wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
@@ -133,7 +133,7 @@ async def glossary_offers(
 @case("manager")
 async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
     """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
-    found = await kb.blocking(kb.glossary.proposal, principal, proposal_id)
+    found = await kb.blocking(kb.glossary.proposals.get, principal, proposal_id)
     row = _offer(found, {})
     await kb.blocking(_with_places, kb, principal, [row])
     return row
@@ -150,7 +150,7 @@ async def glossary_accept(
     why: Words = "",
 ) -> dict[str, Any]:
     """Make a sense of a proposal, as edited: a draft, unless it is approved in the same go."""
-    accept = kb.glossary.accept
+    accept = kb.glossary.proposals.accept
     return shown(principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why))
 
 
@@ -175,7 +175,7 @@ async def glossary_accept_many(
         raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
 
     def accepted() -> dict[str, Any]:
-        every = {one.id: one for one in kb.glossary.proposals(principal, None)}
+        every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
         ids = proposal_ids
         if ids is None:
             best = sorted(every.values(), key=lambda one: (-(one.score or 0.0), one.id))
@@ -183,8 +183,8 @@ async def glossary_accept_many(
         homeless = [one for number in ids if (one := every.get(number)) and one.status == "open" and not one.context]
         if homeless and not context.strip():
             raise InvalidInput(f"Choose the context in which '{homeless[0].term}' has this meaning.")
-        made, left = kb.glossary.accept_many(principal, ids, context=context, status=status, why=why)
-        change = kb.glossary.history(principal, sense_id=made[0].id, limit=1)[0].change if made else None
+        made, left = kb.glossary.proposals.accept_many(principal, ids, context=context, status=status, why=why)
+        change = kb.glossary.history.entries(principal, sense_id=made[0].id, limit=1)[0].change if made else None
         return {
             "senses": [shown(principal, sense) for sense in made],
             "left": [
@@ -214,7 +214,7 @@ async def glossary_approve_many(
         made, left = [], []
         for number, version in senses:
             try:
-                made.append(shown(principal, kb.glossary.approve(principal, number, version, why)))
+                made.append(shown(principal, kb.glossary.senses.approve(principal, number, version, why)))
             except (Conflict, NotAllowed, NotFound) as error:
                 left.append({"id": number, "reason": str(error)})
         return {"senses": made, "left": left}
@@ -227,7 +227,7 @@ async def glossary_merge(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
 ) -> dict[str, Any]:
     """Make the proposed term an alias of a sense there is."""
-    return shown(principal, await kb.blocking(kb.glossary.merge, principal, proposal_id, sense_id, why))
+    return shown(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
 
 
 @case("manager")
@@ -235,9 +235,9 @@ async def glossary_alias(
     kb: KnowledgeBase, principal: Principal, *, term: Words, sense_id: SenseId, version: Number, why: Words = ""
 ) -> dict[str, Any]:
     """Make a term, one that was missed say, an alias of a sense there is."""
-    sense = await kb.blocking(kb.glossary.sense, principal, sense_id)
+    sense = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     aliases = [*sense.aliases, term]
-    saved = await kb.blocking(kb.glossary.save_sense, principal, sense_id, version=version, aliases=aliases, why=why)
+    saved = await kb.blocking(kb.glossary.senses.save, principal, sense_id, version=version, aliases=aliases, why=why)
     return shown(principal, saved)
 
 
@@ -246,14 +246,14 @@ async def glossary_dismiss(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, why: Words = ""
 ) -> dict[str, Any]:
     """Say no to a proposal, for good."""
-    await kb.blocking(kb.glossary.dismiss, principal, proposal_id, why)
+    await kb.blocking(kb.glossary.proposals.dismiss, principal, proposal_id, why)
     return {"id": proposal_id}
 
 
 @case("manager")
 async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
     """Take the dismissal of a proposal back."""
-    await kb.blocking(kb.glossary.reopen, principal, proposal_id)
+    await kb.blocking(kb.glossary.proposals.reopen, principal, proposal_id)
     return {"id": proposal_id}
 
 
@@ -264,10 +264,10 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> dict[str, i
     def counted() -> dict[str, int]:
         glossary = kb.glossary
         return {
-            "misses": len(glossary.misses(principal)),
-            "proposals": len(glossary.proposals(principal)),
-            "drafts": len(glossary.senses(principal, status="draft")),
-            "senses": len(glossary.senses(principal, limit=1)),
+            "misses": len(glossary.misses.open(principal)),
+            "proposals": len(glossary.proposals.find(principal)),
+            "drafts": len(glossary.senses.find(principal, status="draft")),
+            "senses": len(glossary.senses.find(principal, limit=1)),
             "documents": len(kb.document_store.documents(principal)),
         }
 
@@ -302,7 +302,7 @@ def _place(held: Any) -> dict[str, Any]:
 
 def _asked(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
     """How many questions missed each term, by its normalised form."""
-    return {normalise(miss.term): miss.count for miss in kb.glossary.misses(principal, None)}
+    return {normalise(miss.term): miss.count for miss in kb.glossary.misses.find(principal)}
 
 
 def _by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:

@@ -33,7 +33,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     by = principal.name
     await kb.blocking(miss_loop.draft, kb.document_store, kb.glossary, principal, term, created_by=by)
     await miss_loop.define(kb, principal, term)
-    found = await kb.blocking(kb.glossary.proposals, principal, "open", term)
+    found = await kb.blocking(kb.glossary.proposals.find, principal, "open", term)
     return [await glossary_proposal(kb, principal, proposal_id=one.id) for one in found]
 
 
@@ -127,7 +127,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     from argot.graph.context import extractive_context
     from argot.profile import profile_named
 
-    known = await kb.blocking(kb.glossary.contexts, principal)
+    known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
     told = "\n".join(text.strip() for text in texts if text.strip())[:MOST_TOLD]
     if len(contexts) < 2 or not told:
@@ -161,5 +161,5 @@ async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text,
     """
     threads = await kb.threads()
     await threads.own(principal.name, thread)
-    count = await kb.blocking(kb.glossary.share_questions, principal.name, thread, shared=share)
+    count = await kb.blocking(kb.glossary.misses.share, principal.name, thread, shared=share)
     return {"thread": thread, "shared": share, "questions": count}

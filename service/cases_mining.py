@@ -14,7 +14,7 @@ from pydantic import Field
 
 from argot.errors import ArgotError, NotFound
 from argot.jargon_db.glossary import Glossary
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.lookup.normalise import normalise
 from argot.service.mining import Mining, shown, unread
 from argot.service.owner import KnowledgeBase
 from argot.service.registry import Count, Event, Text, case
@@ -65,7 +65,7 @@ def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
     Raises:
         NotFound: there is no such context, or not for this person.
     """
-    for context in glossary.contexts(principal):
+    for context in glossary.contexts.all(principal):
         if normalise(context.name) == normalise(name):
             return context.name
     raise NotFound(f"There is no context '{name}'. See them with: argot context list")

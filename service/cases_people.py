@@ -196,7 +196,7 @@ async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[s
     wanted = list(dict.fromkeys(names or []))
     if not wanted or EVERY_CONTEXT in wanted:
         return wanted
-    known = [context.name for context in await kb.blocking(kb.glossary.contexts, principal)]
+    known = [context.name for context in await kb.blocking(kb.glossary.contexts.all, principal)]
     for name in wanted:
         if name not in known:
             there = ", ".join(known) or "none yet; make one with: argot context add NAME"

@@ -63,7 +63,7 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
             await delete_thread(kb, thread.owner, thread.id)
             erased["conversations"] += 1
     await kb.chores_done()
-    erased["questions"] = await kb.blocking(kb.glossary.erase_person, names)
+    erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_person, names)
     erased["rows"] = await kb.blocking(kb.people.erase, names)
     if not any(erased.values()):
         raise _nobody(name)
@@ -76,7 +76,7 @@ async def exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     names = await _names(kb, principal.name)
     threads = await kb.threads()
     found = [one for each in names for one in await threads.of(each)]
-    asked = {each: await kb.blocking(kb.glossary.kept_of, each) for each in names}
+    asked = {each: await kb.blocking(kb.glossary.privacy.kept_of, each) for each in names}
     return {
         "name": principal.name,
         "at": now(),
@@ -101,7 +101,7 @@ async def _names(kb: KnowledgeBase, name: str) -> list[str]:
 async def _still_named(kb: KnowledgeBase, name: str) -> dict[str, int]:
     reader = Principal("erasing", sees_all=True)
     documents = await kb.blocking(kb.document_store.documents, reader)
-    senses = await kb.blocking(kb.glossary.senses, reader)
+    senses = await kb.blocking(kb.glossary.senses.find, reader)
     token = f"@{name}"
     return {
         "documents": sum(token in one.audience for one in documents),

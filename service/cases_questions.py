@@ -107,7 +107,7 @@ def ask_in_sense(
         from argot.graph.run import ask as ask_graph
 
         asked, read = await understood(kb, run, thread, turn, term)
-        offered = await kb.blocking(kb.glossary.look_up, principal, [read.term, read.surface])
+        offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
             raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
         chosen = dict.fromkeys((read.term, read.surface), sense)
@@ -194,7 +194,7 @@ async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | Non
     wanted = named or kept
     if not wanted:
         return None
-    known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts, principal)}
+    known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}
     if wanted.casefold() not in known and named:
         raise NotFound(f"There is no context '{named}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
     return known.get(wanted.casefold())

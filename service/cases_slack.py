@@ -43,7 +43,7 @@ async def slack_channel_set(
     if profile:
         profile_named(profile)
     if context and await known_context(kb, principal, context) is None:
-        names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts, principal))
+        names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
         raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")
     made = Channel(
         channel,

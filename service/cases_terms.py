@@ -24,7 +24,7 @@ async def other_senses(
     asked, read = await understood(kb, run, thread, turn, term)
 
     def others() -> list[Sense]:
-        offered = kb.glossary.look_up(principal, [read.term, read.surface])
+        offered = kb.glossary.lookup.senses(principal, [read.term, read.surface])
         senses = {sense.id: sense for some in offered.values() for sense in some}
         return [sense for sense in senses.values() if sense.id != read.sense_id]
 
@@ -46,7 +46,7 @@ async def report_term(
     asked, read = await understood(kb, run, thread, turn, term)
 
     def report() -> int:
-        kb.glossary.record_miss(read.term, principal.name, asked.question, thread, shared=share)
-        return kb.glossary.share_questions(principal.name, thread) if share else 0
+        kb.glossary.misses.record(read.term, principal.name, asked.question, thread, shared=share)
+        return kb.glossary.misses.share(principal.name, thread) if share else 0
 
     return {"term": read.term, "question": asked.question, "shared": bool(await kb.blocking(report))}

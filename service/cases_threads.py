@@ -43,7 +43,7 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
     questions in the managers' queue.
     """
     plain: dict[str, Any] = jsonable(await delete_thread(kb, principal.name, thread))
-    await kb.blocking(kb.glossary.erase_questions, thread=thread)
+    await kb.blocking(kb.glossary.privacy.erase_questions, thread=thread)
     await scrubbed(kb)
     return plain
 
@@ -168,5 +168,5 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
     said = [jsonable(one) for one in await threads.feedback(principal.name, thread)]
     files = [jsonable(one) for one in await threads.files(principal.name, thread)]
-    shared = await kb.blocking(kb.glossary.shares_questions, principal.name, thread)
+    shared = await kb.blocking(kb.glossary.misses.are_shared, principal.name, thread)
     return {**jsonable(found), **jsonable(state), "feedback": said, "files": files, "shared": shared}

@@ -113,11 +113,12 @@ async def mentioning(
 
     A thread is its owner's alone, whatever else somebody may read; of other people only what they shared is looked at.
     """
-    from argot.jargon_db.matching import Spelling, TermMatcher
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.matcher import TermMatcher
+    from argot.jargon_db.lookup.normalise import normalise
+    from argot.jargon_db.lookup.spelling import Spelling
 
     matcher = TermMatcher(Spelling(name, name, normalise(name)) for name in names if normalise(name))
-    missed = await kb.blocking(kb.glossary.misses, principal, None)
+    missed = await kb.blocking(kb.glossary.misses.find, principal)
     own = await _own_questions(kb, principal)
     mine = {question.text for question in own}
     others = [PastQuestion(text, "missed") for miss in missed for text in miss.questions if text not in mine]
@@ -296,10 +297,10 @@ def approving(glossary: Glossary, principal: Principal, sense_id: int) -> Change
     Raises:
         NotFound: there is no such sense, or not for this principal.
     """
-    sense = glossary.sense(principal, sense_id)
+    sense = glossary.senses.get(principal, sense_id)
 
     def apply(copy: Glossary) -> Sense:
-        return copy.approve(principal, sense_id, sense.version, TRIED)
+        return copy.senses.approve(principal, sense_id, sense.version, TRIED)
 
     return Change(("approve", sense_id, sense.version), (sense.term, *sense.aliases), apply)
 
@@ -310,25 +311,25 @@ def retiring(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
     Raises:
         NotFound: there is no such sense, or not for this principal.
     """
-    sense = glossary.sense(principal, sense_id)
+    sense = glossary.senses.get(principal, sense_id)
 
     def apply(copy: Glossary) -> Sense:
-        return copy.retire(principal, sense_id, sense.version, TRIED)
+        return copy.senses.retire(principal, sense_id, sense.version, TRIED)
 
     return Change(("retire", sense_id, sense.version), (sense.term, *sense.aliases), apply)
 
 
 def editing(glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]) -> Change:
-    """The change that saves these fields (those of `Glossary.save_sense`) of a sense.
+    """The change that saves these fields (those of `Senses.save`) of a sense.
 
     Raises:
         NotFound: there is no such sense, or not for this principal.
     """
-    sense = glossary.sense(principal, sense_id)
+    sense = glossary.senses.get(principal, sense_id)
     names = (sense.term, *sense.aliases, fields.get("term") or "", *(fields.get("aliases") or ()))
 
     def apply(copy: Glossary) -> Sense:
-        return copy.save_sense(principal, sense_id, version=version, **fields, why=TRIED)
+        return copy.senses.save(principal, sense_id, version=version, **fields, why=TRIED)
 
     key = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in fields.items())
     return Change(("edit", sense_id, version, key), tuple(dict.fromkeys(filter(None, names))), apply)
@@ -340,10 +341,10 @@ def accepting(glossary: Glossary, principal: Principal, proposal_id: int, contex
     Raises:
         NotFound: there is no such proposal, or not for this principal.
     """
-    proposal = glossary.proposal(principal, proposal_id)
+    proposal = glossary.proposals.get(principal, proposal_id)
     chosen = context or proposal.context or ""
 
     def apply(copy: Glossary) -> Sense:
-        return copy.accept(principal, proposal_id, context=chosen, status="approved", why=TRIED)
+        return copy.proposals.accept(principal, proposal_id, context=chosen, status="approved", why=TRIED)
 
     return Change(("accept", proposal_id, chosen), (proposal.term,), apply)

@@ -26,7 +26,7 @@ def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tupl
     names: list[str] = []
     for number, _ in seen:
         try:
-            sense = glossary.sense(principal, number)
+            sense = glossary.senses.get(principal, number)
         except NotFound:
             continue
         names += [sense.term, *sense.aliases]
@@ -34,7 +34,7 @@ def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tupl
     def apply(copy: Glossary) -> None:
         for number, version in seen:
             try:
-                copy.approve(principal, number, version, TRIED)
+                copy.senses.approve(principal, number, version, TRIED)
             except (Conflict, NotAllowed, NotFound):
                 continue
 
@@ -47,9 +47,9 @@ def accepting_many(glossary: Glossary, principal: Principal, numbers: Sequence[i
     Those that cannot be accepted are left out, as they are when it is done.
     """
     wanted = set(numbers)
-    names = [one.term for one in glossary.proposals(principal) if one.id in wanted]
+    names = [one.term for one in glossary.proposals.find(principal) if one.id in wanted]
 
     def apply(copy: Glossary) -> None:
-        copy.accept_many(principal, numbers, context=context, status="approved", why=TRIED)
+        copy.proposals.accept_many(principal, numbers, context=context, status="approved", why=TRIED)
 
     return Change(("accept many", context, *numbers), tuple(dict.fromkeys(names)), apply)

@@ -98,11 +98,11 @@ def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult
 
 def _terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
     """Terms with one sense alone: a suggestion that would be asked back is none."""
-    matcher = run.glossary.matcher(run.principal)
+    matcher = run.glossary.lookup.matcher(run.principal)
     known = {one.term for one in last.jargon}
     for passage in passages:
         found = {mention.term: mention.surface for mention in matcher.find(passage.text) if mention.term}
-        senses = run.glossary.look_up(run.principal, [term for term in found if term not in known])
+        senses = run.glossary.lookup.senses(run.principal, [term for term in found if term not in known])
         for term, some in senses.items():
             if len(some) == 1 and some[0].expansion and some[0].term not in known:
                 known.add(term)

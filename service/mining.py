@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from argot.jargon_db.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.types import Audience, Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.jargon_db.glossary import Glossary
     from argot.jargon_db.mining import Mined, Text
-    from argot.jargon_db.proposals import Origin, Proposal
+    from argot.jargon_db.store.proposal_rows import Origin, Proposal
 
 SURE = 0.8
 """From here on somebody wrote it down as a definition: in a glossary, a table or list of terms, in brackets."""
@@ -63,7 +63,7 @@ def offer(
     glossary: Glossary, origin: Origin, mined: Mined, audience: Audience, *, context: str | None = None, by: str = ""
 ) -> Proposal:
     """Propose what was found. The same again adds its evidence, and what was decided stays decided."""
-    return glossary.propose(
+    return glossary.proposals.add(
         origin,
         mined.term,
         mined.expansion,
@@ -79,7 +79,7 @@ def offer(
 def unread(store: CorpusStore, glossary: Glossary, principal: Principal) -> list[Document]:
     """The documents this person may read that were not mined in their present revision."""
     documents = store.documents(principal)
-    new = set(glossary.unmined(document.revision_id for document in documents))
+    new = set(glossary.mining.unmined(document.revision_id for document in documents))
     return [document for document in documents if document.revision_id in new]
 
 
@@ -121,7 +121,7 @@ class Mining:
             if done - begun >= DOCUMENTS_AT_ONCE or len(batch) >= PASSAGES_AT_ONCE or done == len(todo):
                 self._take(batch)
                 if self.stored:
-                    self.glossary.mark_mined([one.revision_id for one in todo[begun:done]])
+                    self.glossary.mining.mark_mined([one.revision_id for one in todo[begun:done]])
                 batch, begun = [], done
             yield Step(document.name, done, len(todo), len(self.offered))
 
@@ -174,13 +174,13 @@ class Mining:
         self._seen: set[tuple[tuple[str, str], Audience]] = set()
         self._known = {
             (key, normalise(sense.expansion))
-            for sense in self.glossary.senses(self.principal)
+            for sense in self.glossary.senses.find(self.principal)
             for name in (sense.term, *sense.aliases)
             for key in variants(name)
         }
         self._decided: set[tuple[str, str]] = set()
         self._open: defaultdict[str, dict[str, float]] = defaultdict(dict)
-        for one in self.glossary.proposals(self.principal, status=None):
+        for one in self.glossary.proposals.find(self.principal, status=None):
             term, expansion = normalise(one.term), normalise(one.expansion)
             if one.status == "open":
                 self._open[term][expansion] = one.score or 0.0

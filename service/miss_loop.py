@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.graph.learned import Learned
     from argot.jargon_db.glossary import Glossary
-    from argot.jargon_db.history import HistoryEntry
     from argot.jargon_db.mining import Definition
-    from argot.jargon_db.proposals import Proposal
+    from argot.jargon_db.store.history_entries import HistoryEntry
+    from argot.jargon_db.store.proposal_rows import Proposal
     from argot.service.owner import KnowledgeBase
     from argot.tools.model.definer import QuotedDefinition
 
@@ -53,12 +53,12 @@ def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: 
     from argot.jargon_db.mining.short_forms import may_be_short
 
     glossary = kb.glossary
-    glossary.record_use(learned.senses)
+    glossary.usage.record(learned.senses)
     quiet = [term for term in learned.undefined if may_be_short(term)][:MOST_TERMS]
     for term in quiet:
-        glossary.record_miss(term, principal.name, learned.question, thread)
+        glossary.misses.record(term, principal.name, learned.question, thread)
     for term in (*learned.missed, *quiet)[:MOST_TERMS]:
-        if not glossary.proposals(LOOP, status=None, term=term):
+        if not glossary.proposals.find(LOOP, status=None, term=term):
             draft(kb.document_store, glossary, LOOP, term)
 
 
@@ -93,7 +93,7 @@ def draft(
     for audience, definitions in _definitions(store, principal, term).items():
         for meaning, description in _meanings(definitions, known):
             made.append(
-                glossary.propose(
+                glossary.proposals.add(
                     "miss",
                     term,
                     meaning.expansion,
@@ -118,7 +118,7 @@ def _definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Au
 
 def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[_Meaning, str]]:
     """The meanings worth proposing, each with its description: what a sentence says the term is, in its own words."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     by_key: defaultdict[str, list[Definition]] = defaultdict(list)
     for one in definitions:
@@ -140,10 +140,10 @@ def _commonest(definitions: Sequence[Definition]) -> str:
 
 def _known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
     """The normalised expansions the glossary has for the term, in whatever status."""
-    from argot.jargon_db.normalise import normalise, variants
+    from argot.jargon_db.lookup.normalise import normalise, variants
 
     keys = set(variants(term))
-    found = glossary.search(principal, term, 200)
+    found = glossary.search.find(principal, term, 200)
     named = [sense for sense in found if keys.intersection(map(normalise, (sense.term, *sense.aliases)))]
     return {normalise(sense.expansion) for sense in named}
 
@@ -177,14 +177,14 @@ def _passages_with(store: CorpusStore, principal: Principal, term: str, most: in
 
 def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
     """What the model says, as a proposal. Beside one drafted without it, its quotation stands in for its own words."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
     if normalise(expansion) in _known(glossary, principal, term):
         return None
-    offered = glossary.proposals(principal, None, term)
+    offered = glossary.proposals.find(principal, None, term)
     others = [one for one in offered if one.origin != "model" and normalise(one.expansion) == normalise(expansion)]
-    made = glossary.propose(
+    made = glossary.proposals.add(
         "model",
         term,
         expansion,
@@ -210,13 +210,13 @@ class News:
 
 def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, News]]:
     """What this person is still to be told of, with the threads; nothing is marked as told."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     glossary = kb.glossary
-    untold = glossary.untold(principal.name, thread)
+    untold = glossary.misses.untold(principal.name, thread)
     if not untold:
         return []
-    meanings = glossary.look_up(principal, list(dict.fromkeys(miss.term for miss in untold)))
+    meanings = glossary.lookup.senses(principal, list(dict.fromkeys(miss.term for miss in untold)))
     found: dict[tuple[str, str], tuple[str, News]] = {}
     for miss in untold:
         key = (miss.thread, normalise(miss.term))
@@ -228,13 +228,13 @@ def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None)
 
 def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[News]:
     """What this person is to be told in this thread now. Each is given out once: who takes it must tell it."""
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     taken = []
     for _, news in news_for(kb, principal, thread):
         if kb.people.notices.claim(principal.name, thread, normalise(news.term)):
             taken.append(news)
-        kb.glossary.mark_told(news.term, thread)
+        kb.glossary.misses.mark_told(news.term, thread)
     return taken
 
 
@@ -243,10 +243,10 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
 
     Who was offered senses and took none of them is not to hear of the same ones again.
     """
-    from argot.jargon_db.normalise import variants
+    from argot.jargon_db.lookup.normalise import variants
 
     keys = set(variants(term))
-    return any(_begins(entry, keys) for entry in glossary.history(LOOP, sense_id=sense.id) if entry.at >= asked)
+    return any(_begins(entry, keys) for entry in glossary.history.entries(LOOP, sense_id=sense.id) if entry.at >= asked)
 
 
 def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
@@ -256,7 +256,7 @@ def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
 
 
 def _answers(kept: dict[str, Any] | None, keys: Iterable[str]) -> bool:
-    from argot.jargon_db.normalise import normalise
+    from argot.jargon_db.lookup.normalise import normalise
 
     if kept is None or kept["status"] != "approved":
         return False

@@ -218,7 +218,8 @@ class KnowledgeBase:
 
     def scrubs(self) -> list[Callable[[], Any]]:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
-        opened = (self._people, self._glossary, self._threads, self._corpus)
+        glossary = self._glossary.privacy if self._glossary is not None else None
+        opened = (self._people, glossary, self._threads, self._corpus)
         return [store.scrub for store in opened if store is not None]
 
     async def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:

@@ -46,7 +46,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
         await delete_thread(kb, thread.owner, thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)
-    erased["questions"] = await kb.blocking(kb.glossary.erase_questions, before)
+    erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
     if any(erased.values()):
         await scrubbed(kb)
         logger.info("old conversations erased", extra={"fields": erased})

@@ -67,7 +67,7 @@ async def known_context(kb: KnowledgeBase, principal: Principal, name: str) -> s
     """The context of this name, if the principal may know of it."""
     if not name:
         return None
-    contexts = await kb.blocking(kb.glossary.contexts, principal)
+    contexts = await kb.blocking(kb.glossary.contexts.all, principal)
     return next((one.name for one in contexts if one.name.casefold() == name.casefold()), None)
 
 
@@ -93,7 +93,7 @@ async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, dict[str, 
     """What there is to tell in Slack's threads: terms asked for there that have a meaning now. Each is given once."""
     store = kb.people.slack
     for owner in await kb.blocking(store.owners):
-        untold = {miss.thread for miss in await kb.blocking(kb.glossary.untold, owner)}
+        untold = {miss.thread for miss in await kb.blocking(kb.glossary.misses.untold, owner)}
         held = await kb.blocking(store.threads_of, owner) if untold else {}
         for thread in sorted(untold & held.keys()):
             principal = await kb.blocking(_owner_now, kb, held[thread])

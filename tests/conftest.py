@@ -208,10 +208,10 @@ def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _make_tiny(home: Path) -> None:
     base = _open(home)
     for name, description, contact in TINY_CONTEXTS:
-        base.glossary.add_context(name, description, contact)
+        base.glossary.contexts.add(name, description, contact)
     for sense in TINY_SENSES:
-        base.glossary.add_sense(*sense)
-    base.glossary.add_sense("VLT", "Tools", "Vault Liaison Team", audience=frozenset({"vault"}))
+        base.glossary.senses.add(*sense)
+    base.glossary.senses.add("VLT", "Tools", "Vault Liaison Team", audience=frozenset({"vault"}))
     for name, text in TINY_DOCUMENTS.items():
         base.add(name, text)
     base.add("vault-handbook.md", TINY_SECRET, audience=frozenset({"vault"}))

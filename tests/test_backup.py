@@ -33,7 +33,7 @@ async def home(tmp_path: Path) -> Path:
     async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as kb:
         kb.people.add("ann", ("hr",))
         await (await kb.threads()).start("ann", "What is a PUC?")
-        kb.glossary.add_sense("PUC", "NAND", "peripheral under cell")
+        kb.glossary.senses.add("PUC", "NAND", "peripheral under cell")
         (kb.home / "blobs" / "ab").mkdir(parents=True)
         (kb.home / "blobs" / "ab" / "ab12").write_bytes(b"original")
         (kb.home / "vectors").mkdir()
@@ -45,7 +45,7 @@ async def contents(home: Path) -> object:
     async with KnowledgeBase.open(home, SETTINGS) as kb:
         principal = kb.principal(None)
         threads = await kb.threads()
-        senses = [(sense.term, sense.expansion) for sense in kb.glossary.senses(principal)]
+        senses = [(sense.term, sense.expansion) for sense in kb.glossary.senses.find(principal)]
         blobs = {path.name: path.read_bytes() for path in (home / "blobs").rglob("*") if path.is_file()}
         return kb.people.users(), senses, [one.title for one in await threads.of("ann")], blobs
 
@@ -93,7 +93,7 @@ async def test_force_replaces_what_was_there(home: Path, tmp_path: Path) -> None
     before = await contents(home)
     async with KnowledgeBase.open(home, SETTINGS) as kb:
         kb.people.add("bob")
-        kb.glossary.add_sense("SLA", "Legal", "service level agreement")
+        kb.glossary.senses.add("SLA", "Legal", "service level agreement")
 
     restore_backup(home, tmp_path / "b.tar", force=True)
 

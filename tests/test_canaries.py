@@ -121,12 +121,12 @@ def guarded_home(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> P
         source = Source(f"test:///{one.document}", one.document, one.text.encode)
         events = list(corpus.add([source], deriver=QuestionDeriver(), audience=audience, tags=[one.word]))
         assert [event.kind for event in events] == ["found", "added", "done"], events
-        glossary.add_context(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
-        glossary.add_sense(one.abbreviation, one.context, f"guarded {one.word} by its context")
-        glossary.add_sense(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
+        glossary.contexts.add(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
+        glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context")
+        glossary.senses.add(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
         # One more meaning of a term that everybody knows, and as common as can be in its readers' documents.
-        glossary.add_sense("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
-        glossary.record_miss(f"{one.abbreviation}Q", one.reader.strip("@"), f"what does {one.word} mean?", "t1")
+        glossary.senses.add("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
+        glossary.misses.record(f"{one.abbreviation}Q", one.reader.strip("@"), f"what does {one.word} mean?", "t1")
     corpus.close()
     glossary.close()
     return home
@@ -166,7 +166,7 @@ def ids(kb: KnowledgeBase, canary: Canary) -> dict[str, Any]:
         "passages": passages,
         "derived": [row[0] for row in read("SELECT id FROM derived WHERE document = ?", (document.id,))],
         "triples": [row[0] for row in read("SELECT id FROM triples WHERE document = ?", (document.id,))],
-        "senses": [s.id for s in kb.glossary.senses(ADMIN) if canary.word in f"{s.term} {s.expansion}".casefold()],
+        "senses": [s.id for s in kb.glossary.senses.find(ADMIN) if canary.word in f"{s.term} {s.expansion}".casefold()],
     }
 
 
@@ -326,7 +326,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("suggestions and recognised terms")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    return kb.glossary.suggest(principal, canary.misspelt), list(kb.glossary.matcher(principal).terms())
+    return kb.glossary.lookup.suggest(principal, canary.misspelt), list(kb.glossary.lookup.matcher(principal).terms())
 
 
 @road("counts of phrases")
@@ -340,13 +340,13 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("a sense by its id")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    return [str(kb.glossary.sense(principal, one)) for one in ids(kb, canary)["senses"]]
+    return [str(kb.glossary.senses.get(principal, one)) for one in ids(kb, canary)["senses"]]
 
 
 @road("a choice by its id")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     """The button of a hidden sense, pressed by who was never offered it."""
-    (sense,) = (s.id for s in kb.glossary.senses(ADMIN, query="PUC") if canary.word in s.expansion)
+    (sense,) = (s.id for s in kb.glossary.senses.find(ADMIN, query="PUC") if canary.word in s.expansion)
     asked = await call(kb, principal, "ask", question="What is PUC?")
     return await call(kb, principal, "answer", thread=asked["thread"], choice=f"sense:{sense}")
 
@@ -466,14 +466,14 @@ async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_se
 async def test_it_forgets_a_context_that_was_only_weighed(kb: KnowledgeBase, profile: str, question: str) -> None:
     glossary = kb.glossary
     told_of = "where quillfeathers nest, birds that moult and sing in spring"
-    glossary.add_context("Aviary", told_of, "quill@example.com", audience=frozenset())
-    glossary.add_sense("PUC", "Aviary", "quillfeather plan")
-    glossary.add_sense("NST", "Aviary", "bird nest")
-    glossary.add_sense("WLX", "Tools", "Word Line extension")
+    glossary.contexts.add("Aviary", told_of, "quill@example.com", audience=frozenset())
+    glossary.senses.add("PUC", "Aviary", "quillfeather plan")
+    glossary.senses.add("NST", "Aviary", "bird nest")
+    glossary.senses.add("WLX", "Tools", "Word Line extension")
     asked = await call(kb, OUTSIDER, "ask", question=question, profile=profile)
     assert any(word in json.dumps(asked) for word in ("quillfeather", "Aviary"))
 
-    glossary.add_context("Aviary", audience=frozenset({"board"}))
+    glossary.contexts.add("Aviary", audience=frozenset({"board"}))
 
     read = await told(call(kb, OUTSIDER, "thread_read", thread=asked["thread"]))
     assert "quill" not in read and "aviary" not in read
@@ -504,7 +504,7 @@ async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(
     canary = CANARIES[1]
     hidden = {"term": canary.word.upper(), "context": "Tools", "expansion": "a hidden tool"}
     csv = "term,context,expansion\nNEW,Tools,something new\n{},{},{}\n"
-    before = kb.glossary.senses(ADMIN), kb.glossary.contexts(ADMIN)
+    before = kb.glossary.senses.find(ADMIN), kb.glossary.contexts.all(ADMIN)
     for name, parameters in (
         ("context_add", {"name": canary.context}),
         ("context_add", {"name": canary.context.upper(), "audience": ["managers"]}),
@@ -516,7 +516,7 @@ async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(
         with pytest.raises(NotAllowed) as refused:
             await call(kb, MANAGER, name, **parameters)
         assert crossings(str(refused.value).casefold().replace(canary.word, "", 1), MANAGER) == []
-    assert (kb.glossary.senses(ADMIN), kb.glossary.contexts(ADMIN)) == before
+    assert (kb.glossary.senses.find(ADMIN), kb.glossary.contexts.all(ADMIN)) == before
     inside = Principal("mona", frozenset({"managers", "fab"}))
     assert (await call(kb, inside, "context_add", name=canary.context))["audience"] == ["fab"]
 

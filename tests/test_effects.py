@@ -42,8 +42,8 @@ async def ask(kb: KnowledgeBase, principal: Principal, question: str) -> str:
 
 def everything_in(kb: KnowledgeBase) -> Any:
     glossary = kb.glossary
-    seen = (glossary.senses(ADMIN), glossary.misses(ADMIN, None), glossary.proposals(ADMIN, None))
-    return *seen, glossary.uses_by_week(ADMIN), glossary.changes(ADMIN), glossary.version()
+    seen = (glossary.senses.find(ADMIN), glossary.misses.find(ADMIN), glossary.proposals.find(ADMIN, None))
+    return *seen, glossary.usage.by_week(ADMIN), glossary.history.changes(ADMIN), glossary.version()
 
 
 # -- before and after -------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def everything_in(kb: KnowledgeBase) -> Any:
 async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, COST)
     await ask(kb, MANAGER, WORD_LINE)
-    draft = kb.glossary.draft(MANAGER, "LTF", "Tools", "late tariff filing")
+    draft = kb.glossary.senses.draft(MANAGER, "LTF", "Tools", "late tariff filing")
     was = everything_in(kb)
 
     found = await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id)
@@ -71,7 +71,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
 
 
 async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_comes_first(kb: KnowledgeBase) -> None:
-    draft = kb.glossary.draft(ADMIN, "WL", "Legal", "tariff filing handbook", why="another team's")
+    draft = kb.glossary.senses.draft(ADMIN, "WL", "Legal", "tariff filing handbook", why="another team's")
     given = [
         "What is the WL, which connects the control gates of one page?",
         "Which penalties does the WL name for electricity?",
@@ -92,7 +92,7 @@ async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_c
 
 
 async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
-    (sense,) = kb.glossary.senses(ADMIN, query="Word Line")
+    (sense,) = kb.glossary.senses.find(ADMIN, query="Word Line")
     found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=sense.id, change="retire", questions=[WORD_LINE])
     (row,) = found["rows"]
     assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
@@ -101,7 +101,7 @@ async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
 
 async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, WORD_LINE)
-    (sense,) = kb.glossary.look_up(MANAGER, ["WL"])["WL"]
+    (sense,) = kb.glossary.lookup.senses(MANAGER, ["WL"])["WL"]
     was = everything_in(kb)
     edit = {"sense_id": sense.id, "version": sense.version, "expansion": "clean room", "audience": []}
 
@@ -122,12 +122,12 @@ async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: Knowle
 
 
 async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBase) -> None:
-    proposal = kb.glossary.propose("person", "LTF", "late tariff filing")
+    proposal = kb.glossary.proposals.add("person", "LTF", "late tariff filing")
     found = await cases.result(
         kb, ADMIN, "glossary_effects", proposal_id=proposal.id, context="Legal", questions=[COST]
     )
     assert [one["context"] for one in found["rows"][0]["after"]["terms"]] == ["Legal"]
-    assert kb.glossary.proposal(ADMIN, proposal.id).status == "open"
+    assert kb.glossary.proposals.get(ADMIN, proposal.id).status == "open"
 
 
 # -- whose questions --------------------------------------------------------------------------------------------------
@@ -135,18 +135,18 @@ async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBa
 
 async def test_another_persons_question_is_seen_only_when_they_shared_it(kb: KnowledgeBase) -> None:
     thread = await ask(kb, ASKER, "How is an LTFX paid for?")
-    draft = kb.glossary.draft(MANAGER, "LTFX", "Tools", "late tariff filing")
+    draft = kb.glossary.senses.draft(MANAGER, "LTFX", "Tools", "late tariff filing")
     assert (await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
 
     await cases.result(kb, ASKER, "thread_share", thread=thread)
-    await asyncio.to_thread(kb.glossary.draft, MANAGER, "ZZ1", "Tools", "anything")
+    await asyncio.to_thread(kb.glossary.senses.draft, MANAGER, "ZZ1", "Tools", "anything")
 
     (row,) = (await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"]
     assert (row["question"], row["source"]) == ("How is an LTFX paid for?", "missed")
 
 
 async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) -> None:
-    draft = kb.glossary.draft(MANAGER, "VCX", "Tools", "vault combination")
+    draft = kb.glossary.senses.draft(MANAGER, "VCX", "Tools", "vault combination")
     found = await cases.result(
         kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
     )
@@ -158,8 +158,8 @@ async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) ->
 
 
 async def test_what_is_not_ones_own_to_approve_is_refused(kb: KnowledgeBase) -> None:
-    draft = kb.glossary.draft(ADMIN, "LTF", "Legal", "late tariff filing")
-    hidden = kb.glossary.draft(ADMIN, "LTF", "Tools", "hidden", audience=frozenset({"vault"}))
+    draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
+    hidden = kb.glossary.senses.draft(ADMIN, "LTF", "Tools", "hidden", audience=frozenset({"vault"}))
     with pytest.raises(NotAllowed):
         await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=[COST])
     with pytest.raises(NotFound):
@@ -175,8 +175,8 @@ async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: K
     await ask(kb, MANAGER, COST)
     await ask(kb, MANAGER, WORD_LINE)
     drafts = [
-        kb.glossary.draft(MANAGER, "LTF", "Tools", "late tariff filing"),
-        kb.glossary.draft(MANAGER, "XQZ", "Tools", "extra quick zone"),
+        kb.glossary.senses.draft(MANAGER, "LTF", "Tools", "late tariff filing"),
+        kb.glossary.senses.draft(MANAGER, "XQZ", "Tools", "extra quick zone"),
     ]
     was = everything_in(kb)
     seen = [(draft.id, draft.version) for draft in drafts]
@@ -191,12 +191,12 @@ async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: K
 async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, COST)
     ids = [
-        kb.glossary.propose("mined", "LTF", "late tariff filing").id,
-        kb.glossary.propose("mined", "XQZ", "x q z").id,
+        kb.glossary.proposals.add("mined", "LTF", "late tariff filing").id,
+        kb.glossary.proposals.add("mined", "XQZ", "x q z").id,
     ]
     found = await cases.result(kb, MANAGER, "glossary_effects_together", proposal_ids=ids)
     assert (found["tried"], found["changed"]) == (2, 1)
-    assert kb.glossary.proposal(ADMIN, ids[0]).status == "open"
+    assert kb.glossary.proposals.get(ADMIN, ids[0]).status == "open"
 
 
 async def test_only_so_many_are_tried_at_once_and_it_is_said(
@@ -204,7 +204,7 @@ async def test_only_so_many_are_tried_at_once_and_it_is_said(
 ) -> None:
     monkeypatch.setattr(effects_many, "MOST_TOGETHER", 1)
     await ask(kb, ADMIN, COST)
-    drafts = [kb.glossary.draft(ADMIN, term, "Legal", "late tariff filing") for term in ("XQZ", "LTF")]
+    drafts = [kb.glossary.senses.draft(ADMIN, term, "Legal", "late tariff filing") for term in ("XQZ", "LTF")]
     seen = [(draft.id, draft.version) for draft in drafts]
     found = await cases.result(kb, ADMIN, "glossary_effects_together", senses=seen)
     assert (found["tried"], found["not_tried"], found["questions"]) == (1, 1, 0)
@@ -217,7 +217,7 @@ async def test_only_so_many_are_tried_at_once_and_it_is_said(
 
 
 async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = kb.glossary.draft(ADMIN, "LTF", "Legal", "late tariff filing")
+    draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     many = [f"What does the LTF cost on day {day}?" for day in range(8)]
     monkeypatch.setattr(effects, "MOST_QUESTIONS", 3)
     found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
@@ -239,11 +239,11 @@ async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents
         return await real(graph, run, question)
 
     monkeypatch.setattr(effects, "_side", counted)
-    draft = kb.glossary.draft(ADMIN, "LTF", "Legal", "late tariff filing")
+    draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     for _ in range(2):
         await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
     assert len(tried) == 2
-    kb.glossary.add_sense("DAY", "Legal", "calendar day", by=ADMIN)
+    kb.glossary.senses.add("DAY", "Legal", "calendar day", by=ADMIN)
     await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
     assert len(tried) == 4
 

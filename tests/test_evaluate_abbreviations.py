@@ -16,7 +16,7 @@ from argot.evaluate.abbreviation_questions import TEMPLATES, AbbreviationQuestio
 from argot.evaluate.abbreviations import AbbreviationsReport, Reading, evaluate_abbreviations
 from argot.evaluate.base import Identifier, TemporaryBase
 from argot.evaluate.reports import abbreviations_tables
-from argot.jargon_db.words import is_well_known
+from argot.jargon_db.lookup.words import is_well_known
 from argot.service import evaluation
 from argot.settings import Settings
 from argot.tools.model.server import ModelServer
@@ -30,7 +30,7 @@ def quiet(step: str, done: int, total: int) -> None:
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[TemporaryBase]:
     with TemporaryBase(tmp_path / "kb", Settings()) as made:
-        made.glossary.add_sense("QMB", "Tools", "queue manager board")
+        made.glossary.senses.add("QMB", "Tools", "queue manager board")
         yield made
 
 

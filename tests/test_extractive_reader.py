@@ -81,7 +81,7 @@ def test_nothing_is_taken_from_answers() -> None:
 
 
 async def test_known_misspelt_and_unknown_terms_together(tiny_kb: Any) -> None:
-    reader = ExtractiveReader(tiny_kb.glossary.matcher(ANN), tiny_kb.corpus.store, ANN, tiny_kb.corpus.embedder)
+    reader = ExtractiveReader(tiny_kb.glossary.lookup.matcher(ANN), tiny_kb.corpus.store, ANN, tiny_kb.corpus.embedder)
     found = await reader.identify_jargon("Does the PUC drive the WLs of a QMB?")
     assert [(m.surface, m.term, m.match) for m in found] == [
         ("PUC", "PUC", "exact"),
@@ -117,7 +117,7 @@ SENSES = [
     ],
 )
 def test_passages_tell_contexts_whose_names_say_nothing(tiny_kb: Any, question: str, expected: str) -> None:
-    mentions = tiny_kb.glossary.matcher(ANN).find(question)
+    mentions = tiny_kb.glossary.lookup.matcher(ANN).find(question)
     scores = score_contexts(
         question, mentions, NAMELESS, ContextSignatures(SENSES), store=tiny_kb.corpus.store, principal=ANN
     )
@@ -131,7 +131,7 @@ def test_a_term_of_only_one_context_tells() -> None:
 
 
 def test_descriptions_tell(tiny_kb: Any) -> None:
-    contexts = tiny_kb.glossary.contexts(ANN)
+    contexts = tiny_kb.glossary.contexts.all(ANN)
     embedder = tiny_kb.corpus.embedder
     question = "Who regulates what we may charge for electric power?"
     scores = score_contexts(question, [], contexts, ContextSignatures(()), embedder=embedder)
@@ -146,14 +146,14 @@ def test_no_context_where_nothing_tells(question: str) -> None:
 
 async def test_a_changed_glossary_gives_new_signatures(tiny_kb: Any) -> None:
     def senses() -> Any:
-        return tiny_kb.glossary.senses(ANN, status="approved")
+        return tiny_kb.glossary.senses.find(ANN, status="approved")
 
     def reader() -> ExtractiveReader:
-        return ExtractiveReader(tiny_kb.glossary.matcher(ANN), None, ANN, None, senses)
+        return ExtractiveReader(tiny_kb.glossary.lookup.matcher(ANN), None, ANN, None, senses)
 
-    contexts = [*tiny_kb.glossary.contexts(ANN), tiny_kb.glossary.add_context("Zoo")]
+    contexts = [*tiny_kb.glossary.contexts.all(ANN), tiny_kb.glossary.contexts.add("Zoo")]
     assert await reader().identify_context("Where do the zebras of ZQ sleep?", contexts) == []
-    tiny_kb.glossary.add_sense("ZQ", "Zoo", "zebra quorum")
+    tiny_kb.glossary.senses.add("ZQ", "Zoo", "zebra quorum")
     assert (await reader().identify_context("Where do the zebras of ZQ sleep?", contexts))[0].context == "Zoo"
 
 
@@ -166,7 +166,7 @@ IMAGE = Triple("t4", "triple line menu", "edit", "image", "p2")
 
 
 def reader_of(kb: Any) -> ExtractiveReader:
-    return ExtractiveReader(kb.glossary.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder)
+    return ExtractiveReader(kb.glossary.lookup.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder)
 
 
 async def test_a_shared_word_alone_is_not_relevance(tiny_kb: Any) -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.jargon_db import Glossary
-from argot.jargon_db.normalise import normalise, variants
-from argot.jargon_db.statements import statement
+from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.store.statements import statement
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -31,11 +31,11 @@ def expansions(senses):
 
 
 def test_look_up_gives_every_approved_sense_under_the_term_as_given(glossary):
-    glossary.add_sense("PUC", "NAND", "Peripheral Under Cell", aliases=["under-array periphery"])
-    glossary.add_sense("PUC", "legal", "Public Utilities Commission")
-    glossary.add_sense("PUC", "draft", "Not yet", status="draft")
-    glossary.add_sense("PUC", "old", "No more", status="retired")
-    found = glossary.look_up(EVERYBODY, ["puc", "PUC's", "Under Array Periphery", "unknown", ""])
+    glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", aliases=["under-array periphery"])
+    glossary.senses.add("PUC", "legal", "Public Utilities Commission")
+    glossary.senses.add("PUC", "draft", "Not yet", status="draft")
+    glossary.senses.add("PUC", "old", "No more", status="retired")
+    found = glossary.lookup.senses(EVERYBODY, ["puc", "PUC's", "Under Array Periphery", "unknown", ""])
     assert {term: expansions(senses) for term, senses in found.items()} == {
         "puc": ["Public Utilities Commission", "Peripheral Under Cell"][::-1],
         "PUC's": ["Peripheral Under Cell", "Public Utilities Commission"],
@@ -46,15 +46,15 @@ def test_look_up_gives_every_approved_sense_under_the_term_as_given(glossary):
 
 
 def test_an_exact_key_wins_over_a_plural(glossary):
-    glossary.add_sense("DR", "x", "design rule")
-    glossary.add_sense("DRs", "x", "data registers")
-    assert expansions(glossary.look_up(EVERYBODY, ["DRs"])["DRs"]) == ["data registers"]
+    glossary.senses.add("DR", "x", "design rule")
+    glossary.senses.add("DRs", "x", "data registers")
+    assert expansions(glossary.lookup.senses(EVERYBODY, ["DRs"])["DRs"]) == ["data registers"]
 
 
 def test_case_tells_coded_terms_apart_and_nothing_else(glossary):
     for term in ("mA", "MA", "PUC", "puc"):
-        glossary.add_sense(term, "x", f"meaning of {term}")
-    found = glossary.look_up(EVERYBODY, ["mA", "MA", "ma", "PUC", "Puc"])
+        glossary.senses.add(term, "x", f"meaning of {term}")
+    found = glossary.lookup.senses(EVERYBODY, ["mA", "MA", "ma", "PUC", "Puc"])
     assert expansions(found["mA"]) == ["meaning of mA"]
     assert expansions(found["MA"]) == ["meaning of MA"]
     assert set(expansions(found["ma"])) == {"meaning of mA", "meaning of MA"}
@@ -77,13 +77,13 @@ def test_look_up_agrees_with_a_dictionary(tmp_path_factory, terms, asked):
     oracle: dict[str, set[str]] = {}
     for number, term in enumerate(terms):
         try:
-            sense = glossary.add_sense(term, "x", f"meaning {number}")
+            sense = glossary.senses.add(term, "x", f"meaning {number}")
         except InvalidInput:
             assert not normalise(term)
             continue
         assert sense.term == term.strip()
         oracle.setdefault(normalise(term), set()).add(sense.term)
-    found = glossary.look_up(EVERYBODY, [*terms, *asked])
+    found = glossary.lookup.senses(EVERYBODY, [*terms, *asked])
     for term in (*terms, *asked):
         key = next((form for form in variants(term) if form in oracle), None)
         got = {sense.term for sense in found[term]}
@@ -100,10 +100,10 @@ def test_looking_up_happens_on_a_connection_that_cannot_write(glossary):
 
 
 def test_however_many_terms_are_looked_up_in_one_statement(glossary):
-    glossary.add_sense("PUC", "NAND", "Peripheral Under Cell")
+    glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     statements = []
     glossary._connections.reader().set_trace_callback(statements.append)
-    glossary.look_up(EVERYBODY, [f"T{number}" for number in range(2_000)] + ["PUC"])
+    glossary.lookup.senses(EVERYBODY, [f"T{number}" for number in range(2_000)] + ["PUC"])
     glossary._connections.reader().set_trace_callback(None)
     assert len(statements) == 1
     assert ":keys" in statement("look_up")
@@ -115,84 +115,84 @@ def test_however_many_terms_are_looked_up_in_one_statement(glossary):
 @pytest.mark.parametrize("guard", ["sense", "context"])
 def test_to_whom_may_not_read_it_a_sense_does_not_exist_on_any_road(glossary, guard):
     if guard == "context":
-        glossary.add_context("NAND", audience=SECRET)
+        glossary.contexts.add("NAND", audience=SECRET)
     audience = SECRET if guard == "sense" else frozenset()
-    secret = glossary.add_sense("ZEBRAX", "NAND", "Zonal erase", aliases=["STRIPEQ"], audience=audience)
-    glossary.add_sense("ZEBRAXS", "public", "something else")
+    secret = glossary.senses.add("ZEBRAX", "NAND", "Zonal erase", aliases=["STRIPEQ"], audience=audience)
+    glossary.senses.add("ZEBRAXS", "public", "something else")
     text = "ZEBRAX, STRIPEQ and ZEBRXA"
 
-    assert expansions(glossary.look_up(OSCAR, ["ZEBRAX", "STRIPEQ"])["STRIPEQ"]) == []
-    assert "Zonal erase" not in str(glossary.look_up(OSCAR, ["ZEBRAX", "STRIPEQ"]))
-    assert expansions(glossary.senses(OSCAR)) == ["something else"]
-    assert glossary.senses(OSCAR, query="zebrax", limit=5)[0].term == "ZEBRAXS"
-    assert "STRIPEQ" not in glossary.export_csv(OSCAR)
-    assert "ZEBRAX" not in glossary.suggest(OSCAR, "ZEBRXA")
-    assert "ZEBRAX" not in glossary.suggest(OSCAR, "Zonal erase")
-    theirs = glossary.matcher(OSCAR)
+    assert expansions(glossary.lookup.senses(OSCAR, ["ZEBRAX", "STRIPEQ"])["STRIPEQ"]) == []
+    assert "Zonal erase" not in str(glossary.lookup.senses(OSCAR, ["ZEBRAX", "STRIPEQ"]))
+    assert expansions(glossary.senses.find(OSCAR)) == ["something else"]
+    assert glossary.senses.find(OSCAR, query="zebrax", limit=5)[0].term == "ZEBRAXS"
+    assert "STRIPEQ" not in glossary.files.export_csv(OSCAR)
+    assert "ZEBRAX" not in glossary.lookup.suggest(OSCAR, "ZEBRXA")
+    assert "ZEBRAX" not in glossary.lookup.suggest(OSCAR, "Zonal erase")
+    theirs = glossary.lookup.matcher(OSCAR)
     assert [mention.term for mention in theirs.find(text)] == []
     assert "ZEBRAX" not in [mention.term for mention in theirs.misspelt(text, [])]
     assert list(theirs.terms()) == ["ZEBRAXS"]
     with pytest.raises(NotFound):
-        glossary.sense(OSCAR, secret.id)
+        glossary.senses.get(OSCAR, secret.id)
 
-    assert expansions(glossary.look_up(EVE, ["STRIPEQ"])["STRIPEQ"]) == ["Zonal erase"]
-    assert [mention.term for mention in glossary.matcher(EVE).find(text)] == ["ZEBRAX", "ZEBRAX"]
-    assert "ZEBRAX" in glossary.suggest(EVE, "ZEBRXA")
-    assert glossary.sense(EVE, secret.id) == secret
+    assert expansions(glossary.lookup.senses(EVE, ["STRIPEQ"])["STRIPEQ"]) == ["Zonal erase"]
+    assert [mention.term for mention in glossary.lookup.matcher(EVE).find(text)] == ["ZEBRAX", "ZEBRAX"]
+    assert "ZEBRAX" in glossary.lookup.suggest(EVE, "ZEBRXA")
+    assert glossary.senses.get(EVE, secret.id) == secret
 
 
 def test_a_context_with_an_audience_is_listed_for_it_alone(glossary):
-    glossary.add_context("skunkworks", audience=SECRET)
-    assert glossary.contexts(OSCAR) == []
-    assert [context.name for context in glossary.contexts(EVE)] == ["skunkworks"]
+    glossary.contexts.add("skunkworks", audience=SECRET)
+    assert glossary.contexts.all(OSCAR) == []
+    assert [context.name for context in glossary.contexts.all(EVE)] == ["skunkworks"]
 
 
 def test_an_unreadable_exact_term_does_not_hide_a_readable_variant(glossary):
-    glossary.add_sense("DRs", "x", "secret", audience=SECRET)
-    glossary.add_sense("DR", "x", "design rule")
-    assert expansions(glossary.look_up(OSCAR, ["DRs"])["DRs"]) == ["design rule"]
+    glossary.senses.add("DRs", "x", "secret", audience=SECRET)
+    glossary.senses.add("DR", "x", "design rule")
+    assert expansions(glossary.lookup.senses(OSCAR, ["DRs"])["DRs"]) == ["design rule"]
 
 
 # -- recognising ----------------------------------------------------------------------------------------------------
 
 
 def test_a_matcher_is_shared_until_the_glossary_changes(glossary):
-    glossary.add_sense("PUC", "NAND", "Peripheral Under Cell")
-    first = glossary.matcher(OSCAR)
-    assert glossary.matcher(EVE) is first
-    glossary.add_sense("NIRE", "NAND", "something", audience=SECRET)
-    assert glossary.matcher(OSCAR) is not first
-    assert glossary.matcher(OSCAR) is not glossary.matcher(EVE)
-    assert set(glossary.matcher(EVE).terms()) == {"PUC", "NIRE"}
+    glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
+    first = glossary.lookup.matcher(OSCAR)
+    assert glossary.lookup.matcher(EVE) is first
+    glossary.senses.add("NIRE", "NAND", "something", audience=SECRET)
+    assert glossary.lookup.matcher(OSCAR) is not first
+    assert glossary.lookup.matcher(OSCAR) is not glossary.lookup.matcher(EVE)
+    assert set(glossary.lookup.matcher(EVE).terms()) == {"PUC", "NIRE"}
 
 
 def test_another_opening_of_the_same_file_is_noticed(glossary, path):
-    assert list(glossary.matcher(OSCAR).terms()) == []
+    assert list(glossary.lookup.matcher(OSCAR).terms()) == []
     other = Glossary.open(path)
-    other.add_sense("PUC", "NAND", "Peripheral Under Cell")
+    other.senses.add("PUC", "NAND", "Peripheral Under Cell")
     other.close()
-    assert list(glossary.matcher(OSCAR).terms()) == ["PUC"]
+    assert list(glossary.lookup.matcher(OSCAR).terms()) == ["PUC"]
 
 
 def test_suggestions(glossary):
-    glossary.add_sense("PUC", "NAND", "Peripheral Under Cell")
-    glossary.add_sense("PUC", "legal", "Public Utilities Commission")
-    glossary.add_sense("PCC", "NAND", "Power Control Circuit")
-    glossary.add_sense("retention", "NAND", "keeping charge", aliases=["data keeping"])
-    assert glossary.suggest(OSCAR, "PCU") == ["PUC", "PCC"]
-    assert glossary.suggest(OSCAR, "PCU", limit=1) == ["PUC"]
-    assert glossary.suggest(OSCAR, "retnetion") == ["retention"]
-    assert glossary.suggest(OSCAR, "data keepin") == ["retention"]
-    assert glossary.suggest(OSCAR, "peripheral under cell")[0] == "PUC"
-    assert glossary.suggest(OSCAR, "power control chip")[0] == "PCC"
-    assert glossary.suggest(OSCAR, "qqqqqq") == []
+    glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
+    glossary.senses.add("PUC", "legal", "Public Utilities Commission")
+    glossary.senses.add("PCC", "NAND", "Power Control Circuit")
+    glossary.senses.add("retention", "NAND", "keeping charge", aliases=["data keeping"])
+    assert glossary.lookup.suggest(OSCAR, "PCU") == ["PUC", "PCC"]
+    assert glossary.lookup.suggest(OSCAR, "PCU", limit=1) == ["PUC"]
+    assert glossary.lookup.suggest(OSCAR, "retnetion") == ["retention"]
+    assert glossary.lookup.suggest(OSCAR, "data keepin") == ["retention"]
+    assert glossary.lookup.suggest(OSCAR, "peripheral under cell")[0] == "PUC"
+    assert glossary.lookup.suggest(OSCAR, "power control chip")[0] == "PCC"
+    assert glossary.lookup.suggest(OSCAR, "qqqqqq") == []
 
 
 def test_equally_near_suggestions_come_by_number_of_senses(glossary):
-    glossary.add_sense("ABCX", "x", "one")
-    glossary.add_sense("ABCY", "x", "one")
-    glossary.add_sense("ABCY", "x", "two")
-    assert glossary.suggest(OSCAR, "ABCZ") == ["ABCY", "ABCX"]
+    glossary.senses.add("ABCX", "x", "one")
+    glossary.senses.add("ABCY", "x", "one")
+    glossary.senses.add("ABCY", "x", "two")
+    assert glossary.lookup.suggest(OSCAR, "ABCZ") == ["ABCY", "ABCX"]
 
 
 # -- writing --------------------------------------------------------------------------------------------------------
@@ -207,17 +207,17 @@ def test_a_sense_comes_back_as_it_was_given(glossary):
         "status": "draft",
         "audience": SECRET,
     }
-    sense = glossary.add_sense("  PUC ", "NAND", " Peripheral ", **given)
+    sense = glossary.senses.add("  PUC ", "NAND", " Peripheral ", **given)
     assert (sense.term, sense.context, sense.expansion) == ("PUC", "NAND", "Peripheral")
     assert all(getattr(sense, name) == value for name, value in given.items())
-    assert glossary.senses(EVERYBODY) == [sense]
+    assert glossary.senses.find(EVERYBODY) == [sense]
 
 
 def test_adding_the_same_sense_again_replaces_what_is_said_about_it(glossary):
-    first = glossary.add_sense("PUC", "NAND", "Peripheral Under Cell", "old")
-    second = glossary.add_sense("PUC", "nand", "Peripheral Under Cell", "new")
+    first = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", "old")
+    second = glossary.senses.add("PUC", "nand", "Peripheral Under Cell", "new")
     assert (first.id, first.context) == (second.id, second.context)
-    assert [sense.description for sense in glossary.senses(EVERYBODY)] == ["new"]
+    assert [sense.description for sense in glossary.senses.find(EVERYBODY)] == ["new"]
 
 
 @pytest.mark.parametrize(
@@ -233,18 +233,18 @@ def test_adding_the_same_sense_again_replaces_what_is_said_about_it(glossary):
 )
 def test_what_cannot_be_stored_is_named(glossary, arguments, message):
     with pytest.raises(InvalidInput, match=message):
-        glossary.add_sense(*arguments)
-    assert glossary.senses(EVERYBODY) == []
+        glossary.senses.add(*arguments)
+    assert glossary.senses.find(EVERYBODY) == []
 
 
 def test_contexts_are_updated_by_what_is_given(glossary):
-    glossary.add_context("NAND Design", "flash", "ann@example.com", audience=SECRET)
-    context = glossary.add_context("nand  design", contact="bob@example.com")
+    glossary.contexts.add("NAND Design", "flash", "ann@example.com", audience=SECRET)
+    context = glossary.contexts.add("nand  design", contact="bob@example.com")
     assert (context.name, context.description, context.contact, context.audience) == (
         "NAND Design", "flash", "bob@example.com", SECRET,
     )  # fmt: skip
-    assert glossary.add_context("NAND Design", audience=frozenset()).audience == frozenset()
-    assert len(glossary.contexts(EVERYBODY)) == 1
+    assert glossary.contexts.add("NAND Design", audience=frozenset()).audience == frozenset()
+    assert len(glossary.contexts.all(EVERYBODY)) == 1
 
 
 def test_pages_of_senses_add_up_to_all_of_them(glossary):
@@ -252,25 +252,25 @@ def test_pages_of_senses_add_up_to_all_of_them(glossary):
         for context in ("NAND", "legal"):
             secret = SECRET if number % 3 == 0 else None
             status = "draft" if number % 2 else "approved"
-            glossary.add_sense(f"T{number}", context, f"meaning {number}", audience=secret, status=status)
+            glossary.senses.add(f"T{number}", context, f"meaning {number}", audience=secret, status=status)
     for who in (EVERYBODY, EVE, OSCAR):
         for narrowed in ({}, {"context": "nand"}, {"status": "draft"}, {"query": "meaning"}, {"query": "meaning 3"}):
-            every = glossary.senses(who, **narrowed)
-            pages = [glossary.senses(who, **narrowed, start=start, limit=3) for start in range(0, 15, 3)]
+            every = glossary.senses.find(who, **narrowed)
+            pages = [glossary.senses.find(who, **narrowed, start=start, limit=3) for start in range(0, 15, 3)]
             assert [sense for page in pages for sense in page] == every
-            assert glossary.senses(who, **narrowed, start=2) == every[2:]
-    assert len(glossary.senses(OSCAR)) == 8
+            assert glossary.senses.find(who, **narrowed, start=2) == every[2:]
+    assert len(glossary.senses.find(OSCAR)) == 8
 
 
 def test_senses_are_narrowed(glossary):
-    glossary.add_sense("PUC", "NAND", "Peripheral Under Cell")
-    glossary.add_sense("PUC", "legal", "Public Utilities Commission", status="draft")
-    glossary.add_sense("NIRE", "NAND", "100% pure")
-    assert len(glossary.senses(EVERYBODY)) == 3
-    assert expansions(glossary.senses(EVERYBODY, context="nand", query="puc")) == ["Peripheral Under Cell"]
-    assert expansions(glossary.senses(EVERYBODY, status="draft")) == ["Public Utilities Commission"]
-    assert expansions(glossary.senses(EVERYBODY, query="%")) == ["100% pure"]
-    assert len(glossary.senses(EVERYBODY, limit=2)) == 2
+    glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
+    glossary.senses.add("PUC", "legal", "Public Utilities Commission", status="draft")
+    glossary.senses.add("NIRE", "NAND", "100% pure")
+    assert len(glossary.senses.find(EVERYBODY)) == 3
+    assert expansions(glossary.senses.find(EVERYBODY, context="nand", query="puc")) == ["Peripheral Under Cell"]
+    assert expansions(glossary.senses.find(EVERYBODY, status="draft")) == ["Public Utilities Commission"]
+    assert expansions(glossary.senses.find(EVERYBODY, query="%")) == ["100% pure"]
+    assert len(glossary.senses.find(EVERYBODY, limit=2)) == 2
 
 
 def test_no_concurrent_writer_is_lost(path):
@@ -280,7 +280,7 @@ def test_no_concurrent_writer_is_lost(path):
     def write(thread):
         try:
             for number in range(50):
-                glossary.add_sense(f"T{thread}", f"context {number % 5}", f"meaning {number}")
+                glossary.senses.add(f"T{thread}", f"context {number % 5}", f"meaning {number}")
         except Exception as error:
             failures.append(error)
 
@@ -290,7 +290,7 @@ def test_no_concurrent_writer_is_lost(path):
     for thread in threads:
         thread.join()
     assert failures == []
-    assert len(glossary.senses(EVERYBODY)) == 400
+    assert len(glossary.senses.find(EVERYBODY)) == 400
     assert glossary.version() == 401
     glossary.close()
 
@@ -300,25 +300,25 @@ def test_no_concurrent_writer_is_lost(path):
 
 def test_a_miss_counts_once_per_question_and_thread(glossary):
     for _ in range(2):
-        glossary.record_miss("XQZ", "eve", "What is XQZ?", "t1")
-    glossary.record_miss("xqz", "oscar", "XQZ again?", "t2")
-    glossary.record_miss("Other", "oscar", "Other?", "t2")
-    first, second = glossary.misses(EVERYBODY)
+        glossary.misses.record("XQZ", "eve", "What is XQZ?", "t1")
+    glossary.misses.record("xqz", "oscar", "XQZ again?", "t2")
+    glossary.misses.record("Other", "oscar", "Other?", "t2")
+    first, second = glossary.misses.open(EVERYBODY)
     assert (first.term, first.count, set(first.questions)) == ("XQZ", 2, {"What is XQZ?", "XQZ again?"})
     assert (second.term, second.count) == ("Other", 1)
     assert first.first <= first.last
 
 
 def test_a_missed_question_is_shown_to_its_asker_alone(glossary):
-    glossary.record_miss("XQZ", "eve", "What is XQZ?", "t1")
-    glossary.record_miss("XQZ", "oscar", "XQZ again?", "t2")
-    assert [(miss.count, miss.questions) for miss in glossary.misses(EVE)] == [(1, ("What is XQZ?",))]
-    assert glossary.misses(Principal("mallory")) == []
+    glossary.misses.record("XQZ", "eve", "What is XQZ?", "t1")
+    glossary.misses.record("XQZ", "oscar", "XQZ again?", "t2")
+    assert [(miss.count, miss.questions) for miss in glossary.misses.open(EVE)] == [(1, ("What is XQZ?",))]
+    assert glossary.misses.open(Principal("mallory")) == []
 
 
 def test_a_miss_needs_a_term(glossary):
     with pytest.raises(InvalidInput):
-        glossary.record_miss("\u200b", "eve", "?", "t")
+        glossary.misses.record("\u200b", "eve", "?", "t")
 
 
 # -- the file -------------------------------------------------------------------------------------------------------
@@ -326,17 +326,17 @@ def test_a_miss_needs_a_term(glossary):
 
 def test_what_was_added_is_there_when_opened_again(path):
     first = Glossary.open(path)
-    sense = first.add_sense(unicodedata.normalize("NFD", "Größe"), "x", "size")
+    sense = first.senses.add(unicodedata.normalize("NFD", "Größe"), "x", "size")
     first.close()
     second = Glossary.open(path)
-    assert second.look_up(EVERYBODY, ["größe"])["größe"] == [sense]
+    assert second.lookup.senses(EVERYBODY, ["größe"])["größe"] == [sense]
     second.close()
 
 
 def damaged_by(path, change):
     glossary = Glossary.open(path)
     for number in range(300):
-        glossary.add_sense(f"T{number}", "x", "long " * 20)
+        glossary.senses.add(f"T{number}", "x", "long " * 20)
     glossary.close()
     change(path)
     with pytest.raises(DamagedStore, match=r"glossary\.db.*argot restore --force.*argot glossary import"):

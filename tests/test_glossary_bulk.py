@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from argot.errors import Conflict, NotAllowed
-from argot.jargon_db import Glossary, SenseInput, bulk
+from argot.jargon_db import Glossary, SenseInput
+from argot.jargon_db.store import bulk_writer
 from argot.types import Principal
 
 ADMIN = Principal("admin", sees_all=True)
@@ -26,20 +27,24 @@ FILES = st.lists(st.lists(INPUT, max_size=12), min_size=1, max_size=3)
 def stored(glossary):
     """Everything there is, in terms of what people see; numbers may differ."""
     reader = glossary._connections.reader()
-    senses = {one.id: one for one in glossary.senses(ADMIN)}
+    senses = {one.id: one for one in glossary.senses.find(ADMIN)}
     plain = sorted((s.term, s.context, s.expansion, s.description, s.aliases, s.status, *s.audience, s.version)
                    for s in senses.values())  # fmt: skip
     words = {row[0]: row[1:] for row in reader.execute("SELECT rowid, * FROM sense_search")}
     assert words.keys() == senses.keys()
-    history = [(one.kind, one.term, one.context, one.before, one.after) for one in glossary.history(ADMIN, limit=None)]
-    found = [(term, sorted(s.expansion for s in glossary.look_up(ADMIN, [term])[term])) for term in ("PUC", "C++", "x")]
-    return plain, sorted(words.values()), history, found, [one.name for one in glossary.contexts(ADMIN)]
+    history = [
+        (one.kind, one.term, one.context, one.before, one.after) for one in glossary.history.entries(ADMIN, limit=None)
+    ]
+    found = [
+        (term, sorted(s.expansion for s in glossary.lookup.senses(ADMIN, [term])[term])) for term in ("PUC", "C++", "x")
+    ]
+    return plain, sorted(words.values()), history, found, [one.name for one in glossary.contexts.all(ADMIN)]
 
 
 def ends_as_it_began(glossary, change):
     """A sense may stand in a file several times, the last time as it was before the import."""
     before, after = {}, {}
-    for row in reversed([one for one in glossary.history(ADMIN, limit=None) if one.change == change]):
+    for row in reversed([one for one in glossary.history.entries(ADMIN, limit=None) if one.change == change]):
         before.setdefault((row.sense_id, row.context), row.before)
         after[row.sense_id, row.context] = row.after
     return before == after
@@ -52,13 +57,13 @@ TWICE = [[SenseInput("PUC", "NAND", "one")], [SenseInput("PUC", "NAND", "one", t
 @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(files=FILES, batch=st.sampled_from([1, 2, 1000]))
 def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory, monkeypatch, files, batch):
-    monkeypatch.setattr(bulk, "_BATCH", batch)
+    monkeypatch.setattr(bulk_writer, "_BATCH", batch)
     folder = tmp_path_factory.mktemp("bulk")
     at_once, singly = Glossary.open(folder / "a.db"), Glossary.open(folder / "b.db")
     for file in files:
-        report = at_once.import_senses(file, "file")
+        report = at_once.files.import_senses(file, "file")
         outcomes = {}
-        with singly._changing(None, "import", name="file") as writer:
+        with singly._connections.changing(None, "import", name="file") as writer:
             for one in file:
                 number, outcome, _ = writer.put_sense(one)
                 if outcomes.get(number) != "added":
@@ -69,12 +74,12 @@ def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory,
     assert told[:2] == expected[:2]
     assert sorted(map(str, told[2])) == sorted(map(str, expected[2]))
     assert told[3:] == expected[3:]
-    for change in sorted((one.id for one in at_once.changes(ADMIN) if one.kind == "import"), reverse=True):
+    for change in sorted((one.id for one in at_once.history.changes(ADMIN) if one.kind == "import"), reverse=True):
         if ends_as_it_began(at_once, change):
             with pytest.raises(Conflict, match="nothing to roll back"):
-                at_once.roll_back(ADMIN, change)
+                at_once.history.roll_back(ADMIN, change)
         else:
-            at_once.roll_back(ADMIN, change)
+            at_once.history.roll_back(ADMIN, change)
     assert stored(at_once)[:2] == ([], [])
     at_once.close()
     singly.close()
@@ -82,15 +87,15 @@ def test_an_import_stores_what_one_sense_after_the_other_would(tmp_path_factory,
 
 def test_what_is_not_theirs_is_refused_in_the_midst_of_an_import_and_nothing_stays(tmp_path):
     glossary = Glossary.open(tmp_path / "glossary.db")
-    glossary.add_sense("PUC", "NAND", "peripheral under cell", audience=frozenset({"hr"}))
+    glossary.senses.add("PUC", "NAND", "peripheral under cell", audience=frozenset({"hr"}))
     nina = Principal("nina", manages=frozenset({"NAND"}))
     good = [SenseInput(f"T{number}", "NAND", "meaning") for number in range(1_500)]
     for bad in (SenseInput("PUC", "NAND", "peripheral under cell"), SenseInput("A", "Legal", "b")):
         with pytest.raises(NotAllowed):
-            glossary.import_senses([*good, bad], "file", by=nina)
-        assert len(glossary.senses(ADMIN)) == 1
+            glossary.files.import_senses([*good, bad], "file", by=nina)
+        assert len(glossary.senses.find(ADMIN)) == 1
     done = []
-    assert glossary.import_senses(good, "file", by=nina, told=done.append).added == 1_500
+    assert glossary.files.import_senses(good, "file", by=nina, told=done.append).added == 1_500
     assert done == [1_000, 1_500]
     glossary.close()
 
@@ -102,6 +107,6 @@ def test_an_import_that_is_given_up_leaves_nothing(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        glossary.import_senses([SenseInput("A", "b", "c")], "file", told=give_up)
-    assert (glossary.senses(ADMIN), glossary.contexts(ADMIN), glossary.changes(ADMIN)) == ([], [], [])
+        glossary.files.import_senses([SenseInput("A", "b", "c")], "file", told=give_up)
+    assert (glossary.senses.find(ADMIN), glossary.contexts.all(ADMIN), glossary.history.changes(ADMIN)) == ([], [], [])
     glossary.close()

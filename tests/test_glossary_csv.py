@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import Glossary
-from argot.jargon_db.csv_format import COLUMNS, join_aliases, read_senses, split_aliases, write_senses
-from argot.jargon_db.inputs import clean_aliases
+from argot.jargon_db.formats.csv_format import COLUMNS, join_aliases, read_senses, split_aliases, write_senses
+from argot.jargon_db.store.inputs import clean_aliases
 from argot.types import Principal, Sense
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -29,22 +29,22 @@ def problems(text):
 
 
 def test_import_reports_what_it_did_and_the_same_file_again_changes_nothing(glossary):
-    report = glossary.import_csv(FILE)
+    report = glossary.files.import_csv(FILE)
     assert (report.added, report.updated, report.unchanged) == (3, 0, 0)
     assert report.contexts_added == ("NAND", "legal", "general")
     before = glossary.version()
-    again = glossary.import_csv(FILE)
+    again = glossary.files.import_csv(FILE)
     assert (again.added, again.updated, again.unchanged, again.contexts_added) == (0, 0, 3, ())
     assert glossary.version() == before
 
 
 def test_a_changed_row_updates_and_another_expansion_is_another_sense(glossary):
-    glossary.import_csv(FILE)
-    report = glossary.import_csv(
+    glossary.files.import_csv(FILE)
+    report = glossary.files.import_csv(
         HEADER + "PUC,NAND,Peripheral Under Cell,new words,,P.U.C.,eve\nPUC,nand,Power Unit,,,,\n"
     )
     assert (report.added, report.updated) == (1, 1)
-    senses = glossary.senses(EVERYBODY, context="NAND")
+    senses = glossary.senses.find(EVERYBODY, context="NAND")
     assert [(sense.expansion, sense.description, sense.aliases) for sense in senses] == [
         ("Peripheral Under Cell", "new words", ("P.U.C.",)),
         ("Power Unit", "", ()),
@@ -52,35 +52,37 @@ def test_a_changed_row_updates_and_another_expansion_is_another_sense(glossary):
 
 
 def test_a_column_the_file_lacks_leaves_values_alone_and_an_empty_cell_clears(glossary):
-    glossary.import_csv(FILE)
-    assert glossary.import_csv("term,expansion,context\nPUC,Peripheral Under Cell,NAND\n").unchanged == 1
-    glossary.import_csv("expansion,term,context,notes\nPeripheral Under Cell,PUC,NAND,\n")
-    sense = glossary.senses(EVERYBODY, context="NAND")[0]
+    glossary.files.import_csv(FILE)
+    assert glossary.files.import_csv("term,expansion,context\nPUC,Peripheral Under Cell,NAND\n").unchanged == 1
+    glossary.files.import_csv("expansion,term,context,notes\nPeripheral Under Cell,PUC,NAND,\n")
+    sense = glossary.senses.find(EVERYBODY, context="NAND")[0]
     assert (sense.description, sense.notes) == ("Circuits, under the array", "")
 
 
 def test_identical_rows_count_once(glossary):
-    report = glossary.import_csv(HEADER + "A,x,alpha,,,,\n" * 3)
+    report = glossary.files.import_csv(HEADER + "A,x,alpha,,,,\n" * 3)
     assert (report.added, report.updated, report.unchanged) == (1, 0, 0)
 
 
 def test_an_empty_or_missing_context_means_general(glossary):
-    glossary.import_csv("term,expansion\nA,alpha\n")
-    glossary.import_csv("term,context,expansion\nB, ,beta\n")
-    assert [sense.context for sense in glossary.senses(EVERYBODY)] == ["general", "general"]
+    glossary.files.import_csv("term,expansion\nA,alpha\n")
+    glossary.files.import_csv("term,context,expansion\nB, ,beta\n")
+    assert [sense.context for sense in glossary.senses.find(EVERYBODY)] == ["general", "general"]
 
 
 def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
-    glossary.import_csv(FILE)
-    exported = glossary.export_csv(EVERYBODY)
+    glossary.files.import_csv(FILE)
+    exported = glossary.files.export_csv(EVERYBODY)
     assert "'=SUM(A1),'+1,'-1,'@x" in exported
     other = Glossary.open(tmp_path / "other.db")
-    other.import_csv(exported)
-    assert other.export_csv(EVERYBODY) == exported
+    other.files.import_csv(exported)
+    assert other.files.export_csv(EVERYBODY) == exported
     assert {
-        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner) for s in other.senses(EVERYBODY)
+        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner)
+        for s in other.senses.find(EVERYBODY)
     } == {
-        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner) for s in glossary.senses(EVERYBODY)
+        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner)
+        for s in glossary.senses.find(EVERYBODY)
     }
     other.close()
 
@@ -106,15 +108,15 @@ def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
     with pytest.raises(
         InvalidGlossary, match=r"row 5, column term(.|\n)*row 6, column expansion(.|\n)*row 7, column term"
     ):
-        glossary.import_csv(bad)
+        glossary.files.import_csv(bad)
     assert problems(bad) == [(5, "term"), (6, "expansion"), (7, "term"), (9, "")]
-    assert glossary.senses(EVERYBODY) == []
-    assert glossary.contexts(EVERYBODY) == []
+    assert glossary.senses.find(EVERYBODY) == []
+    assert glossary.contexts.all(EVERYBODY) == []
 
 
 def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
     """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
-    from argot.jargon_db.journal import Journal
+    from argot.jargon_db.store.journal import Journal
 
     record = Journal.record
 
@@ -125,9 +127,9 @@ def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
 
     monkeypatch.setattr(Journal, "record", fail_on_the_third)
     with pytest.raises(OSError, match="disk full"):
-        glossary.import_csv(FILE)
-    assert glossary.senses(EVERYBODY) == []
-    assert glossary.contexts(EVERYBODY) == []
+        glossary.files.import_csv(FILE)
+    assert glossary.senses.find(EVERYBODY) == []
+    assert glossary.contexts.all(EVERYBODY) == []
 
 
 @pytest.mark.parametrize(
@@ -157,14 +159,14 @@ def test_an_unknown_column_is_named_with_the_known_ones():
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
 def test_files_of_any_program_are_read(glossary, encoding, delimiter, line_break):
     text = line_break.join(delimiter.join(row) for row in (["Term", "Context", "Expansion"], ["Größe", "é", "“size”"]))
-    assert glossary.import_csv(text.encode(encoding)).added == 1
-    assert [(s.term, s.context, s.expansion) for s in glossary.senses(EVERYBODY)] == [("Größe", "é", "“size”")]
+    assert glossary.files.import_csv(text.encode(encoding)).added == 1
+    assert [(s.term, s.context, s.expansion) for s in glossary.senses.find(EVERYBODY)] == [("Größe", "é", "“size”")]
 
 
 def test_a_long_description_is_kept_as_typed(glossary):
     description = "long\n" * 10_000
-    glossary.import_csv(HEADER + f'A,x,alpha,"{description}",,,\n')
-    assert glossary.senses(EVERYBODY)[0].description == description
+    glossary.files.import_csv(HEADER + f'A,x,alpha,"{description}",,,\n')
+    assert glossary.senses.find(EVERYBODY)[0].description == description
 
 
 @settings(deadline=None)
@@ -206,55 +208,55 @@ def test_a_file_that_is_one_endless_line_is_named_in_few_words():
 
 
 def test_utf_32_is_read(glossary):
-    assert glossary.import_csv("term,expansion\nGröße,size\n".encode("utf-32")).added == 1
-    assert glossary.senses(EVERYBODY)[0].term == "Größe"
+    assert glossary.files.import_csv("term,expansion\nGröße,size\n".encode("utf-32")).added == 1
+    assert glossary.senses.find(EVERYBODY)[0].term == "Größe"
 
 
 @pytest.mark.parametrize("format", ["csv", "json", "turtle", "rdfxml", "jsonld"])
 def test_a_draft_and_what_is_retired_come_back_as_such_in_every_format(glossary, tmp_path, format):
     for status in ("draft", "approved", "retired"):
-        glossary.add_sense("PUC", "NAND", f"{status} meaning", status=status)
-    exported = glossary.export_file(EVERYBODY, format)
+        glossary.senses.add("PUC", "NAND", f"{status} meaning", status=status)
+    exported = glossary.files.export_file(EVERYBODY, format)
     other = Glossary.open(tmp_path / "other.db")
-    other.import_file(None, exported.encode(), "terms", format)
-    assert {sense.expansion: sense.status for sense in other.senses(EVERYBODY)} == {
+    other.files.import_file(None, exported.encode(), "terms", format)
+    assert {sense.expansion: sense.status for sense in other.senses.find(EVERYBODY)} == {
         "draft meaning": "draft", "approved meaning": "approved", "retired meaning": "retired",
     }  # fmt: skip
-    assert other.export_file(EVERYBODY, format) == exported
-    assert [sense.status for sense in other.look_up(EVERYBODY, ["PUC"])["PUC"]] == ["approved"]
+    assert other.files.export_file(EVERYBODY, format) == exported
+    assert [sense.status for sense in other.lookup.senses(EVERYBODY, ["PUC"])["PUC"]] == ["approved"]
     other.close()
 
 
 def test_a_file_without_a_status_approves_what_is_new_and_leaves_what_is_there(glossary):
-    glossary.add_sense("A", "x", "alpha", status="draft")
-    glossary.add_sense("B", "x", "beta", status="retired")
-    report = glossary.import_csv("term,context,expansion\nA,x,alpha\nB,x,beta\nC,x,gamma\n")
+    glossary.senses.add("A", "x", "alpha", status="draft")
+    glossary.senses.add("B", "x", "beta", status="retired")
+    report = glossary.files.import_csv("term,context,expansion\nA,x,alpha\nB,x,beta\nC,x,gamma\n")
     assert (report.added, report.unchanged) == (1, 2)
-    empty = glossary.import_csv("term,context,expansion,status\nA,x,alpha,\nB,x,beta, \nD,x,delta,\n")
+    empty = glossary.files.import_csv("term,context,expansion,status\nA,x,alpha,\nB,x,beta, \nD,x,delta,\n")
     assert (empty.added, empty.unchanged) == (1, 2)
-    assert {sense.term: sense.status for sense in glossary.senses(EVERYBODY)} == {
+    assert {sense.term: sense.status for sense in glossary.senses.find(EVERYBODY)} == {
         "A": "draft", "B": "retired", "C": "approved", "D": "approved",
     }  # fmt: skip
 
 
 def test_a_status_is_read_as_people_type_it_and_changes_the_sense_that_is_there(glossary):
-    glossary.add_sense("A", "x", "alpha")
-    report = glossary.import_csv("term;context;expansion;Status\nA;x;alpha; Retired \nB;x;beta;DRAFT\n")
+    glossary.senses.add("A", "x", "alpha")
+    report = glossary.files.import_csv("term;context;expansion;Status\nA;x;alpha; Retired \nB;x;beta;DRAFT\n")
     assert (report.added, report.updated) == (1, 1)
-    assert [sense.status for sense in glossary.senses(EVERYBODY)] == ["retired", "draft"]
-    assert glossary.look_up(EVERYBODY, ["A"]) == {"A": []}
+    assert [sense.status for sense in glossary.senses.find(EVERYBODY)] == ["retired", "draft"]
+    assert glossary.lookup.senses(EVERYBODY, ["A"]) == {"A": []}
 
 
 def test_a_status_that_is_none_is_named_by_row_and_value_with_those_there_are(glossary):
     text = "term,expansion,status\nA,alpha,draft\nB,beta,aproved\nC,gamma," + "x" * 10_000 + "\n"
     with pytest.raises(InvalidGlossary) as caught:
-        glossary.import_csv(text)
+        glossary.files.import_csv(text)
     assert problems(text) == [(3, "status"), (4, "status")]
     assert "row 3, column status: 'aproved' is no status of a sense. Statuses: draft, approved, retired" in str(
         caught.value
     )
     assert len(str(caught.value)) < 1_000
-    assert glossary.senses(EVERYBODY) == []
+    assert glossary.senses.find(EVERYBODY) == []
 
 
 def test_rows_that_give_one_sense_two_statuses_are_refused_with_both():

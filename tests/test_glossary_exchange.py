@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary, InvalidInput, NotAllowed
 from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats import FORMATS, format_of, format_to_write, read_file
+from argot.jargon_db.formats.registry import FORMATS, format_of, format_to_write, read_file
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -23,22 +23,24 @@ CONCEPT = '<skos:Concept rdf:about="http://example.org/1"><skos:prefLabel>{}</sk
 
 @pytest.fixture
 def full(glossary):
-    glossary.add_context("NAND", "cells & layout", "nina@example.com")
-    glossary.add_context("Legal", audience=frozenset({"legal"}))
-    glossary.add_sense(
+    glossary.contexts.add("NAND", "cells & layout", "nina@example.com")
+    glossary.contexts.add("Legal", audience=frozenset({"legal"}))
+    glossary.senses.add(
         "PUC", "NAND", "peripheral under cell", 'says "under"\nthe <b>array</b> \\ \x01', "a note\r\n\twith breaks",
         aliases=("P.U.C.", "PUC", "peripheral under cell", "a|b\\"), owner="eve", status="draft",
         audience=frozenset({"hr", "@ann"}), review_by="2027-01-31",
     )  # fmt: skip
-    glossary.add_sense("PUC", "Legal", "Public Utilities Commission", status="retired")
-    glossary.add_sense("C++", "general", "C++")
-    glossary.add_sense("مصطلح", "general", "\u202eright to left 🎉")
+    glossary.senses.add("PUC", "Legal", "Public Utilities Commission", status="retired")
+    glossary.senses.add("C++", "general", "C++")
+    glossary.senses.add("مصطلح", "general", "\u202eright to left 🎉")
     return glossary
 
 
 def told(glossary, principal=EVERYBODY):
-    senses = [replace(one, id=0, version=0, aliases=tuple(sorted(one.aliases))) for one in glossary.senses(principal)]
-    contexts = [replace(one, id=0) for one in glossary.contexts(principal)]
+    senses = [
+        replace(one, id=0, version=0, aliases=tuple(sorted(one.aliases))) for one in glossary.senses.find(principal)
+    ]
+    contexts = [replace(one, id=0) for one in glossary.contexts.all(principal)]
     return sorted(senses, key=str), contexts
 
 
@@ -62,29 +64,29 @@ def senses(text, name, **options):
 
 @pytest.mark.parametrize("format", WITH_EVERYTHING)
 def test_a_file_holds_everything_and_comes_back_as_it_was(full, tmp_path, format):
-    file = full.export_file(EVERYBODY, format).encode()
+    file = full.files.export_file(EVERYBODY, format).encode()
     other = Glossary.open(tmp_path / "other.db")
-    report = other.import_file(None, file, f"terms.{format}", format)
+    report = other.files.import_file(None, file, f"terms.{format}", format)
     assert (report.added, report.updated, report.ignored) == (4, 0, {})
     expected, contexts = told(full)
     if format == "rdfxml":
         expected = [replace(one, description=one.description.replace("\x01", "")) for one in expected]
     assert told(other) == (sorted(expected, key=str), contexts)
-    assert other.import_file(None, file, f"terms.{format}", format).change is None
-    assert other.preview_file(EVERYBODY, file, "x", format).unchanged == 4
+    assert other.files.import_file(None, file, f"terms.{format}", format).change is None
+    assert other.files.preview(EVERYBODY, file, "x", format).unchanged == 4
     other.close()
 
 
 @pytest.mark.parametrize("format", WITH_EVERYTHING)
 def test_what_one_exports_is_found_out_by_name_and_by_content(full, format):
-    file = full.export_file(EVERYBODY, format).encode()
+    file = full.files.export_file(EVERYBODY, format).encode()
     suffix = next(one.suffixes[0] for one in FORMATS if one.name == format)
     assert format_of(f"TERMS{suffix.upper()}", file) == format_of("standard input", file) == format
     assert format_of("terms.txt", file) == format
 
 
 def test_the_suffix_json_may_hold_json_ld(full):
-    assert format_of("terms.json", full.export_file(EVERYBODY, "jsonld").encode()) == "jsonld"
+    assert format_of("terms.json", full.files.export_file(EVERYBODY, "jsonld").encode()) == "jsonld"
 
 
 def test_csv_is_what_is_left():
@@ -93,7 +95,7 @@ def test_csv_is_what_is_left():
 
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
 def test_an_export_holds_only_what_one_may_read(full, format):
-    file = full.export_file(Principal("bob"), format)
+    file = full.files.export_file(Principal("bob"), format)
     assert "C++" in file
     assert "peripheral" not in file
     assert "Legal" not in file
@@ -107,7 +109,8 @@ def test_other_tools_read_our_thesaurus(full, format):
     from rdflib import Graph, Literal
 
     graph = Graph().parse(
-        data=full.export_file(EVERYBODY, format), format={"rdfxml": "xml", "jsonld": "json-ld"}.get(format, format)
+        data=full.files.export_file(EVERYBODY, format),
+        format={"rdfxml": "xml", "jsonld": "json-ld"}.get(format, format),
     )
     concepts = list(graph.subjects(RDF_TYPES.type, WORDS.Concept))
     assert len(concepts) == 4
@@ -153,8 +156,8 @@ def test_any_text_survives_every_format(tmp_path_factory, rows, format):
     folder = tmp_path_factory.mktemp("any")
     first, second = Glossary.open(folder / "first.db"), Glossary.open(folder / "second.db")
     for term, context, expansion, description, notes, aliases in rows:
-        first.add_sense(term, context, expansion, description.strip(), notes.strip(), aliases=aliases)
-    second.import_file(None, first.export_file(EVERYBODY, format).encode(), "x", format)
+        first.senses.add(term, context, expansion, description.strip(), notes.strip(), aliases=aliases)
+    second.files.import_file(None, first.files.export_file(EVERYBODY, format).encode(), "x", format)
     expected, _ = told(first)
     if format == "rdfxml":
         expected = sorted((_as_xml_can_hold(one) for one in expected), key=str)
@@ -258,7 +261,7 @@ def test_a_bare_list_of_senses_is_json_enough():
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("format", WITH_EVERYTHING)
 def test_encodings(full, format, encoding):
-    text = full.export_file(EVERYBODY, format).replace('encoding="UTF-8"', "")
+    text = full.files.export_file(EVERYBODY, format).replace('encoding="UTF-8"', "")
     assert len(read_file(text.encode(encoding), "x", format, ReadOptions()).senses) == 4
 
 
@@ -273,24 +276,27 @@ def test_xml_names_its_encoding():
 
 def test_a_field_that_is_left_out_stays_and_an_empty_one_empties(full):
     one = {"term": "PUC", "context": "nand", "expansion": "peripheral under cell"}
-    assert full.import_file(None, json.dumps([one]).encode(), "x.json").change is None
+    assert full.files.import_file(None, json.dumps([one]).encode(), "x.json").change is None
     emptied = {**one, "notes": "", "aliases": [], "review_by": None, "audience": []}
-    report = full.import_file(None, json.dumps([emptied]).encode(), "x.json", why="tidying")
+    report = full.files.import_file(None, json.dumps([emptied]).encode(), "x.json", why="tidying")
     assert report.updated == 1
-    [sense] = full.senses(EVERYBODY, context="NAND")
+    [sense] = full.senses.find(EVERYBODY, context="NAND")
     assert (sense.notes, sense.aliases, sense.review_by, sense.audience) == ("", (), None, frozenset())
     assert (sense.owner, sense.status) == ("eve", "draft")
-    [change] = full.changes(EVERYBODY, limit=1)
+    [change] = full.history.changes(EVERYBODY, limit=1)
     assert (change.why, change.name, change.kind) == ("tidying", "x.json", "import")
 
 
 def test_contexts_come_in_with_their_senses_and_are_rolled_back_with_them(glossary):
     file = {"contexts": [{"name": "NAND", "contact": "n@example.com"}], "senses": [{"term": "A", "expansion": "b"}]}
-    report = glossary.import_file(None, json.dumps(file).encode(), "x.json")
+    report = glossary.files.import_file(None, json.dumps(file).encode(), "x.json")
     assert report.contexts_added == ("NAND", "general")
-    assert {one.name: one.contact for one in glossary.contexts(EVERYBODY)} == {"NAND": "n@example.com", "general": ""}
-    glossary.roll_back(EVERYBODY, report.change, why="by mistake")
-    assert glossary.contexts(EVERYBODY) == []
+    assert {one.name: one.contact for one in glossary.contexts.all(EVERYBODY)} == {
+        "NAND": "n@example.com",
+        "general": "",
+    }
+    glossary.history.roll_back(EVERYBODY, report.change, why="by mistake")
+    assert glossary.contexts.all(EVERYBODY) == []
 
 
 # -- the preview ------------------------------------------------------------------------------------------------------
@@ -310,7 +316,7 @@ MIXED = json.dumps(
 
 def test_a_preview_tells_what_the_import_then_does(full):
     before = told(full)
-    preview = full.preview_file(EVERYBODY, MIXED, "x.json")
+    preview = full.files.preview(EVERYBODY, MIXED, "x.json")
     assert told(full) == before
     assert [(one.term, one.notes) for one in preview.added] == [("NEW", "twice")]
     [(was, now)] = preview.updated
@@ -319,9 +325,9 @@ def test_a_preview_tells_what_the_import_then_does(full):
     assert [(was.contact, now.contact) for was, now in preview.contexts_updated] == [
         ("nina@example.com", "new@example.com")
     ]
-    report = full.import_file(None, MIXED, "x.json")
+    report = full.files.import_file(None, MIXED, "x.json")
     assert (report.added, report.updated, report.unchanged) == (1, 1, 1)
-    assert now in [replace(one, version=now.version) for one in full.senses(EVERYBODY)]
+    assert now in [replace(one, version=now.version) for one in full.senses.find(EVERYBODY)]
 
 
 def test_a_preview_names_what_the_import_would_refuse(full):
@@ -329,13 +335,13 @@ def test_a_preview_names_what_the_import_would_refuse(full):
     hidden = b'[{"term": "PUC", "context": "Legal", "expansion": "Public Utilities Commission"}]'
     guarded = b'[{"term": "PUC", "context": "NAND", "expansion": "peripheral under cell"}]'
     for file in (hidden, guarded):
-        [problem] = full.preview_file(manager, file, "x.json").problems
+        [problem] = full.files.preview(manager, file, "x.json").problems
         assert "not yours to read" in problem.message
         with pytest.raises(NotAllowed):
-            full.import_file(manager, file, "x.json")
+            full.files.import_file(manager, file, "x.json")
     of_one = Principal("nina", manages=frozenset({"NAND"}))
-    [problem] = full.preview_file(of_one, b'[{"term": "A", "context": "new", "expansion": "b"}]', "x.json").problems
-    [other] = full.preview_file(of_one, hidden, "x.json").problems
+    [problem] = full.files.preview(of_one, b'[{"term": "A", "context": "new", "expansion": "b"}]', "x.json").problems
+    [other] = full.files.preview(of_one, hidden, "x.json").problems
     assert problem.message.replace("new", "Legal") == other.message
 
 
@@ -415,19 +421,19 @@ def test_a_file_that_is_too_large_is_not_looked_into(one):
 
 def test_an_unknown_format_is_named_with_the_known_ones(glossary):
     with pytest.raises(InvalidInput, match=r"'xls'.*csv, json, turtle, rdfxml, jsonld"):
-        glossary.preview_file(EVERYBODY, b"", "x", "xls")
+        glossary.files.preview(EVERYBODY, b"", "x", "xls")
 
 
 @pytest.mark.parametrize("name", ["x.foo", "terms.xlsx", "a.csv.bak", "X.PDF"])
 def test_a_file_whose_name_ends_otherwise_is_refused_with_the_known_endings(glossary, name):
     for taken in (
         lambda: format_to_write(name),
-        lambda: glossary.import_file(None, b"term,expansion\nA,alpha\n", name),
-        lambda: glossary.preview_file(EVERYBODY, b"term,expansion\nA,alpha\n", name),
+        lambda: glossary.files.import_file(None, b"term,expansion\nA,alpha\n", name),
+        lambda: glossary.files.preview(EVERYBODY, b"term,expansion\nA,alpha\n", name),
     ):
         with pytest.raises(InvalidInput, match=r"(?i)ends in '\.\w+'.*\.csv.*\.ttl.*\.jsonld.*format"):
             taken()
-    assert glossary.import_file(None, b"term,expansion\nA,alpha\n", name, "csv").added == 1
+    assert glossary.files.import_file(None, b"term,expansion\nA,alpha\n", name, "csv").added == 1
 
 
 def test_a_name_that_says_no_kind_of_file_leaves_it_to_the_content():
@@ -519,9 +525,9 @@ def listener():
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
 def test_a_failure_half_way_leaves_nothing(full, tmp_path, monkeypatch, format):
     """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
-    from argot.jargon_db.journal import Journal
+    from argot.jargon_db.store.journal import Journal
 
-    record, file = Journal.record, full.export_file(EVERYBODY, format).encode()
+    record, file = Journal.record, full.files.export_file(EVERYBODY, format).encode()
 
     def fail_on_the_last(self, subject, row, was, now):
         if now is not None and now[1].get("term") == "مصطلح":
@@ -531,9 +537,9 @@ def test_a_failure_half_way_leaves_nothing(full, tmp_path, monkeypatch, format):
     monkeypatch.setattr(Journal, "record", fail_on_the_last)
     other = Glossary.open(tmp_path / "other.db")
     with pytest.raises(OSError, match="disk full"):
-        other.import_file(None, file, "x", format)
+        other.files.import_file(None, file, "x", format)
     assert told(other) == ([], [])
-    assert other.changes(EVERYBODY) == []
+    assert other.history.changes(EVERYBODY) == []
     other.close()
 
 

@@ -11,14 +11,14 @@ import pytest
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import ReadOptions
-from argot.jargon_db.formats import read_file
-from argot.jargon_db.rdf_json import NotPlain
-from argot.jargon_db.rdf_json import read as read_json
-from argot.jargon_db.rdf_json_any import read as read_any
-from argot.jargon_db.rdf_statements import BASE, Malformed, TooMuch
-from argot.jargon_db.rdf_turtle import read as read_turtle
-from argot.jargon_db.rdf_xml import Refused
-from argot.jargon_db.rdf_xml import read as read_xml
+from argot.jargon_db.formats.rdf_json import NotPlain
+from argot.jargon_db.formats.rdf_json import read as read_json
+from argot.jargon_db.formats.rdf_json_any import read as read_any
+from argot.jargon_db.formats.rdf_statements import BASE, Malformed, TooMuch
+from argot.jargon_db.formats.rdf_turtle import read as read_turtle
+from argot.jargon_db.formats.rdf_xml import Refused
+from argot.jargon_db.formats.rdf_xml import read as read_xml
+from argot.jargon_db.formats.registry import read_file
 
 HEAD = "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n@prefix : <http://e.org/> .\n"
 XML = (
@@ -220,6 +220,6 @@ def test_what_is_no_text_is_named_with_what_to_do(name):
 
 
 def test_more_senses_than_are_kept_in_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("argot.jargon_db.glossary_file.MOST_SENSES", 2)
+    monkeypatch.setattr("argot.jargon_db.formats.glossary_file.MOST_SENSES", 2)
     assert "more than 2 senses" in refused(b"term,expansion\n" + b"A,b\n" * 3, "x.csv")
     assert "more than 2 senses" in refused(json.dumps([{"term": "A", "expansion": "b"}] * 3).encode(), "x.json")

@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from argot.jargon_db import Glossary, views
+from argot.jargon_db import Glossary
+from argot.jargon_db.lookup import views
 from argot.types import Principal
 
 ANN, EVE = Principal("ann"), Principal("eve", groups=frozenset({"hr"}))
@@ -16,13 +17,13 @@ def glossary(tmp_path, monkeypatch):
     monkeypatch.setattr(views, "MOST_CHANGED", 0)  # every change is as large as an import
     opened = Glossary.open(tmp_path / "glossary.db")
     for term in ("PUC", "WLB", "TFL"):
-        opened.add_sense(term, "general", f"the meaning of {term}")
+        opened.senses.add(term, "general", f"the meaning of {term}")
     yield opened
     opened.close()
 
 
 def found(glossary, principal, text="PUC and NEW and VLT"):
-    return [mention.term for mention in glossary.matcher(principal).find(text)]
+    return [mention.term for mention in glossary.lookup.matcher(principal).find(text)]
 
 
 @pytest.fixture
@@ -41,28 +42,28 @@ def held(monkeypatch):
 
 def test_the_view_before_serves_until_the_new_one_is_made(glossary, held):
     assert found(glossary, ANN) == ["PUC"]
-    glossary.add_sense("NEW", "general", "something new")
+    glossary.senses.add("NEW", "general", "something new")
     assert found(glossary, ANN) == found(glossary, ANN) == ["PUC"]
-    assert [one.term for one in glossary.look_up(ANN, ["NEW"])["NEW"]] == ["NEW"]
+    assert [one.term for one in glossary.lookup.senses(ANN, ["NEW"])["NEW"]] == ["NEW"]
     held.set()
     glossary._views.finish()
     assert found(glossary, ANN) == ["PUC", "NEW"]
-    assert "_near_phrases" in vars(glossary.matcher(ANN))  # nothing is left for a question to make
+    assert "_near_phrases" in vars(glossary.lookup.matcher(ANN))  # nothing is left for a question to make
 
 
 def test_what_is_hidden_is_hidden_at_once(glossary, held):
-    sense = glossary.add_sense("VLT", "general", "vault liaison team")
+    sense = glossary.senses.add("VLT", "general", "vault liaison team")
     assert found(glossary, ANN) == ["PUC", "VLT"]
-    glossary.save_sense(Principal("root", sees_all=True), sense.id, version=1, audience=frozenset({"hr"}))
+    glossary.senses.save(Principal("root", sees_all=True), sense.id, version=1, audience=frozenset({"hr"}))
     assert found(glossary, ANN) == ["PUC"]
     assert found(glossary, EVE) == ["PUC", "VLT"]
 
 
 def test_a_first_sense_of_its_audience_does_not_stop_the_view_before(glossary, held):
     assert found(glossary, EVE) == ["PUC"]
-    before = glossary.matcher(EVE)
-    glossary.add_sense("VLT", "general", "vault liaison team", audience=frozenset({"hr"}))
-    assert glossary.matcher(EVE) is before
+    before = glossary.lookup.matcher(EVE)
+    glossary.senses.add("VLT", "general", "vault liaison team", audience=frozenset({"hr"}))
+    assert glossary.lookup.matcher(EVE) is before
     assert found(glossary, ANN) == ["PUC"]
     held.set()
     glossary._views.finish()
@@ -72,7 +73,7 @@ def test_a_first_sense_of_its_audience_does_not_stop_the_view_before(glossary, h
 
 def test_a_view_that_cannot_be_made_leaves_the_one_before(glossary, monkeypatch, caplog):
     assert found(glossary, ANN) == ["PUC"]
-    glossary.add_sense("NEW", "general", "something new")
+    glossary.senses.add("NEW", "general", "something new")
     with monkeypatch.context() as broken:
         broken.setattr(views.View, "complete", lambda self: 1 / 0)
         assert found(glossary, ANN) == ["PUC"]
@@ -97,57 +98,57 @@ def kept(glossary, held, monkeypatch):
 
 
 def test_what_is_approved_answers_from_then_on(kept):
-    kept.add_sense("NEW", "general", "something new", aliases=["brand new"])
+    kept.senses.add("NEW", "general", "something new", aliases=["brand new"])
     assert found(kept, ANN, "Is the PUC brand new?") == ["PUC", "NEW"]
-    draft = kept.draft(ROOT, "VLT", "general", "vault liaison team")
+    draft = kept.senses.draft(ROOT, "VLT", "general", "vault liaison team")
     assert found(kept, ANN) == ["PUC", "NEW"]
-    kept.approve(ROOT, draft.id, draft.version)
+    kept.senses.approve(ROOT, draft.id, draft.version)
     assert found(kept, ANN) == ["PUC", "NEW", "VLT"]
-    assert kept.matcher(ANN).near.uses("VLT") == 1
+    assert kept.lookup.matcher(ANN).near.uses("VLT") == 1
 
 
 def test_what_is_retired_renamed_or_rolled_back_is_no_term_from_then_on(kept):
-    puc = kept.senses(ANN, query="PUC")[0]
-    kept.retire(ROOT, puc.id, puc.version)
+    puc = kept.senses.find(ANN, query="PUC")[0]
+    kept.senses.retire(ROOT, puc.id, puc.version)
     assert found(kept, ANN) == []
-    assert "PUC" not in kept.matcher(ANN).terms()
-    wlb = kept.senses(ANN, query="WLB")[0]
-    renamed = kept.save_sense(ROOT, wlb.id, version=wlb.version, term="WLX", aliases=["the walrus"])
+    assert "PUC" not in kept.lookup.matcher(ANN).terms()
+    wlb = kept.senses.find(ANN, query="WLB")[0]
+    renamed = kept.senses.save(ROOT, wlb.id, version=wlb.version, term="WLX", aliases=["the walrus"])
     assert found(kept, ANN, "WLB, WLX and the walrus") == ["WLX", "WLX"]
-    kept.save_sense(ROOT, wlb.id, version=renamed.version, aliases=[])
+    kept.senses.save(ROOT, wlb.id, version=renamed.version, aliases=[])
     assert found(kept, ANN, "WLB, WLX and the walrus") == ["WLX"]
-    kept.roll_back(ROOT, kept.history(ROOT)[0].change)
+    kept.history.roll_back(ROOT, kept.history.entries(ROOT)[0].change)
     assert found(kept, ANN, "WLB, WLX and the walrus") == ["WLX", "WLX"]
 
 
 def test_another_sense_of_a_term_leaves_the_first(kept):
-    second = kept.add_sense("PUC", "legal", "public utilities commission")
-    assert kept.matcher(ANN).near.uses("PUC") == 2
-    kept.retire(ROOT, second.id, second.version)
+    second = kept.senses.add("PUC", "legal", "public utilities commission")
+    assert kept.lookup.matcher(ANN).near.uses("PUC") == 2
+    kept.senses.retire(ROOT, second.id, second.version)
     assert found(kept, ANN) == ["PUC"]
-    assert kept.matcher(ANN).near.uses("PUC") == 1
+    assert kept.lookup.matcher(ANN).near.uses("PUC") == 1
 
 
 def test_a_changed_view_tells_nobody_more_than_they_may_read(kept):
     assert found(kept, EVE) == ["PUC"]
-    kept.add_sense("VLT", "general", "vault liaison team", audience=frozenset({"hr"}))
+    kept.senses.add("VLT", "general", "vault liaison team", audience=frozenset({"hr"}))
     assert found(kept, ANN) == ["PUC"]
     assert found(kept, EVE) == ["PUC", "VLT"]
 
 
 def test_misspelt_terms_are_known_from_then_on_too(kept):
-    kept.add_sense("interposer", "general", "a layer between two chips")
-    matcher = kept.matcher(ANN)
+    kept.senses.add("interposer", "general", "a layer between two chips")
+    matcher = kept.lookup.matcher(ANN)
     assert [mention.term for mention in matcher.misspelt("an interpsoer", [])] == ["interposer"]
 
 
 def test_a_matcher_changed_bit_by_bit_is_the_matcher_made_anew(kept):
     for number in range(30):
-        sense = kept.add_sense(f"T{number}", "general", f"meaning {number}", aliases=[f"name {number}", f"t-{number}"])
+        sense = kept.senses.add(f"T{number}", "general", f"meaning {number}", aliases=[f"name {number}", f"t-{number}"])
         if number % 3 == 0:
-            kept.retire(ROOT, sense.id, sense.version)
-        kept.matcher(ANN)
-    changed, fresh = kept.matcher(ANN), kept._views._matcher(frozenset({("[]", "[]")}))
+            kept.senses.retire(ROOT, sense.id, sense.version)
+        kept.lookup.matcher(ANN)
+    changed, fresh = kept.lookup.matcher(ANN), kept._views._matcher(frozenset({("[]", "[]")}))
     assert changed._entries == fresh._entries
     assert changed._terms == fresh._terms
     assert changed._beginnings >= fresh._beginnings

@@ -51,7 +51,7 @@ async def ask_once(run: Any, question: str) -> AskResult:
 
 
 def missed(kb: Any) -> dict[str, int]:
-    return {miss.term: miss.count for miss in kb.glossary.misses(Principal("boss", sees_all=True))}
+    return {miss.term: miss.count for miss in kb.glossary.misses.open(Principal("boss", sees_all=True))}
 
 
 class Writer:
@@ -99,7 +99,7 @@ async def test_citations_are_numbered_as_the_reader_meets_them(tiny_kb: Any) -> 
 
 
 async def test_an_alias_of_one_sense_alone_means_that_sense(tiny_kb: Any) -> None:
-    tiny_kb.glossary.add_sense("PUC", "Legal", "Public Utilities Commission", aliases=["PUC hearing"])
+    tiny_kb.glossary.senses.add("PUC", "Legal", "Public Utilities Commission", aliases=["PUC hearing"])
     result = await ask_once(tiny_kb.run_context(), "When must papers be filed before a PUC hearing?")
     assert [jargon.expansion for jargon in result.jargon] == ["Public Utilities Commission"]
 

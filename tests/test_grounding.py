@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.jargon_db.matching import Spelling, TermMatcher
-from argot.jargon_db.normalise import normalise
-from argot.jargon_db.words import is_ordinary_word, is_well_known
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.lookup.spelling import Spelling
+from argot.jargon_db.lookup.words import is_ordinary_word, is_well_known
 from argot.tools.jargon import identify, unknown_terms
 from argot.tools.model.grounding import (
     CHOSEN,

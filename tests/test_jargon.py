@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from argot.jargon_db.words import well_known
+from argot.jargon_db.lookup.words import well_known
 from argot.tools.explained import explanations
 from argot.tools.jargon import identify, unknown_terms, without_overlaps
 from argot.types import Mention

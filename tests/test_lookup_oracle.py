@@ -51,9 +51,9 @@ def test_the_look_up_finds_what_a_dictionary_finds(folder, rows, asked):
     glossary = Glossary.open(folder / "glossary.db")
     try:
         for number, (term, context, aliases) in enumerate(rows):
-            glossary.add_sense(term, context, f"{number}", aliases=aliases)
+            glossary.senses.add(term, context, f"{number}", aliases=aliases)
         asked += [spelling for spelling, _, _ in rows]
-        found = glossary.look_up(EVERYBODY, asked)
+        found = glossary.lookup.senses(EVERYBODY, asked)
         assert set(found) == set(asked)
         for term in asked:
             numbers = sorted(int(sense.expansion) for sense in found[term])
@@ -62,7 +62,7 @@ def test_the_look_up_finds_what_a_dictionary_finds(folder, rows, asked):
                 assert numbers
                 assert set(numbers) < set(expected)
                 assert any(term.strip() == rows[number][0].strip() for number in numbers)
-        assert {sense.term for sense in glossary.senses(EVERYBODY)} == {term.strip() for term, _, _ in rows}
+        assert {sense.term for sense in glossary.senses.find(EVERYBODY)} == {term.strip() for term, _, _ in rows}
     finally:
         glossary.close()
         for file in folder.iterdir():
@@ -73,13 +73,13 @@ def test_the_look_up_finds_what_a_dictionary_finds(folder, rows, asked):
 def test_every_strange_term_is_kept_as_typed_and_found_alone(tmp_path, term):
     """Numbers 4 and 21 of the scorecard."""
     glossary = Glossary.open(tmp_path / "glossary.db")
-    glossary.add_sense("OTHER", "x", "another")
-    assert glossary.look_up(EVERYBODY, [term])[term] == []
+    glossary.senses.add("OTHER", "x", "another")
+    assert glossary.lookup.senses(EVERYBODY, [term])[term] == []
     if normalise(term):
-        sense = glossary.add_sense(term, "x", "meaning")
-        assert [one.id for one in glossary.look_up(EVERYBODY, [term])[term]] == [sense.id]
-        assert glossary.sense(EVERYBODY, sense.id).term == term.strip()
-    assert [one.expansion for one in glossary.look_up(EVERYBODY, ["OTHER"])["OTHER"]] == ["another"]
+        sense = glossary.senses.add(term, "x", "meaning")
+        assert [one.id for one in glossary.lookup.senses(EVERYBODY, [term])[term]] == [sense.id]
+        assert glossary.senses.get(EVERYBODY, sense.id).term == term.strip()
+    assert [one.expansion for one in glossary.lookup.senses(EVERYBODY, ["OTHER"])["OTHER"]] == ["another"]
     glossary.close()
 
 
@@ -94,8 +94,8 @@ def test_every_strange_term_is_kept_as_typed_and_found_alone(tmp_path, term):
 def test_one_term_in_another_form_is_found(tmp_path, defined, asked):
     """Number 21 of the scorecard."""
     glossary = Glossary.open(tmp_path / "glossary.db")
-    glossary.add_sense(defined, "x", "meaning")
-    assert [one.term for one in glossary.look_up(EVERYBODY, [asked])[asked]] == [defined]
+    glossary.senses.add(defined, "x", "meaning")
+    assert [one.term for one in glossary.lookup.senses(EVERYBODY, [asked])[asked]] == [defined]
     glossary.close()
 
 
@@ -103,8 +103,8 @@ def test_one_term_in_another_form_is_found(tmp_path, defined, asked):
 def test_signs_are_part_of_a_term(tmp_path, defined, asked):
     """Number 21 of the scorecard."""
     glossary = Glossary.open(tmp_path / "glossary.db")
-    glossary.add_sense(defined, "x", "meaning")
-    assert glossary.look_up(EVERYBODY, [asked])[asked] == []
+    glossary.senses.add(defined, "x", "meaning")
+    assert glossary.lookup.senses(EVERYBODY, [asked])[asked] == []
     glossary.close()
 
 

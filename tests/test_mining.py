@@ -167,8 +167,8 @@ def test_mining_counts_passages_and_merges_plurals_and_fragments() -> None:
 def home(tiny_kb: Any) -> Iterator[Path]:
     tiny_kb.add("layers.md", "# Layers\n\nThe flash translation layer (FTL) maps pages.\n\nRaise the word line (WL).")
     tiny_kb.add("secret.md", "# Secret\n\nThe hidden vault key (HVK) is kept safe.", frozenset({"vault"}))
-    tiny_kb.glossary.add_context("Mining")
-    tiny_kb.glossary.add_sense("WL", "Mining", "word line")
+    tiny_kb.glossary.contexts.add("Mining")
+    tiny_kb.glossary.senses.add("WL", "Mining", "word line")
     folder: Path = tiny_kb.folder
     tiny_kb.corpus.close()
     tiny_kb.glossary.close()
@@ -178,7 +178,7 @@ def home(tiny_kb: Any) -> Iterator[Path]:
 async def mine(home: Path, principal: Principal = ADMIN, **parameters: Any) -> tuple[dict[str, Any], list[Any]]:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         found = await result(kb, principal, "glossary_mine", **parameters)
-        return found, kb.glossary.proposals(ADMIN, status=None)
+        return found, kb.glossary.proposals.find(ADMIN, status=None)
 
 
 def terms(found: dict[str, Any]) -> set[str]:
@@ -193,14 +193,14 @@ async def test_mining_proposes_what_the_glossary_does_not_know_and_enters_no_sen
     assert ftl.expansion == "flash translation layer" and ftl.origin == "mined" and ftl.status == "open"
     assert "flash translation layer (FTL)" in ftl.evidence[0][1]
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        assert not kb.glossary.senses(ADMIN, query="FTL")
+        assert not kb.glossary.senses.find(ADMIN, query="FTL")
 
 
 async def test_mining_again_reads_only_what_is_new_and_revives_nothing(home: Path) -> None:
     first, before = await mine(home)
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         number = next(one.id for one in before if one.term == "FTL")
-        kb.glossary.dismiss(ADMIN, number, "known by all")
+        kb.glossary.proposals.dismiss(ADMIN, number, "known by all")
     found, after = await mine(home)
     assert (found["documents"], found["skipped"], found["offered"]) == (0, first["documents"], 0)
     found, after = await mine(home, again=True)
@@ -222,7 +222,7 @@ def many(tiny_kb: Any) -> Iterator[Path]:
 
 
 def offered(kb: KnowledgeBase) -> set[tuple[str, str]]:
-    return {(one.term, one.expansion) for one in kb.glossary.proposals(ADMIN)}
+    return {(one.term, one.expansion) for one in kb.glossary.proposals.find(ADMIN)}
 
 
 async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_there(many: Path, tmp_path: Path) -> None:
@@ -287,9 +287,9 @@ async def test_a_proposal_is_for_those_who_may_read_its_evidence(home: Path) -> 
     assert "HVK" not in json.dumps(found)
     await mine(home)
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
-        assert not [one for one in kb.glossary.proposals(manager) if one.term == "HVK"]
+        assert not [one for one in kb.glossary.proposals.find(manager) if one.term == "HVK"]
         insider = Principal("ira", groups=frozenset({"managers", "vault"}), manages=frozenset({"*"}))
-        assert [one.term for one in kb.glossary.proposals(insider) if one.term == "HVK"] == ["HVK"]
+        assert [one.term for one in kb.glossary.proposals.find(insider) if one.term == "HVK"] == ["HVK"]
 
 
 def test_the_command_shows_term_meaning_and_evidence(home: Path) -> None:

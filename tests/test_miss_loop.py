@@ -68,7 +68,7 @@ async def test_a_term_only_the_documents_know_is_queued_with_what_they_say_and_i
     )  # fmt: skip
     assert offered["description"] == "FTLX is a module that remaps worn blocks."
     assert all(quote in " ".join(FTLX.split()) for _, quote in offered["evidence"])
-    assert not [sense for sense in kb.glossary.senses(ADMIN) if sense.term == "FTLX"]
+    assert not [sense for sense in kb.glossary.senses.find(ADMIN) if sense.term == "FTLX"]
 
 
 async def test_an_empty_glossary_learns_what_is_asked_for_and_does_not_nag(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ async def test_an_empty_glossary_learns_what_is_asked_for_and_does_not_nag(tmp_p
 
 
 async def test_the_queue_names_the_closest_known_terms(kb: KnowledgeBase) -> None:
-    kb.glossary.record_miss("PUCC", "ann", "What is a PUCC?", "t")
+    kb.glossary.misses.record("PUCC", "ann", "What is a PUCC?", "t")
     assert (await queue(kb))["PUCC"]["similar"][0] == "PUC"
 
 
@@ -142,7 +142,7 @@ async def test_what_goes_wrong_after_an_answer_harms_neither_it_nor_what_follows
     assert "was not done" in caplog.text
     monkeypatch.setattr(miss_loop, "draft", real)
     await ask(kb, ASKER, "What is the WL voltage during a read?")
-    assert kb.glossary.uses_by_week(ADMIN)
+    assert kb.glossary.usage.by_week(ADMIN)
 
 
 # -- with a model -----------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ async def test_the_asker_is_told_once_in_the_thread_when_the_term_has_a_meaning(
     thread = asked["thread"]
     assert await cases.result(kb, ASKER, "thread_news", thread=thread) == []
 
-    draft = kb.glossary.draft(ADMIN, "ZQX valve", "NAND", "Zigzag Quartz Valve", aliases=["ZQXV"])
+    draft = kb.glossary.senses.draft(ADMIN, "ZQX valve", "NAND", "Zigzag Quartz Valve", aliases=["ZQXV"])
     assert await cases.result(kb, ASKER, "thread_news", thread=thread) == []
     await cases.result(kb, ADMIN, "glossary_approve", sense_id=draft.id, version=draft.version)
 
@@ -207,14 +207,14 @@ async def test_the_asker_is_told_once_in_the_thread_when_the_term_has_a_meaning(
     assert (news["term"], news["question"]) == ("ZQXV", "How long is a ZQXV?")
     assert [sense["expansion"] for sense in news["senses"]] == ["Zigzag Quartz Valve"]
     assert await cases.result(kb, ASKER, "thread_news", thread=thread) == []
-    kb.glossary.record_miss("ZQXV", "ann", "How wide is a ZQXV?", thread)
+    kb.glossary.misses.record("ZQXV", "ann", "How wide is a ZQXV?", thread)
     assert await cases.result(kb, ASKER, "thread_news", thread=thread) == []
 
 
 async def test_nobody_is_told_of_a_sense_they_may_not_read_or_in_a_thread_of_others(kb: KnowledgeBase) -> None:
     thread = (await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient"))["thread"]
     inside = (await ask(kb, INSIDER, "How long is a ZQXV?", profile="lenient"))["thread"]
-    sense = kb.glossary.add_sense("ZQXV", "NAND", "Zigzag Quartz Valve", audience=frozenset({"vault"}), by=ADMIN)
+    sense = kb.glossary.senses.add("ZQXV", "NAND", "Zigzag Quartz Valve", audience=frozenset({"vault"}), by=ADMIN)
 
     assert await cases.result(kb, ASKER, "thread_news", thread=thread) == []
     assert len(await cases.result(kb, INSIDER, "thread_news", thread=inside)) == 1
@@ -222,7 +222,7 @@ async def test_nobody_is_told_of_a_sense_they_may_not_read_or_in_a_thread_of_oth
         await cases.result(kb, ADMIN, "thread_news", thread=thread)
 
     everyone = frozenset[str]()
-    kb.glossary.save_sense(ADMIN, sense.id, version=sense.version, audience=everyone)
+    kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, audience=everyone)
     assert len(await cases.result(kb, ASKER, "thread_news", thread=thread)) == 1
 
 
@@ -233,7 +233,7 @@ async def test_who_took_none_of_the_senses_is_told_of_new_ones_alone(kb: Knowled
     await asyncio.gather(*kb._chores)
     assert await cases.result(kb, ASKER, "thread_news", thread=asked["thread"]) == []
 
-    kb.glossary.add_sense("PUC", "Tools", "Pick Up Crew", by=ADMIN)
+    kb.glossary.senses.add("PUC", "Tools", "Pick Up Crew", by=ADMIN)
 
     (news,) = await cases.result(kb, ASKER, "thread_news", thread=asked["thread"])
     assert [sense["expansion"] for sense in news["senses"]] == ["Pick Up Crew"]
@@ -241,7 +241,7 @@ async def test_who_took_none_of_the_senses_is_told_of_new_ones_alone(kb: Knowled
 
 async def test_two_readers_of_a_thread_are_not_both_told(kb: KnowledgeBase) -> None:
     thread = (await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient"))["thread"]
-    kb.glossary.add_sense("ZQXV", "NAND", "Zigzag Quartz Valve", by=ADMIN)
+    kb.glossary.senses.add("ZQXV", "NAND", "Zigzag Quartz Valve", by=ADMIN)
     readings = (cases.result(kb, ASKER, "thread_news", thread=thread) for _ in range(8))
     assert sum(len(one) for one in await asyncio.gather(*readings)) == 1
 
@@ -252,7 +252,7 @@ async def test_two_readers_of_a_thread_are_not_both_told(kb: KnowledgeBase) -> N
 async def test_what_questions_meant_is_counted_once_for_each_and_not_while_a_choice_is_open(kb: KnowledgeBase) -> None:
     def used() -> Counter[tuple[str, str]]:
         counted: Counter[tuple[str, str]] = Counter()
-        for one in kb.glossary.uses_by_week(ADMIN):  # two weeks, where one ends in the middle of this test
+        for one in kb.glossary.usage.by_week(ADMIN):  # two weeks, where one ends in the middle of this test
             counted[one.term, one.context] += one.count
         return counted
 

@@ -64,7 +64,7 @@ async def test_what_is_said_of_one_part_does_not_answer_for_another(kb: Any) -> 
 
 
 async def test_a_part_that_the_glossary_knows_is_not_missing(kb: Any) -> None:
-    kb.glossary.add_sense("PX-5500", "Tools", "trim step")
+    kb.glossary.senses.add("PX-5500", "Tools", "trim step")
     result = await asked(kb, "Who wrote down the limit of the PX-5500?")
     assert [one.term for one in result.jargon] == ["PX-5500"]
     assert result.notes == []

@@ -41,7 +41,7 @@ class Setup:
         self.extractive = kb.run_context(ANN).reader
 
     def asking(self) -> ModelReader:
-        return ModelReader(self.model, ReadOnce(self.extractive), self.kb.glossary.matcher(ANN))
+        return ModelReader(self.model, ReadOnce(self.extractive), self.kb.glossary.lookup.matcher(ANN))
 
     def sparing(self) -> SparingReader:
         return SparingReader(self.asking(), self.extractive, self.kb.glossary, self.kb.corpus.store, ANN)

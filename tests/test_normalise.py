@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.jargon_db.normalise import normalise, variants
+from argot.jargon_db.lookup.normalise import normalise, variants
 
 
 @pytest.mark.parametrize(

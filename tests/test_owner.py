@@ -270,7 +270,7 @@ async def test_a_closed_knowledge_base_can_be_opened_again(tmp_path: Path) -> No
         async with KnowledgeBase.open(tmp_path, SETTINGS, create=True, patience=0) as kb:
             await kb.threads()
             kb.people.add("ann")
-            assert [context.name for context in kb.glossary.contexts(kb.principal("ann"))] == []
+            assert [context.name for context in kb.glossary.contexts.all(kb.principal("ann"))] == []
 
 
 async def test_a_checkpoint_is_data_and_runs_nothing(tmp_path: Path) -> None:

@@ -157,12 +157,12 @@ async def test_any_term_has_its_page(ada: httpx.AsyncClient, term: str) -> None:
 
 async def test_a_draft_answers_nobody_until_it_is_approved(desk: Desk, ada: httpx.AsyncClient) -> None:
     number = sense_at(await post(ada, "/new", term="BBM", context="NAND", expansion="bad block management"))
-    assert desk.kb.glossary.look_up(ADMIN, ["BBM"]) == {"BBM": []}
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["BBM"]) == {"BBM": []}
     assert "BBM" in await get(ada, "/drafts")
     assert (await post(ada, f"/sense/{number}/approve", version="1")).status_code == 303
-    assert [one.expansion for one in desk.kb.glossary.look_up(ADMIN, ["BBM"])["BBM"]] == ["bad block management"]
+    assert [one.expansion for one in desk.kb.glossary.lookup.senses(ADMIN, ["BBM"])["BBM"]] == ["bad block management"]
     assert (await post(ada, f"/sense/{number}/retire", version="2", why="obsolete")).status_code == 303
-    assert desk.kb.glossary.look_up(ADMIN, ["BBM"]) == {"BBM": []}
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["BBM"]) == {"BBM": []}
     assert "obsolete" in await get(ada, "/term", t="BBM")
 
 
@@ -197,7 +197,7 @@ async def test_a_sense_that_is_there_is_named_and_nothing_typed_is_lost(ada: htt
 
 
 async def test_the_second_to_save_sees_the_difference_and_loses_nothing(desk: Desk, ada: httpx.AsyncClient) -> None:
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     path, seen = f"/sense/{sense.id}/edit", str(sense.version)
     same = {"term": "WL", "context": "NAND", "expansion": "Word Line", "version": seen}
     async with desk.of(LEO) as leo:
@@ -216,7 +216,7 @@ async def test_the_second_to_save_sees_the_difference_and_loses_nothing(desk: De
     assert version
     again = {**same, "version": version[1], "description": "both", "aliases": "word-line", "notes": "Leo's note"}
     assert (await post(ada, path, **again)).status_code == 303
-    saved = desk.kb.glossary.sense(ADMIN, sense.id)
+    saved = desk.kb.glossary.senses.get(ADMIN, sense.id)
     assert (saved.description, saved.notes, saved.aliases) == ("both", "Leo's note", ("word-line",))
 
 
@@ -229,7 +229,7 @@ async def test_a_second_meaning_in_a_context_needs_a_reason(ada: httpx.AsyncClie
 
 
 async def test_a_manager_of_one_context_changes_no_other(desk: Desk) -> None:
-    legal, own = (next(s for s in desk.kb.glossary.senses(ADMIN) if s.context == c) for c in ("Legal", "NAND"))
+    legal, own = (next(s for s in desk.kb.glossary.senses.find(ADMIN) if s.context == c) for c in ("Legal", "NAND"))
     async with desk.of(NINA) as nina:
         html = await get(nina, "/term", t="PUC")
         assert f"/sense/{own.id}/edit" in html
@@ -242,7 +242,7 @@ async def test_a_manager_of_one_context_changes_no_other(desk: Desk) -> None:
         assert (await post(nina, "/contexts", name="New")).status_code == 403
         options = re.findall(r"<option value=\"([^\"]*)\"", await get(nina, "/new"))
         assert options == ["NAND"]
-    assert desk.kb.glossary.sense(ADMIN, legal.id).version == 1
+    assert desk.kb.glossary.senses.get(ADMIN, legal.id).version == 1
 
 
 async def test_search_sends_only_the_list_and_moves_the_address(ada: httpx.AsyncClient) -> None:
@@ -271,32 +271,32 @@ async def test_occurrences_open_the_passage_as_far_as_one_may_read(desk: Desk, a
 
 
 async def test_a_missed_term_shows_its_questions_and_becomes_an_alias(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.record_miss("wordlin", "ann", "What is a <i>wordlin</i>?", "t1", shared=True)
+    desk.kb.glossary.misses.record("wordlin", "ann", "What is a <i>wordlin</i>?", "t1", shared=True)
     assert "wordlin" in await get(ada, "/queue")
     html = await get(ada, "/queue/term", t="wordlin")
     assert "What is a <i>wordlin</i>?" in unescape(html)
     assert "<i>wordlin" not in html
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     done = await post(ada, "/queue/alias", term="wordlin", sense_id=str(sense.id), version=str(sense.version))
     assert done.headers["location"] == "/glossary/term?t=WL&done=alias"
-    assert desk.kb.glossary.look_up(ADMIN, ["wordlin"])["wordlin"][0].id == sense.id
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["wordlin"])["wordlin"][0].id == sense.id
     assert "wordlin" not in await get(ada, "/queue")
     assert "wordlin" in await get(ada, "/queue", status="defined")
 
 
 async def test_the_likeliest_context_is_offered_first(desk: Desk, ada: httpx.AsyncClient) -> None:
     question = "Which tariff has to be filed with the commission before the XQT takes effect?"
-    desk.kb.glossary.record_miss("XQT", "ada", question, "t1", shared=True)
+    desk.kb.glossary.misses.record("XQT", "ada", question, "t1", shared=True)
     html = await get(ada, "/queue/term", t="XQT")
     assert "/glossary/new?term=XQT&amp;context=Legal" in html
-    desk.kb.glossary.propose("mined", "XQT", "exact quarterly tariff")
+    desk.kb.glossary.proposals.add("mined", "XQT", "exact quarterly tariff")
     assert "<option selected>Legal</option>" in await get(ada, "/queue/term", t="XQT")
     form = await get(ada, "/new", term="XQT", context="Legal")
     assert '<option value="Legal" selected>' in form
 
 
 async def test_a_question_that_was_not_shared_is_not_shown(desk: Desk) -> None:
-    desk.kb.glossary.record_miss("SLX", "ann", "Is my SLX salary late?", "t1")
+    desk.kb.glossary.misses.record("SLX", "ann", "Is my SLX salary late?", "t1")
     async with desk.of(LEO) as leo:
         html = await get(leo, "/queue/term", t="SLX")
         assert "salary" not in html
@@ -304,9 +304,9 @@ async def test_a_question_that_was_not_shared_is_not_shown(desk: Desk) -> None:
 
 
 async def test_a_missed_term_is_dismissed_for_good(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.record_miss("asdf", "ann", "What is asdf?", "t1")
+    desk.kb.glossary.misses.record("asdf", "ann", "What is asdf?", "t1")
     assert (await post(ada, "/queue/dismiss", term="asdf", why="typing")).status_code == 303
-    desk.kb.glossary.record_miss("asdf", "bob", "And asdf?", "t2")
+    desk.kb.glossary.misses.record("asdf", "bob", "And asdf?", "t2")
     assert "asdf" not in await get(ada, "/queue")
     assert "asdf" in await get(ada, "/queue", status="dismissed")
 
@@ -316,7 +316,7 @@ def proposal(desk: Desk) -> Iterator[int]:
     passage = desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
     quote = "The bonding step of Peripheral Under Cell needs a clean room"
     said = {"description": "a <b>room</b>", "evidence": [(passage, quote), ("p" + "0" * 16, "gone")]}
-    yield desk.kb.glossary.propose("mined", "CLR", "clean room", **said).id
+    yield desk.kb.glossary.proposals.add("mined", "CLR", "clean room", **said).id
 
 
 async def test_a_proposal_is_accepted_in_a_context_as_a_draft(
@@ -327,7 +327,7 @@ async def test_a_proposal_is_accepted_in_a_context_as_a_draft(
     assert "not there any more" in html
     assert "a &lt;b&gt;room" in html
     number = sense_at(await post(ada, f"/proposals/{proposal}/accept", context="NAND"))
-    sense = desk.kb.glossary.sense(ADMIN, number)
+    sense = desk.kb.glossary.senses.get(ADMIN, number)
     assert (sense.term, sense.expansion, sense.context, sense.status) == ("CLR", "clean room", "NAND", "draft")
     again = await post(ada, f"/proposals/{proposal}/accept", context="NAND")
     assert again.status_code == 409
@@ -341,15 +341,15 @@ async def test_a_proposal_is_edited_merged_or_dismissed(desk: Desk, ada: httpx.A
     assert refused.status_code == 400
     given = {"term": "CLR", "context": "NAND", "expansion": "clean room of class 10"}
     number = sense_at(await post(ada, f"/proposals/{proposal}/edit", **given))
-    assert desk.kb.glossary.sense(ADMIN, number).expansion == "clean room of class 10"
-    other = desk.kb.glossary.propose("mined", "CLRM", "clean room").id
+    assert desk.kb.glossary.senses.get(ADMIN, number).expansion == "clean room of class 10"
+    other = desk.kb.glossary.proposals.add("mined", "CLRM", "clean room").id
     assert "CLR" in (await ada.get("/glossary/queue/choose", params={"q": "clean", "proposal": other})).text
     merged = await post(ada, "/queue/alias", proposal=str(other), sense_id=str(number))
     assert merged.status_code == 303
-    assert desk.kb.glossary.sense(ADMIN, number).aliases == ("CLRM",)
-    third = desk.kb.glossary.propose("mined", "XXX", "never").id
+    assert desk.kb.glossary.senses.get(ADMIN, number).aliases == ("CLRM",)
+    third = desk.kb.glossary.proposals.add("mined", "XXX", "never").id
     assert (await post(ada, f"/proposals/{third}/dismiss", why="no")).status_code == 303
-    assert desk.kb.glossary.propose("mined", "XXX", "never").status == "dismissed"
+    assert desk.kb.glossary.proposals.add("mined", "XXX", "never").status == "dismissed"
 
 
 def test_slides_and_sheets_are_called_so() -> None:
@@ -364,14 +364,14 @@ def test_slides_and_sheets_are_called_so() -> None:
 
 async def test_history_says_what_each_change_is_about(desk: Desk, ada: httpx.AsyncClient) -> None:
     for number in range(4):
-        desk.kb.glossary.draft(ADMIN, f"ZTERM{number}", "NAND", "x y z")
+        desk.kb.glossary.senses.draft(ADMIN, f"ZTERM{number}", "NAND", "x y z")
     html = await get(ada, "/history")
     assert all(f"<bdi>ZTERM{number}</bdi>" in html for number in range(4))
 
 
 async def test_terms_are_paged_and_narrowed_to_a_context(desk: Desk, ada: httpx.AsyncClient) -> None:
     for number in range(120):
-        desk.kb.glossary.add_sense(f"ZTERM{number:03}", "Zoo", f"paged meaning {number}")
+        desk.kb.glossary.senses.add(f"ZTERM{number:03}", "Zoo", f"paged meaning {number}")
     first = await get(ada, "", context="Zoo")
     assert first.count("ZTERM0") > 0
     assert "PUC" not in first.split('id="results"')[1]
@@ -388,7 +388,7 @@ async def test_terms_are_paged_and_narrowed_to_a_context(desk: Desk, ada: httpx.
 
 async def test_a_search_keeps_to_the_context_and_shows_more_on_demand(desk: Desk, ada: httpx.AsyncClient) -> None:
     for number in range(40):
-        desk.kb.glossary.add_sense(f"ZTERM{number:03}", "Zoo" if number % 2 else "Farm", "paged meaning")
+        desk.kb.glossary.senses.add(f"ZTERM{number:03}", "Zoo" if number % 2 else "Farm", "paged meaning")
     for q in ("zterm", "paged"):
         html = await get(ada, "/search", q=q)
         assert len(re.findall(r">ZTERM\d+</a>", html)) == 20
@@ -403,8 +403,8 @@ async def test_a_search_keeps_to_the_context_and_shows_more_on_demand(desk: Desk
 
 
 async def test_before_several_are_approved_one_sees_what_they_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.record_miss("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
-    drafts = [desk.kb.glossary.draft(ADMIN, term, "NAND", f"bonding {term}") for term in ("BSTP", "XQZ")]
+    desk.kb.glossary.misses.record("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
+    drafts = [desk.kb.glossary.senses.draft(ADMIN, term, "NAND", f"bonding {term}") for term in ("BSTP", "XQZ")]
     assert "/drafts/effects" in await get(ada, "/drafts")
     ticked = {"csrf": CSRF, "sense": [f"{draft.id}:{draft.version}" for draft in drafts]}
     told = (await ada.post("/glossary/drafts/effects", data=ticked, headers={"HX-Request": "1"})).text
@@ -415,21 +415,21 @@ async def test_before_several_are_approved_one_sees_what_they_would_change(desk:
     assert "What does the <b>BSTP</b> need?" in unescape(told)
     assert "Before they count" in (await ada.post("/glossary/drafts/effects", data=ticked)).text
     assert "Tick some" in (await ada.post("/glossary/drafts/effects", data={"csrf": CSRF})).text
-    assert desk.kb.glossary.sense(ADMIN, drafts[0].id).status == "draft"
+    assert desk.kb.glossary.senses.get(ADMIN, drafts[0].id).status == "draft"
 
 
 async def test_before_several_are_accepted_one_sees_what_they_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.record_miss("BSTP", "ada", "What does the BSTP need?", "t1", shared=True)
-    proposal = desk.kb.glossary.propose("mined", "BSTP", "bonding step")
+    desk.kb.glossary.misses.record("BSTP", "ada", "What does the BSTP need?", "t1", shared=True)
+    proposal = desk.kb.glossary.proposals.add("mined", "BSTP", "bonding step")
     assert "/proposals/effects" in await get(ada, "/proposals")
     told = (await post(ada, "/proposals/effects", id=str(proposal.id), context="NAND")).text
     assert "What it would change" in told
     assert "bonding step" in told
-    assert desk.kb.glossary.proposal(ADMIN, proposal.id).status == "open"
+    assert desk.kb.glossary.proposals.get(ADMIN, proposal.id).status == "open"
 
 
 async def test_before_approval_one_sees_what_it_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.record_miss("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
+    desk.kb.glossary.misses.record("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
     number = sense_at(await post(ada, "/new", term="BSTP", context="NAND", expansion="bonding step"))
     assert f"/sense/{number}/effects" in await get(ada, f"/sense/{number}")
     whole = await get(ada, f"/sense/{number}/effects")
@@ -444,7 +444,7 @@ async def test_before_approval_one_sees_what_it_would_change(desk: Desk, ada: ht
     )
     assert "Cost of BSTP?" in tried.text
     assert "<html" not in tried.text
-    assert desk.kb.glossary.look_up(ADMIN, ["BSTP"]) == {"BSTP": []}
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["BSTP"]) == {"BSTP": []}
 
 
 async def test_the_documents_are_looked_in_for_one_term(desk: Desk, ada: httpx.AsyncClient) -> None:
@@ -463,14 +463,14 @@ async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ad
     await asyncio.gather(*desk.kb._jobs)
     over = await ada.get("/glossary/proposals/mining")
     assert over.headers["hx-refresh"] == "true" and "Your documents were read" in over.text
-    assert len(desk.kb.glossary.senses(ADMIN)) == 6  # nothing enters by itself
+    assert len(desk.kb.glossary.senses.find(ADMIN)) == 6  # nothing enters by itself
     assert "<button>Look" not in await get(ada, "/proposals")  # all were read
 
 
 @pytest.fixture
 def offered(desk: Desk) -> dict[str, int]:
     """Proposals of different sureness; CLR is offered twice."""
-    propose, passage = desk.kb.glossary.propose, desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
+    propose, passage = desk.kb.glossary.proposals.add, desk.kb.document_store.passages_with(ADMIN, "clean room", 1)[0]
     evidence = [(passage, "a clean room (CLR) of <b>class</b> 10")]
     return {
         "CLR": propose("mined", "CLR", "clean room", evidence=evidence, score=0.9).id,
@@ -503,11 +503,11 @@ async def test_many_proposals_are_accepted_at_once_and_taken_back_as_one(
 
     made = await ada.post(accept, data=tick(*both, context="NAND"))
     assert "2 meanings accepted" in made.text
-    assert {one.term for one in desk.kb.glossary.senses(ADMIN, status="draft")} == {"CLR", "ODD"}
-    change = desk.kb.glossary.changes(ADMIN)[0]
+    assert {one.term for one in desk.kb.glossary.senses.find(ADMIN, status="draft")} == {"CLR", "ODD"}
+    change = desk.kb.glossary.history.changes(ADMIN)[0]
     assert (change.kind, change.rows) == ("accept", 2)
     assert (await post(ada, f"/history/{change.id}/roll-back")).status_code == 303
-    assert not desk.kb.glossary.senses(ADMIN, status="draft")
+    assert not desk.kb.glossary.senses.find(ADMIN, status="draft")
     assert "odd day" in await get(ada, "/proposals")  # to be decided on again
 
 
@@ -519,7 +519,7 @@ async def test_a_dismissal_by_a_slip_is_taken_back(desk: Desk, ada: httpx.AsyncC
     assert "Take the dismissal back" in await get(ada, f"/proposals/{number}")
     back = await ada.post(f"/glossary/proposals/{number}/reopen", headers=headers)
     assert f'name="id" value="{number}"' in back.text
-    assert desk.kb.glossary.proposal(ADMIN, number).status == "open"
+    assert desk.kb.glossary.proposals.get(ADMIN, number).status == "open"
     assert (await post(ada, f"/proposals/{number}/reopen")).status_code == 409
     async with desk.of(Principal("otto")) as otto:
         assert (await post(otto, f"/proposals/{number}/dismiss")).status_code == 403
@@ -533,7 +533,7 @@ async def test_all_that_are_sure_are_accepted_and_what_stands_against_it_is_left
     text = unescape(re.sub("<[^>]+>", "", done.text))
     assert "2 meanings approved" in text and "1 proposal left" in text
     assert "'CLR' means 'clean room' in 'NAND' already" in text
-    found = desk.kb.glossary.look_up(ADMIN, ["CLR", "BST", "ODD"])
+    found = desk.kb.glossary.lookup.senses(ADMIN, ["CLR", "BST", "ODD"])
     assert [len(found[name]) for name in ("CLR", "BST", "ODD")] == [1, 1, 0]
 
 
@@ -546,21 +546,21 @@ async def test_a_manager_of_one_context_accepts_nothing_into_another(desk: Desk,
 
 
 async def test_several_drafts_are_approved_together(desk: Desk, ada: httpx.AsyncClient) -> None:
-    one = desk.kb.glossary.draft(ADMIN, "BST", "NAND", "bonding step")
-    other = desk.kb.glossary.draft(ADMIN, "WL", "NAND", "wafer lot")
+    one = desk.kb.glossary.senses.draft(ADMIN, "BST", "NAND", "bonding step")
+    other = desk.kb.glossary.senses.draft(ADMIN, "WL", "NAND", "wafer lot")
     assert (await ada.post("/glossary/drafts/approve", data={"csrf": CSRF})).headers["location"].endswith("none-ticked")
     ticked = {"csrf": CSRF, "sense": [f"{one.id}:{one.version}", f"{other.id}:{other.version}", "x:y", ""]}
     done = await ada.post("/glossary/drafts/approve", data=ticked)
     assert done.status_code == 409 and "1 draft approved, 1 not" in done.text
-    assert desk.kb.glossary.look_up(ADMIN, ["BST"])["BST"]
-    assert [sense.expansion for sense in desk.kb.glossary.senses(ADMIN, status="draft")] == ["wafer lot"]
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["BST"])["BST"]
+    assert [sense.expansion for sense in desk.kb.glossary.senses.find(ADMIN, status="draft")] == ["wafer lot"]
 
 
 async def test_before_an_approved_meaning_is_edited_one_sees_what_that_would_change(
     desk: Desk, ada: httpx.AsyncClient
 ) -> None:
-    desk.kb.glossary.record_miss("WLX", "ada", "What voltage has the WL?", "t1", shared=True)
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.misses.record("WLX", "ada", "What voltage has the WL?", "t1", shared=True)
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     form = await get(ada, f"/sense/{sense.id}/edit")
     assert form.index("See what it would change") < form.index(">Save<")
     given = {"term": "WL", "context": "NAND", "expansion": "<b>clean room</b>", "version": str(sense.version)}
@@ -576,27 +576,27 @@ async def test_before_an_approved_meaning_is_edited_one_sees_what_that_would_cha
     stale = await ada.post(address, data={**given, "version": "0"}, headers=headers)
     assert "saved by somebody else" in unescape(stale.text)
     assert (await post(ada, f"/sense/{sense.id}/preview", **{**given, "expansion": ""})).status_code == 400
-    assert desk.kb.glossary.sense(ADMIN, sense.id) == sense  # nothing is stored
+    assert desk.kb.glossary.senses.get(ADMIN, sense.id) == sense  # nothing is stored
 
 
 async def test_before_a_meaning_is_retired_one_sees_what_that_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     assert f"/sense/{sense.id}/effects?change=retire" in await get(ada, "/term", t="WL")
     told = await get(ada, f"/sense/{sense.id}/effects", change="retire", q="What voltage has the WL?")
     assert "Once retired" in told and "Back to the term" in told
-    assert desk.kb.glossary.sense(ADMIN, sense.id).status == "approved"
+    assert desk.kb.glossary.senses.get(ADMIN, sense.id).status == "approved"
 
 
 async def test_before_a_term_becomes_another_name_one_sees_what_that_would_change(
     desk: Desk, ada: httpx.AsyncClient
 ) -> None:
-    desk.kb.glossary.record_miss("W-Line", "ada", "What voltage has the W-Line?", "t1", shared=True)
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.misses.record("W-Line", "ada", "What voltage has the W-Line?", "t1", shared=True)
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     asked = await get(ada, "/queue/alias", t="W-Line", sense_id=str(sense.id))
     assert "/queue/alias/effects?t=W-Line" in asked and f'name="version" value="{sense.version}"' in asked
     effects = await get(ada, "/queue/alias/effects", t="W-Line", sense_id=str(sense.id))
     assert "What voltage has the W-Line?" in effects and "As another name" in effects
-    assert desk.kb.glossary.sense(ADMIN, sense.id).aliases == ()
+    assert desk.kb.glossary.senses.get(ADMIN, sense.id).aliases == ()
 
 
 async def upload(client: httpx.AsyncClient, data: bytes, name: str = "terms.csv", **fields: str) -> httpx.Response:
@@ -609,19 +609,19 @@ async def test_an_import_does_what_its_preview_told_or_shows_what_it_would_do_no
 ) -> None:
     """What another manager saved in between is not overwritten unseen."""
     glossary = desk.kb.glossary
-    sense = glossary.add_sense("QXZ", "Lab", "quiet zone", "old words")
+    sense = glossary.senses.add("QXZ", "Lab", "quiet zone", "old words")
     shown = await upload(ada, b"term,context,expansion,description\nQXZ,Lab,quiet zone,words of the file\n")
     found = re.search(r'name="token" value="([^"]+)"', shown.text)
     assert found
-    glossary.save_sense(LEO_OF_ALL, sense.id, version=sense.version, description="words of leo")
+    glossary.senses.save(LEO_OF_ALL, sense.id, version=sense.version, description="words of leo")
     again = await post(ada, "/files/import", token=found[1], why="the list")
     assert again.status_code == 409
     assert "was changed since you looked" in again.text
     assert "leo" in again.text and 'value="the list"' in again.text
-    assert glossary.sense(ADMIN, sense.id).description == "words of leo"
+    assert glossary.senses.get(ADMIN, sense.id).description == "words of leo"
     found = re.search(r'name="token" value="([^"]+)"', again.text)
     assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
-    assert glossary.sense(ADMIN, sense.id).description == "words of the file"
+    assert glossary.senses.get(ADMIN, sense.id).description == "words of the file"
 
 
 async def test_an_import_takes_what_the_file_leaves_open_from_the_form(desk: Desk, ada: httpx.AsyncClient) -> None:
@@ -630,7 +630,7 @@ async def test_an_import_takes_what_the_file_leaves_open_from_the_form(desk: Des
     assert "Brücke über" in shown.text and "Legal" in shown.text
     found = re.search(r'name="token" value="([^"]+)"', shown.text)
     assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
-    (sense,) = desk.kb.glossary.look_up(ADMIN, ["BÜ"])["BÜ"]
+    (sense,) = desk.kb.glossary.lookup.senses(ADMIN, ["BÜ"])["BÜ"]
     assert (sense.context, sense.expansion) == ("Legal", "Brücke über")
     bad = await upload(ada, b"term,expansion\nPUC,\n")
     assert "<bdi>Row 2, column expansion" in bad.text
@@ -651,7 +651,7 @@ async def test_an_import_is_looked_at_then_done_once_and_rolled_back(desk: Desk,
     assert "<strong>1</strong> changed" in text
     assert "changed <i>words</i>" in text
     assert "<i>words" not in shown.text
-    assert desk.kb.glossary.look_up(ADMIN, ["NEW"]) == {"NEW": []}  # nothing is stored yet
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"]) == {"NEW": []}  # nothing is stored yet
     found = re.search(r'name="token" value="([^"]+)"', shown.text)
     assert found
     async with desk.of(LEO) as leo:
@@ -659,11 +659,11 @@ async def test_an_import_is_looked_at_then_done_once_and_rolled_back(desk: Desk,
     done = await post(ada, "/files/import", token=found[1], why="yearly list")
     change = re.match(r"/glossary/history/(\d+)", done.headers["location"])
     assert change
-    assert desk.kb.glossary.look_up(ADMIN, ["NEW"])["NEW"][0].expansion == "näw thing"
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"])["NEW"][0].expansion == "näw thing"
     assert (await post(ada, "/files/import", token=found[1])).status_code == 400  # once
     assert "yearly list" in await get(ada, f"/history/{change[1]}")
     assert (await post(ada, f"/history/{change[1]}/roll-back")).status_code == 303
-    assert desk.kb.glossary.look_up(ADMIN, ["NEW"]) == {"NEW": []}
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"]) == {"NEW": []}
 
 
 @pytest.mark.parametrize(
@@ -715,7 +715,7 @@ async def test_the_format_that_is_chosen_counts_more_than_the_name(desk: Desk, a
     shown = await upload(ada, b"term,context,expansion\nQF,NAND,quick fuse\n", "x.json", format="csv")
     found = re.search(r'name="token" value="([^"]+)"', shown.text)
     assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
-    assert desk.kb.glossary.look_up(ADMIN, ["QF"])["QF"][0].expansion == "quick fuse"
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["QF"])["QF"][0].expansion == "quick fuse"
     assert (await upload(ada, b"term,expansion\n", format="nonsense")).status_code == 400
 
 
@@ -733,7 +733,7 @@ async def test_export_is_offered_in_every_format_and_imports_again(desk: Desk, a
 
 
 async def test_a_spreadsheet_reads_the_letters_of_what_is_exported(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.add_sense("Größe", "Maße", "size 漢字")
+    desk.kb.glossary.senses.add("Größe", "Maße", "size 漢字")
     exported = (await ada.get("/glossary/files/export", params={"format": "csv"})).content
     assert exported.startswith("\ufeffterm,".encode())  # without the mark some read it in the encoding of the machine
     assert "Größe,Maße,size 漢字".encode() in exported
@@ -741,23 +741,23 @@ async def test_a_spreadsheet_reads_the_letters_of_what_is_exported(desk: Desk, a
 
 
 async def test_history_shows_before_and_after_and_takes_a_term_back(desk: Desk, ada: httpx.AsyncClient) -> None:
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
-    desk.kb.glossary.save_sense(ADMIN, sense.id, version=sense.version, description="wrong", why="by mistake")
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, description="wrong", why="by mistake")
     html = await get(ada, "/term", t="WL")
     assert "by mistake" in html
     assert "<ins>wrong</ins>" in html
     moment = re.search(r'name="moment" value="(\d+)"', html)
     assert moment
     assert (await post(ada, "/term/roll-back", term="WL", moment=moment[1])).status_code == 303
-    assert desk.kb.glossary.sense(ADMIN, sense.id).description == sense.description
+    assert desk.kb.glossary.senses.get(ADMIN, sense.id).description == sense.description
 
 
 async def test_a_change_that_was_built_on_says_so_and_can_be_forced(desk: Desk, ada: httpx.AsyncClient) -> None:
     glossary = desk.kb.glossary
-    sense = glossary.look_up(ADMIN, ["WL"])["WL"][0]
-    first = glossary.save_sense(ADMIN, sense.id, version=sense.version, description="one")
-    change = glossary.changes(ADMIN)[0].id
-    glossary.save_sense(ADMIN, sense.id, version=first.version, description="two")
+    sense = glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
+    first = glossary.senses.save(ADMIN, sense.id, version=sense.version, description="one")
+    change = glossary.history.changes(ADMIN)[0].id
+    glossary.senses.save(ADMIN, sense.id, version=first.version, description="two")
     refused = await post(ada, f"/history/{change}/roll-back")
     assert refused.status_code == 409
     assert 'name="force"' in refused.text
@@ -765,9 +765,9 @@ async def test_a_change_that_was_built_on_says_so_and_can_be_forced(desk: Desk, 
 
 
 async def test_pictures_say_the_same_in_words(desk: Desk, ada: httpx.AsyncClient) -> None:
-    sense = desk.kb.glossary.look_up(ADMIN, ["WL"])["WL"][0]
-    desk.kb.glossary.record_use([sense.id] * 3)
-    desk.kb.glossary.record_miss("ZQX", "ann", "What is ZQX?", "t1")
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.usage.record([sense.id] * 3)
+    desk.kb.glossary.misses.record("ZQX", "ann", "What is ZQX?", "t1")
     html = await get(ada, "/use")
     assert re.search(r'aria-label="Questions that meant WL, by week: \d{4}-W\d\d: 3"', html)
     assert 'aria-label="Questions that missed ZQX' in html
@@ -794,7 +794,7 @@ async def test_contexts_are_made_and_changed(desk: Desk, ada: httpx.AsyncClient)
     assert (await post(ada, "/contexts", name=" ")).status_code == 400
     given = {name: field(html, name) for name in ("id", "version", "name")}
     assert (await post(ada, "/contexts", **given, description="wafers", why="gone")).status_code == 303
-    stored = next(one for one in desk.kb.glossary.contexts(ADMIN) if one.name == "<b>Fab")
+    stored = next(one for one in desk.kb.glossary.contexts.all(ADMIN) if one.name == "<b>Fab")
     assert (stored.description, stored.contact, stored.version) == ("wafers", "", 2)
     assert "gone" in await get(ada, "/history")
 
@@ -844,7 +844,7 @@ async def test_a_context_that_went_meanwhile_is_said_to_be_gone_and_what_was_typ
     await post(ada, "/contexts", name="Fab")
     html = await get(ada, "/contexts", edit="Fab")
     seen = {name: field(html, name) for name in ("id", "version", "name")}
-    desk.kb.glossary.roll_back(ADMIN, desk.kb.glossary.changes(ADMIN, 1)[0].id)
+    desk.kb.glossary.history.roll_back(ADMIN, desk.kb.glossary.history.changes(ADMIN, 1)[0].id)
     gone = await post(ada, "/contexts", **seen, description="wafers")
     assert gone.status_code == 400
     assert "wafers</textarea>" in gone.text
@@ -854,12 +854,12 @@ async def test_a_context_that_went_meanwhile_is_said_to_be_gone_and_what_was_typ
 
 
 def context_of(desk: Desk, name: str) -> Context:
-    return next(one for one in desk.kb.glossary.contexts(ADMIN) if one.name == name)
+    return next(one for one in desk.kb.glossary.contexts.all(ADMIN) if one.name == name)
 
 
 async def test_what_cannot_be_rolled_back_is_said_on_the_page_of_the_term(desk: Desk, ada: httpx.AsyncClient) -> None:
-    desk.kb.glossary.add_sense("ZQX", "NAND", "zone quotient")
-    change = str(desk.kb.glossary.changes(ADMIN, 1)[0].id)
+    desk.kb.glossary.senses.add("ZQX", "NAND", "zone quotient")
+    change = str(desk.kb.glossary.history.changes(ADMIN, 1)[0].id)
     refused = await post(ada, "/term/roll-back", term="ZQX", moment=change)
     assert refused.status_code == 409
     assert "nothing to roll back" in refused.text and "zone quotient" in refused.text

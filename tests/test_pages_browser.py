@@ -334,9 +334,9 @@ def _prepare(home: Path) -> None:
 
     nina, now = Principal("nina", sees_all=True), datetime.now(UTC)
     glossary, store = Glossary.open(home / "glossary.db"), CorpusStore.open(home / "corpus.db")
-    for place, sense in enumerate(glossary.senses(nina)[::11]):
+    for place, sense in enumerate(glossary.senses.find(nina)[::11]):
         for week in range(12):
-            glossary.record_use([sense.id] * ((place * 7 + week * (place % 5 + 1)) % 11), now - timedelta(weeks=week))
+            glossary.usage.record([sense.id] * ((place * 7 + week * (place % 5 + 1)) % 11), now - timedelta(weeks=week))
     asked = {
         "TI": ("What do I do when a TI has turned red?", "Who prints our TI labels?", "Is a TI on every pallet?"),
         "DMTF": ("Where do we file the DMTF forms?",),
@@ -344,12 +344,12 @@ def _prepare(home: Path) -> None:
     }
     for term, questions in asked.items():
         for number, question in enumerate(questions):
-            glossary.record_miss(term, "ann", question, f"{term}-{number}", shared=True)
+            glossary.misses.record(term, "ann", question, f"{term}-{number}", shared=True)
     ids = store.passages_with(nina, "tilt indicator", 2)
     quotes = [
         line for one in ids for line in store.passages(nina, [one])[one][0].text.splitlines() if "ilt ind" in line
     ]
     evidence = list(zip(ids, quotes, strict=True))
-    glossary.propose("mined", "TI", "tilt indicator", context="Manufacturing and packaging", evidence=evidence)
+    glossary.proposals.add("mined", "TI", "tilt indicator", context="Manufacturing and packaging", evidence=evidence)
     glossary.close()
     store.close()

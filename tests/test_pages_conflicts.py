@@ -26,7 +26,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home)) as opened:
         for expansion in ("quiet zone", "quick zip"):
-            opened.glossary.add_sense(TERM, "Lab", expansion)
+            opened.glossary.senses.add(TERM, "Lab", expansion)
         yield opened
 
 
@@ -62,19 +62,19 @@ async def test_two_meanings_that_may_stand_leave_the_page_and_are_found_with_who
 async def test_what_was_saved_meanwhile_is_not_let_stand_unseen(kb: KnowledgeBase) -> None:
     async with at_desk(glossary_pages(kb), NINA) as nina:
         given = form_in((await nina.get(PATH)).text)
-        sense = kb.glossary.look_up(ADMIN, [TERM])[TERM][0]
-        kb.glossary.save_sense(ADMIN, sense.id, version=sense.version, description="new")
+        sense = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM][0]
+        kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, description="new")
         refused = await nina.post(f"{PATH}/let-stand", data=given)
         assert refused.status_code == 409
         assert "saved by somebody else" in refused.text
         assert "1 thing to look at" in refused.text
         for odd in ({"sense": "x"}, {"kind": "nonsense"}, {"kind": "review_due"}, {"sense": ["1:1"] * 20}):
             assert (await nina.post(f"{PATH}/let-stand", data={**given, **odd})).status_code == 400
-    assert kb.glossary.accepted_conflicts(ADMIN) == []
+    assert kb.glossary.conflicts.accepted(ADMIN) == []
 
 
 async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None:
-    kb.glossary.add_sense(TERM, "Elsewhere", "quick zip")
+    kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
     async with at_desk(glossary_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
         assert "2 things to look at" in shown
@@ -85,9 +85,9 @@ async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None
 
 async def test_a_save_beside_what_was_let_stand_shows_who_saved(kb: KnowledgeBase) -> None:
     """Letting stand enters the history of a sense and saves nothing, so it is nobody's version."""
-    first, second = kb.glossary.look_up(ADMIN, [TERM])[TERM]
-    saved = kb.glossary.save_sense(NINA, first.id, version=first.version, description="new", why="mine")
-    kb.glossary.let_stand(
+    first, second = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM]
+    saved = kb.glossary.senses.save(NINA, first.id, version=first.version, description="new", why="mine")
+    kb.glossary.conflicts.accept(
         ADMIN, "conflicting_expansion", [(saved.id, saved.version), (second.id, second.version)], "both are right"
     )
     found = await cases.result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
@@ -109,23 +109,23 @@ async def test_what_is_let_stand_is_looked_at_again_on_a_press(kb: KnowledgeBase
 
 
 async def test_what_an_approval_let_stand_is_not_taken_up_with_the_approval_in_silence(kb: KnowledgeBase) -> None:
-    draft = kb.glossary.draft(NINA, "NEW", "Lab", "new one")
-    kb.glossary.approve(NINA, draft.id, draft.version)
-    other = kb.glossary.draft(NINA, "NEW", "Lab", "another")
-    kb.glossary.approve(NINA, other.id, other.version, "both are used")
-    (one,) = kb.glossary.accepted_conflicts(NINA)
+    draft = kb.glossary.senses.draft(NINA, "NEW", "Lab", "new one")
+    kb.glossary.senses.approve(NINA, draft.id, draft.version)
+    other = kb.glossary.senses.draft(NINA, "NEW", "Lab", "another")
+    kb.glossary.senses.approve(NINA, other.id, other.version, "both are used")
+    (one,) = kb.glossary.conflicts.accepted(NINA)
     async with at_desk(glossary_pages(kb), NINA) as nina:
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
         assert "Look at it again" not in accepted
         refused = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": str(one.change)})
         assert refused.status_code == 400
         assert "also changed a meaning" in refused.text
-    assert kb.glossary.sense(NINA, other.id).status == "approved"
+    assert kb.glossary.senses.get(NINA, other.id).status == "approved"
 
 
 async def test_conflicts_can_be_asked_for_by_their_senses(kb: KnowledgeBase) -> None:
-    first, second = (one.id for one in kb.glossary.look_up(ADMIN, [TERM])[TERM])
-    kb.glossary.add_sense(TERM, "Elsewhere", "quick zip")
+    first, second = (one.id for one in kb.glossary.lookup.senses(ADMIN, [TERM])[TERM])
+    kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
     every = await cases.result(kb, ADMIN, "glossary_conflicts")
     found = await cases.result(kb, ADMIN, "glossary_conflicts", about=[first, second])
     assert (every["total"], found["total"], found["open"]) == (2, 1, 2)

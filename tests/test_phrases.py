@@ -2,9 +2,10 @@
 
 import pytest
 
-from argot.jargon_db.matching import Spelling, TermMatcher
-from argot.jargon_db.normalise import normalise
-from argot.jargon_db.phrases import NearPhrases
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.lookup.phrases import NearPhrases
+from argot.jargon_db.lookup.spelling import Spelling
 
 PHRASES = [
     ("PUC", "peripheral under cell"),

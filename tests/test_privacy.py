@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from argot.errors import NotAllowed, NotFound
-from argot.jargon_db.persons import ERASED
+from argot.jargon_db.store.privacy import ERASED
 from argot.service import cases, home, personal
 from argot.service.owner import KnowledgeBase
 from argot.service.people import MIGRATIONS, local_principal

@@ -48,13 +48,13 @@ QUESTIONS = [
 
 def extractive(kb: Any, _: Any = None) -> QuestionReader:
     def senses() -> Any:
-        return kb.glossary.senses(ANN, status="approved")
+        return kb.glossary.senses.find(ANN, status="approved")
 
-    return ExtractiveReader(kb.glossary.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder, senses)
+    return ExtractiveReader(kb.glossary.lookup.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder, senses)
 
 
 def extractive_alone(kb: Any, _: Any) -> QuestionReader:
-    return ExtractiveReader(kb.glossary.matcher(ANN), None, ANN, None)
+    return ExtractiveReader(kb.glossary.lookup.matcher(ANN), None, ANN, None)
 
 
 def model(kb: Any, scripted: Any) -> QuestionReader:

@@ -19,12 +19,12 @@ SPELT = "\n## What is made\n\n" + "Peripheral Under Cell puts the peripheral cir
 
 @pytest.fixture
 def kb(tiny_kb: Any) -> Any:
-    tiny_kb.glossary.add_sense("PUC", "Legal", "Public Utilities Commission")
+    tiny_kb.glossary.senses.add("PUC", "Legal", "Public Utilities Commission")
     return tiny_kb
 
 
 def sense(kb: Any, context: str) -> Any:
-    senses = kb.glossary.look_up(Principal("ann"), ["PUC"])["PUC"]
+    senses = kb.glossary.lookup.senses(Principal("ann"), ["PUC"])["PUC"]
     return next(one for one in senses if one.context == context)
 
 
@@ -77,6 +77,6 @@ def test_a_passage_that_uses_the_bare_term_in_the_other_sense_is_a_rivals(kb: An
 
 
 def test_a_sense_whose_name_is_part_of_the_others_is_no_rival(kb: Any) -> None:
-    kb.glossary.add_sense("PUC", "Tools", "Peripheral Under Cell bonding")
+    kb.glossary.senses.add("PUC", "Tools", "Peripheral Under Cell bonding")
     meant, other = sense(kb, "Tools"), sense(kb, "NAND")
     assert passages_of_rivals(kb.corpus, Principal("ann"), meant, [meant, other]) == frozenset()

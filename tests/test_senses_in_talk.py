@@ -35,7 +35,7 @@ CLASSIFICATION = Sense(22, "ECC", "Legal", "export control classification", "the
 
 def defined(kb: Any, *senses: Sense) -> None:
     for sense in senses:
-        kb.glossary.add_sense(sense.term, sense.context, sense.expansion, sense.description)
+        kb.glossary.senses.add(sense.term, sense.context, sense.expansion, sense.description)
 
 
 def meant(result: AskResult) -> dict[str, str]:
@@ -65,7 +65,7 @@ def exporting(tiny_kb: Any) -> Any:
 
 
 def shares(kb: Any, principal: Principal = ANN) -> list[tuple[float, ...]]:
-    signatures = ContextSignatures(kb.glossary.senses(principal, status="approved"))
+    signatures = ContextSignatures(kb.glossary.senses.find(principal, status="approved"))
     return list(usages(kb.corpus, principal, "ECC", [CODE, CLASSIFICATION], signatures).values())
 
 

@@ -73,7 +73,7 @@ async def test_a_greeting_is_answered_without_the_documents(tiny_kb: Any) -> Non
     assert stages == {"stand_alone", "small_talk"}
     assert (result.status, result.sentences, result.passages, result.jargon) == ("small_talk", [], [], [])
     assert "I am Argot" in result.answer
-    assert tiny_kb.glossary.misses(Principal("boss", sees_all=True)) == []
+    assert tiny_kb.glossary.misses.open(Principal("boss", sees_all=True)) == []
 
 
 async def test_what_is_offered_is_answered_when_it_is_asked(tiny_kb: Any) -> None:
@@ -114,7 +114,7 @@ async def test_why_after_nothing_but_a_greeting_asks_for_a_whole_question(tiny_k
 
 
 async def test_a_message_with_a_term_of_the_glossary_is_a_question(tiny_kb: Any) -> None:
-    tiny_kb.glossary.add_sense("HI", "NAND", "hydrogen iodide")
+    tiny_kb.glossary.senses.add("HI", "NAND", "hydrogen iodide")
     ((result, _),) = await asked(tiny_kb.run_context(), "HI?")
     assert [one.expansion for one in result.jargon] == ["hydrogen iodide"]
 

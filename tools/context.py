@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from argot.corpus.store import CorpusStore
-from argot.jargon_db.normalise import normalise
+from argot.jargon_db.lookup.normalise import normalise
 from argot.protocols import Embedder, Vectors
 from argot.tools.words import content_stems
 from argot.types import Context, ContextScore, Mention, Passage, Principal, Sense

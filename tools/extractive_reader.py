@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from argot.corpus.store import CorpusStore
-from argot.jargon_db.matching import TermMatcher
+from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder
 from argot.tools.context import ContextSignatures, score_contexts
 from argot.tools.jargon import identify, known_to_documents

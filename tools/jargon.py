@@ -15,8 +15,8 @@ from functools import cache
 from itertools import chain, pairwise
 
 from argot.corpus.store import CorpusStore
-from argot.jargon_db.places import Places
-from argot.jargon_db.words import is_ordinary_word, well_known
+from argot.jargon_db.lookup.span_mask import SpanMask
+from argot.jargon_db.lookup.words import is_ordinary_word, well_known
 from argot.tools.explained import explanations
 from argot.tools.shapes import ALL_CAPITALS, SMALL_FIRST, is_coded, is_unpronounceable, may_be_small
 from argot.types import Mention, Principal
@@ -113,11 +113,11 @@ def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:
     """The mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by position."""
     kept: list[Mention] = []
     ordered = [sorted(rank, key=lambda m: (m.start - m.end, m.start)) for rank in ranks]
-    places = Places(max((mention.end for rank in ordered for mention in rank), default=0))
+    mask = SpanMask(max((mention.end for rank in ordered for mention in rank), default=0))
     for mention in chain.from_iterable(ordered):
-        if places.are_free(mention.start, mention.end):
+        if mask.are_free(mention.start, mention.end):
             kept.append(mention)
-            places.take(mention.start, mention.end)
+            mask.take(mention.start, mention.end)
     return sorted(kept, key=lambda m: m.start)
 
 

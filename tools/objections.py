@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from argot.corpus.stop_words import STOP_WORDS
-from argot.jargon_db.words import is_common_word, is_ordinary_word
+from argot.jargon_db.lookup.words import is_common_word, is_ordinary_word
 from argot.tools.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_rate
 from argot.tools.scope import CLAUSE, turned_round
 from argot.tools.support import is_quoted, nearest_unit, visible

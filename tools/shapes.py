@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from argot.jargon_db.words import english_words, is_common_word, is_function_word, is_ordinary_word, is_well_known
+from argot.jargon_db.lookup.words import (
+    english_words,
+    is_common_word,
+    is_function_word,
+    is_ordinary_word,
+    is_well_known,
+)
 
 ALL_CAPITALS = re.compile(r"[A-Z]{2,6}")
 SMALL_FIRST = re.compile(r"[a-z]{1,2}[A-Z][A-Z0-9]{0,5}")

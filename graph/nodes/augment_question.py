@@ -68,4 +68,4 @@ def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunC
 
 def _context(state: State, terms: list[ReadTerm], run: RunContext) -> Context | None:
     name = agreed_context(state, terms)
-    return next((context for context in run.glossary.contexts(run.principal) if context.name == name), None)
+    return next((context for context in run.glossary.contexts.all(run.principal) if context.name == name), None)

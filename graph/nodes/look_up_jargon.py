@@ -12,7 +12,7 @@ from argot.graph.records import EXPLAINED, context_scores, senses_of, term_of, t
 from argot.graph.stage import Step
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
 from argot.graph.telling import says_nothing_else
-from argot.jargon_db.phrases import NearPhrases
+from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.tools.jargon import known_to_documents
 from argot.tools.senses import SenseChooser, SenseRanking
 from argot.tools.words import content_stems
@@ -111,7 +111,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
 def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
     """The senses by term. An alias that only some of them carry means one of those: a "DR drill" is no other DRR."""
     spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, term_of(mention))})
-    found = run.glossary.look_up(run.principal, spellings) if spellings else {}
+    found = run.glossary.lookup.senses(run.principal, spellings) if spellings else {}
     senses: dict[str, list[Sense]] = {}
     for mention in mentions:
         term = term_of(mention)
@@ -128,9 +128,8 @@ def _told(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]
 
     They are read as explained; their contexts speak for senses of the other terms.
     """
-    found = (
-        run.glossary.look_up(run.principal, sorted({term_of(mention) for mention in explained})) if explained else {}
-    )
+    wanted = sorted({term_of(mention) for mention in explained})
+    found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
     return {
         mention: sense
         for mention in explained
@@ -153,7 +152,7 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
         return
     if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
-    suggestions = list(run.glossary.suggest(run.principal, mention.surface))
+    suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
     findings.unknown.append(MissRecord(mention=place, term=term, suggestions=suggestions))
 
 

@@ -45,11 +45,11 @@ async def query_miss(state: State, run: RunContext) -> Step:
 def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
     """Puts terms into the manager's queue. Recording the same question of the same thread again changes nothing."""
     for term in terms if run.records_misses else ():
-        run.glossary.record_miss(term, run.principal.name, state["question"], run.thread)
+        run.glossary.misses.record(term, run.principal.name, state["question"], run.thread)
 
 
 def _may_ask(state: State, run: RunContext) -> bool:
-    any_terms = bool(run.glossary.matcher(run.principal).terms())
+    any_terms = bool(run.glossary.lookup.matcher(run.principal).terms())
     return run.profile.misses == "ask" and any_terms and state["asked_back"] < MOST_QUESTIONS_BACK
 
 

@@ -94,4 +94,4 @@ def _talks(run: RunContext) -> bool:
 def _small_talk(message: str, run: RunContext) -> SmallTalk | None:
     """The kind of small talk; None where it is a question, or holds a term of the glossary ("HI?")."""
     kind = small_talk(message) if _talks(run) else None
-    return kind if kind and not run.glossary.matcher(run.principal).find(message) else None
+    return kind if kind and not run.glossary.lookup.matcher(run.principal).find(message) else None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.jargon_db.mining.definitions import (
     LONGEST_QUOTE,
     Defined,
@@ -15,7 +16,6 @@ from argot.jargon_db.mining.definitions import (
     definitions_in,
     sentences_about,
 )
-from argot.jargon_db.normalise import normalise, variants
 
 SHOWN_EVIDENCE = 5
 """Passages kept as evidence of one meaning, the surest first."""

@@ -1,6 +1,6 @@
 -- The jargon of one question, however many terms, in one statement (Golden-Retriever 3.4: a template, never composed text).
 -- :keys   JSON list of [term number, rank, key]; several keys per term (exact form, then plural variants by rank).
--- Who may read a row is decided right after this statement, in one place: argot.jargon_db.rows.readable.
+-- Who may read a row is decided right after this statement, in one place: argot.jargon_db.store.rows.readable.
 WITH wanted AS (
     SELECT json_extract(value, '$[0]') AS asked, json_extract(value, '$[1]') AS rank, json_extract(value, '$[2]') AS key
     FROM json_each(:keys)

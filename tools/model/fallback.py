@@ -29,7 +29,7 @@ def reader_with_model(
 ) -> QuestionReader:
     """One turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
     once = ReadOnce(extractive)
-    asking = ModelReader(model, once, glossary.matcher(principal), forbidden_words)
+    asking = ModelReader(model, once, glossary.lookup.matcher(principal), forbidden_words)
     reader: QuestionReader = SparingReader(asking, once, glossary, store, principal) if spare else asking
     return FallingBackReader(reader, once)
 

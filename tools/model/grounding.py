@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from argot.jargon_db.matching import TermMatcher
-from argot.jargon_db.normalise import fold_characters, singulars
-from argot.jargon_db.words import common_words, is_common_word, is_well_known
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.normalise import fold_characters, singulars
+from argot.jargon_db.lookup.words import common_words, is_common_word, is_well_known
 from argot.tools.explained import explanations
 from argot.tools.jargon import without_overlaps
 from argot.tools.shapes import may_be_small

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from argot.jargon_db.matching import TermMatcher
+from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.prompts.fences import numbered
 from argot.protocols import QuestionReader
 from argot.tools.model.grounding import LOOK_AT_MOST, grounded_context, grounded_terms, grounded_triples

@@ -119,7 +119,7 @@ class SparingReader:
             return False
         given = {context.name for context in contexts}
         score = defaultdict(float, {one.context: one.score for one in scores})
-        senses = self._glossary.look_up(self._principal, terms)
+        senses = self._glossary.lookup.senses(self._principal, terms)
         return any(_is_close({one.context for one in found} & given, score) for found in senses.values())
 
 

@@ -1,0 +1,23 @@
+"""Public faces of packages that cost nothing until a name is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """A package's `__getattr__` (PEP 562): it imports a public name from its home when it is first asked for.
+
+    Args:
+        homes: the module, within the package, of each public name.
+    """
+
+    def named(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{home}"), name)
+
+    return named

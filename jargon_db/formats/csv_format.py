@@ -1,0 +1,208 @@
+r"""The glossary as a CSV file.
+
+Header: `term,context,expansion,description,notes,aliases,owner,status`, in any order. `term` and `expansion` are
+needed; an unknown column is an error, because it is most likely a misspelt one. An empty or missing context means
+"general". A status that is empty or missing says nothing: a new sense is approved, and one that is there keeps its own.
+Aliases are separated by `|`; an alias that holds one is written `\|`, and a backslash `\\`. Comma, semicolon and tab
+separate columns; a line like `sep=;` before the header is obeyed.
+
+A spreadsheet runs what it takes for a formula (`=...`, `@...`), and a glossary's words come from many people. So what
+begins like one is written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it: what
+is exported imports again as the same glossary.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from argot.errors import InvalidGlossary, RowProblem
+from argot.jargon_db.formats.duplicates import contradictions
+from argot.jargon_db.formats.glossary_file import refuse_many
+from argot.jargon_db.store.inputs import SenseInput, problems_of, trimmed
+from argot.types import Sense, SenseStatus
+
+COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner", "status")
+REQUIRED = ("term", "expansion")
+DEFAULT_CONTEXT = "general"
+_DELIMITERS = (",", ";", "\t")
+_NAMED_DELIMITER = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORECASE)
+"""A line with which spreadsheets say what separates columns; they do not count it as a row."""
+_FIELD_LIMIT = 10_000_000
+_MOST_NAMED = 5
+_MOST_SHOWN = 80
+_UNSEEN = " \t\r\n\u00a0\u200b\ufeff"
+"""What may stand around a column's name and is not seen."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""How a formula begins, in wide characters too; and what would be read as one that was made harmless."""
+_ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
+
+
+def decode(data: bytes) -> str:
+    """The text of a CSV file saved by whatever program: UTF-8 with or without mark, UTF-16 or UTF-32, else
+    Windows-1252.
+    """
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return data.decode("utf-32", errors="replace")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    for encoding in ("utf-8-sig", *_utf_16_without_mark(data), "cp1252"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return data.decode("latin-1")
+
+
+def _utf_16_without_mark(data: bytes) -> tuple[str, ...]:
+    head = data[:200]
+    if len(head) >= 4 and head[1::2].count(0) > len(head) // 3:
+        return ("utf-16-le",)
+    return ("utf-16-be",) if len(head) >= 4 and head[0::2].count(0) > len(head) // 3 else ()
+
+
+def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT) -> list[SenseInput]:
+    """The senses of a file, in its order; rows with the same term, context and expansion appear as often as in it, and
+    must not contradict each other.
+
+    `context` is that of rows that name none.
+
+    Raises:
+        InvalidGlossary: names every bad row with its column.
+    """
+    rows = _rows(text, name)
+    header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
+    columns = _columns(header, header_line, name)
+    senses: list[SenseInput] = []
+    lines: list[int] = []
+    problems: list[RowProblem] = []
+    for line, cells in rows:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
+            message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
+            problems.append(RowProblem(line, "", message))
+            continue
+        given = _sense(dict(zip(columns, map(unguarded, cells), strict=False)), context)
+        found = [RowProblem(line, column, message) for column, message in problems_of(given)]
+        problems += found
+        if not found:
+            senses.append(trimmed(given))
+            lines.append(line)
+            refuse_many(senses, name)
+    problems += contradictions(senses, lines)
+    if problems:
+        raise InvalidGlossary(name, problems)
+    return senses
+
+
+def write_senses(senses: Iterable[Sense]) -> str:
+    """The CSV file of these senses, with comma and line feed."""
+    out = io.StringIO()
+    plain = csv.writer(out, lineterminator="\n")
+    quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain.writerow(COLUMNS)
+    for sense in senses:
+        aliases = join_aliases(sense.aliases)
+        texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
+        cells = [guarded(cell) for cell in (*texts, aliases, sense.owner, sense.status)]
+        # Readers take a carriage return for the end of a row; the writer only quotes the line end it writes itself.
+        (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
+    return out.getvalue()
+
+
+def guarded(cell: str) -> str:
+    """The cell as no spreadsheet takes it for a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The other way round of `guarded`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def join_aliases(aliases: Iterable[str]) -> str:
+    return "|".join(alias.replace("\\", "\\\\").replace("|", "\\|") for alias in aliases)
+
+
+def split_aliases(cell: str) -> tuple[str, ...]:
+    return tuple(re.sub(r"\\([|\\])", r"\1", part) for part in _ALIAS_PART.findall(cell))
+
+
+def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """(number of the row, cells); rows count from 1, the header being row 1, whatever line breaks values hold."""
+    text = text.removeprefix("\ufeff")
+    delimiter = _delimiter(text)
+    if named := _NAMED_DELIMITER.match(text):
+        delimiter, text = named[1], text[named.end() :]
+    csv.field_size_limit(_FIELD_LIMIT)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    number = 0
+    while True:
+        number += 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise InvalidGlossary(name, [RowProblem(number, "", f"this is no CSV: {error}")]) from error
+        if cells is None:
+            return
+        yield number, cells
+
+
+def _delimiter(text: str) -> str:
+    """The separator that occurs most in the header; rows that hold nothing but separators may stand before it."""
+    header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
+    return max(_DELIMITERS, key=header.count)
+
+
+def _columns(header: list[str], line: int, name: str) -> list[str]:
+    columns = [cell.strip(_UNSEEN).casefold() for cell in header]
+    while columns and not columns[-1]:
+        columns.pop()
+    allowed = ", ".join(COLUMNS)
+    unknown = [column for column in columns if column not in COLUMNS]
+    problems = [_unknown(line, column, allowed) for column in unknown[:_MOST_NAMED]]
+    if len(unknown) > _MOST_NAMED:
+        more = f"{len(unknown) - _MOST_NAMED} more columns are none of a glossary either; take them out"
+        problems.append(RowProblem(line, "", more))
+    problems += [
+        RowProblem(line, column, "the column appears twice") for column in COLUMNS if columns.count(column) > 1
+    ]
+    problems += [
+        RowProblem(line, column, f"the column '{column}' is missing. Columns: {allowed}")
+        for column in REQUIRED
+        if column not in columns
+    ]
+    if problems:
+        raise InvalidGlossary(name, problems)
+    return columns
+
+
+def _unknown(line: int, column: str, allowed: str) -> RowProblem:
+    if not column:
+        return RowProblem(line, "", f"a column has no name; name it, or take it out. Columns: {allowed}")
+    shown = column if len(column) <= _MOST_SHOWN else column[:_MOST_SHOWN] + "..."
+    return RowProblem(line, shown, f"'{shown}' is no column of a glossary. Columns: {allowed}")
+
+
+def _sense(cells: dict[str, str], context: str) -> SenseInput:
+    """A column the file lacks says nothing (an existing value stays); an empty cell says "empty"."""
+    aliases = split_aliases(cells["aliases"]) if "aliases" in cells else None
+    return SenseInput(
+        term=cells.get("term", ""),
+        context=cells.get("context", "").strip() or context,
+        expansion=cells.get("expansion", ""),
+        description=cells.get("description"),
+        notes=cells.get("notes"),
+        aliases=aliases,
+        owner=cells.get("owner"),
+        status=_status(cells.get("status", "")),
+    )
+
+
+def _status(cell: str) -> SenseStatus | None:
+    """As people write it into a spreadsheet; one that is none is named as a problem when the sense is checked."""
+    return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None

@@ -1,0 +1,164 @@
+"""Glossary files in and out: many senses at once, as one change, all of them or none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from argot.errors import Conflict, InvalidGlossary
+from argot.jargon_db.formats import csv_format
+from argot.jargon_db.formats.glossary_file import ContextInput, ReadOptions
+from argot.jargon_db.formats.import_preview import CONTEXTS, SENSES, ImportPreview, compared
+from argot.jargon_db.formats.registry import Format, format_named, read_file
+from argot.jargon_db.store.bulk_writer import BulkWriter
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import SenseInput
+from argot.jargon_db.store.rows import context_of, may_read, sense_of
+from argot.jargon_db.store.senses import Senses
+from argot.jargon_db.store.writer import Writer
+from argot.types import Context, Principal
+
+Told = Callable[[int, int], None]
+_OPTIONS = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did: senses added, updated and found as they were, and the names of contexts that were made.
+
+    `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts what the
+    file says and the glossary has no place for ("skos:broader": 12).
+    """
+
+    added: int
+    updated: int
+    unchanged: int
+    contexts_added: tuple[str, ...] = ()
+    change: int | None = None
+    ignored: Mapping[str, int] = field(default_factory=dict)
+
+
+class Files:
+    """Takes files into one glossary, and writes them from it."""
+
+    def __init__(self, connections: Connections, senses: Senses) -> None:
+        self._connections = connections
+        self._senses = senses
+
+    def preview(
+        self, principal: Principal, data: bytes, name: str, format: str = "", options: ReadOptions = _OPTIONS
+    ) -> ImportPreview:
+        """What `import_file` would do with the same arguments, problems included.
+
+        Raises:
+            InvalidInput: there is no such format.
+        """
+        try:
+            return compared(self._connections, principal, read_file(data, name, format, options))
+        except InvalidGlossary as error:
+            return ImportPreview(problems=tuple(error.problems))
+
+    def import_file(
+        self,
+        by: Principal | None,
+        data: bytes,
+        name: str,
+        format: str = "",
+        options: ReadOptions = _OPTIONS,
+        *,
+        why: str = "",
+        told: Told | None = None,
+        seen: str = "",
+    ) -> ImportReport:
+        """Takes in a file, all of it or nothing, as one change. An empty `format` is found out.
+
+        `seen` is the stamp of the preview that `by` was shown: only what it told of is done. `told` is called with the
+        senses stored so far and all there are; what it raises ends the import.
+
+        Raises:
+            InvalidGlossary: every problem of the file is named, and nothing was changed.
+            InvalidInput: there is no such format.
+            NotAllowed: as for `import_senses`.
+            Conflict: by now, the import would do something else than was seen.
+        """
+        found = read_file(data, name, format, options)
+        if seen and by is not None and compared(self._connections, by, found).stamp != seen:
+            raise Conflict(
+                f"The glossary was changed since you looked at what {name} would change. Nothing was imported: look"
+                " again, and import it then."
+            )
+        total = len(found.senses)
+
+        def stored(done: int) -> None:
+            if told is not None:
+                told(done, total)
+
+        stored(0)
+        done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
+        return replace(done, ignored=found.ignored)
+
+    def import_senses(
+        self,
+        senses: Iterable[SenseInput],
+        name: str,
+        *,
+        contexts: Iterable[ContextInput] = (),
+        by: Principal | None = None,
+        why: str = "",
+        told: Callable[[int], None] | None = None,
+    ) -> ImportReport:
+        """Adds and updates checked contexts and senses, all or none; `name` is that of the file, for the history.
+
+        `told` is called now and then with the number of senses done; what it raises ends the import, and nothing stays.
+
+        Raises:
+            NotAllowed: one of them, or its context, is not `by`'s to read or to manage; nothing was changed.
+        """
+        with self._connections.changing(by, "import", why=why, name=name) as writer:
+            made = [one.name for one in contexts if _put_context(writer, one) == "added"]
+            bulk = BulkWriter(writer)
+            for done in bulk.put(senses):
+                if told is not None:
+                    told(done)
+        counts = Counter(bulk.outcomes.values())
+        return ImportReport(
+            counts["added"], counts["updated"], counts["unchanged"], tuple(made + bulk.made), writer.number
+        )
+
+    def import_csv(
+        self, text: str | bytes, name: str = "glossary.csv", *, by: Principal | None = None, why: str = ""
+    ) -> ImportReport:
+        """Adds and updates the senses of a CSV file (`csv_format` says how it looks), all of them or none.
+
+        Bytes are decoded as whatever program may have saved them: UTF-8, UTF-16 or Windows-1252.
+
+        Raises:
+            InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
+            NotAllowed: as for `import_senses`.
+        """
+        senses = csv_format.read_senses(csv_format.decode(text) if isinstance(text, bytes) else text, name)
+        return self.import_senses(senses, name, by=by, why=why)
+
+    def export_file(self, principal: Principal, format: str) -> str:
+        """The contexts and senses the principal may read, also those that are drafts or retired.
+
+        Raises:
+            InvalidInput: there is no such format.
+        """
+        wanted: Format = format_named(format)
+        rows = self._connections.select(SENSES)
+        readable = (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
+        return wanted.write(map(sense_of, readable), self._readable_contexts(principal))
+
+    def export_csv(self, principal: Principal) -> str:
+        """The senses the principal may read, as a CSV file that imports as it is."""
+        return csv_format.write_senses(self._senses.find(principal))
+
+    def _readable_contexts(self, principal: Principal) -> list[Context]:
+        rows = self._connections.select(CONTEXTS)
+        return [context_of(row) for row in rows if may_read(principal, row["audience"])]
+
+
+def _put_context(writer: Writer, given: ContextInput) -> str:
+    return writer.put_context(given.name, given.description, given.contact, given.audience)[1]

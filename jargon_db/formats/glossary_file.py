@@ -1,0 +1,168 @@
+"""What a glossary file says, whatever its format, before any of it is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from argot.errors import InvalidGlossary, RowProblem
+from argot.jargon_db.formats.duplicates import Place, contradiction, contradictions, united
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.inputs import (
+    MAX_TERM_CHARS,
+    SenseInput,
+    is_storable,
+    joined,
+    names_context,
+    problems_of,
+    trimmed,
+)
+from argot.types import Audience
+
+DEFAULT_MAX_BYTES = 100 * 1024 * 1024
+DEFAULT_LANGUAGE = "en"
+DEFAULT_SECONDS = 60.0
+DEFAULT_MEMORY_MB = 2048
+MOST_SENSES = 500_000
+"""So many senses one file may hold; what it says is kept in memory until it is stored."""
+
+
+class NeedsProcess(Exception):
+    """Only a process with bounds of its own may read this file, for it can take any time and memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextInput:
+    """What a file says about a context. `None`: nothing said, an existing value stays."""
+
+    name: str
+    description: str | None = None
+    contact: str | None = None
+    audience: Audience | None = None
+
+    @property
+    def says_something(self) -> bool:
+        return (self.description, self.contact, self.audience) != (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to take what a file leaves open.
+
+    `context` is that of terms for which the file names none (empty: the format decides). `language` is preferred where
+    a file speaks several. A file of more than `max_bytes` is refused, and one that takes more than `seconds` or
+    `memory_mb` to read. `bounded`: this process was started to read this file, and has these bounds.
+    """
+
+    context: str = ""
+    language: str = DEFAULT_LANGUAGE
+    max_bytes: int = DEFAULT_MAX_BYTES
+    seconds: float = DEFAULT_SECONDS
+    memory_mb: int = DEFAULT_MEMORY_MB
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryFile:
+    """Checked senses and contexts in the order of the file; `ignored` counts what the glossary has no place for."""
+
+    senses: list[SenseInput]
+    contexts: list[ContextInput] = field(default_factory=list)
+    ignored: Mapping[str, int] = field(default_factory=dict)
+
+
+class Gathering:
+    """Collects what a file says and what is wrong with it, so that every problem is named at once.
+
+    With `unite`, entries about the same sense or context add to each other's texts; else they must not contradict.
+    """
+
+    def __init__(self, name: str, *, unite: bool = False) -> None:
+        self.name = name
+        self.problems: list[RowProblem] = []
+        self.senses: list[SenseInput] = []
+        self.contexts: dict[str, ContextInput] = {}
+        self.ignored: Counter[str] = Counter()
+        self._unite = unite
+        self._places: list[Place] = []
+        self._named: dict[str, str] = {}
+
+    def problem(self, where: str, message: str, column: str = "") -> None:
+        self.problems.append(RowProblem(0, column, message, where))
+
+    def add_sense(self, where: str, given: SenseInput) -> None:
+        found = problems_of(given)
+        for column, message in found:
+            self.problem(where, message, column)
+        if not found:
+            self.senses.append(trimmed(given))
+            self._places.append(where)
+            refuse_many(self.senses, self.name)
+
+    def add_context(self, where: str, given: ContextInput) -> None:
+        name = given.name.strip()
+        if not names_context(name) or len(name) > MAX_TERM_CHARS:
+            rule = f"use 1 to {MAX_TERM_CHARS} characters, and not '*', which stands for every context"
+            self.problem(where, f"{name[:80]!r} cannot name a context; {rule}", "name")
+        elif not all(map(is_storable, (name, given.description or "", given.contact or "", *(given.audience or ())))):
+            self.problem(where, f"the context {name!r} holds half of a surrogate pair, which is no character")
+        elif given.says_something:
+            self._take_context(where, replace(given, name=name))
+
+    def _take_context(self, where: str, given: ContextInput) -> None:
+        """What an earlier entry says of the same context stays, where this one says nothing."""
+        key = normalise(given.name)
+        known = self.contexts.get(key)
+        if known is None:
+            self.contexts[key], self._named[key] = given, where
+            return
+        values: dict[str, Any] = {}
+        for name in ("description", "contact", "audience"):
+            before, value = getattr(known, name), getattr(given, name)
+            if None not in (before, value) and before != value:
+                if self._unite and name == "description":
+                    value = joined((before, value))
+                else:
+                    self.problems.append(contradiction(name, (value, where), (before, self._named[key]), "context"))
+            values[name] = before if value is None else value
+        self.contexts[key] = replace(known, **values)
+
+    def finish(self) -> GlossaryFile:
+        """Raises:
+        InvalidGlossary: something was wrong.
+        """
+        senses = united(self.senses) if self._unite else self.senses
+        self.problems += contradictions(senses, self._places)
+        if self.problems:
+            raise InvalidGlossary(self.name, self.problems)
+        return GlossaryFile(senses, list(self.contexts.values()), dict(self.ignored.most_common()))
+
+
+def refuse(name: str, message: str, where: str = "") -> InvalidGlossary:
+    """The error that refuses a file for one reason."""
+    return InvalidGlossary(name, [RowProblem(0, "", message, where)])
+
+
+def refuse_many(senses: list[SenseInput], name: str) -> None:
+    """Raises:
+    InvalidGlossary: these are more senses than a file may hold.
+    """
+    if len(senses) > MOST_SENSES:
+        raise refuse(name, f"it holds more than {MOST_SENSES:,} senses; split it")
+
+
+def utf8_text(data: bytes, name: str) -> str:
+    """The text of a file that has to be UTF-8; UTF-16 with its mark is taken as well.
+
+    Raises:
+        InvalidGlossary: it is neither.
+    """
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"byte {error.start + 1} is not {encoding.removesuffix('-sig').upper()}; save the file as UTF-8"
+        raise refuse(name, message, f"line {line}") from error

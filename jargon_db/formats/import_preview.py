@@ -1,0 +1,136 @@
+"""What taking a glossary file in would change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+from argot.errors import RowProblem
+from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import SenseInput, context_key, said
+from argot.jargon_db.store.rows import context_of, may_read, sense_of
+from argot.types import Context, Principal, Sense
+
+_Key = tuple[str, str, str]
+CONTEXTS = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
+SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPreview:
+    """What an import would do; nothing is stored.
+
+    `updated` holds each sense before and after. With `problems` nothing would be imported.
+    """
+
+    added: tuple[Sense, ...] = ()
+    updated: tuple[tuple[Sense, Sense], ...] = ()
+    unchanged: int = 0
+    problems: tuple[RowProblem, ...] = ()
+    contexts_added: tuple[str, ...] = ()
+    contexts_updated: tuple[tuple[Context, Context], ...] = ()
+    ignored: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def stamp(self) -> str:
+        """Another one as soon as importing the same file would do something else than this."""
+        senses = [(one.id, one.version) for one, _ in self.updated]
+        contexts = [(one.name, one.description, one.contact, sorted(one.audience)) for one, _ in self.contexts_updated]
+        told = [len(self.added), self.unchanged, len(self.problems), senses, self.contexts_added, contexts]
+        return blake2b(json.dumps(told).encode(), digest_size=12).hexdigest()
+
+
+def compared(connections: Connections, principal: Principal, found: GlossaryFile) -> ImportPreview:
+    """What taking in this file would do, for this principal."""
+    contexts = {context_key(one.name): one for one in map(context_of, connections.select(CONTEXTS))}
+    refused = _not_allowed(principal, found, contexts)
+    given: dict[_Key, list[SenseInput]] = {}
+    for one in found.senses:
+        given.setdefault((one.term, context_key(one.context), one.expansion), []).append(one)
+    before, hidden = _known(connections, given, principal)
+    problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
+    if problems:
+        return ImportPreview(problems=tuple(problems), ignored=found.ignored)
+    added, updated = [], []
+    for key, inputs in given.items():
+        known = before.get(key)
+        after = _after(known, inputs, contexts)
+        if known is None:
+            added.append(after)
+        elif after != known:
+            updated.append((known, after))
+    unchanged = len(given) - len(added) - len(updated)
+    made, changed = _contexts_after(found, contexts)
+    return ImportPreview(tuple(added), tuple(updated), unchanged, (), made, changed, found.ignored)
+
+
+def _known(
+    connections: Connections, given: Mapping[_Key, list[SenseInput]], principal: Principal
+) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
+    """The senses there are for these keys, and a problem for each that is not the principal's to read."""
+    known: dict[_Key, Sense] = {}
+    hidden: dict[_Key, RowProblem] = {}
+    for row in connections.select(SENSES) if given else ():
+        key = (row["spelling"], row["context_key"], row["expansion"])
+        if key not in given:
+            continue
+        if may_read(principal, row["audience"], row["context_audience"]):
+            known[key] = sense_of(row)
+        else:
+            hidden[key] = _hidden(f"the sense of {key[0]!r} in {given[key][0].context!r}")
+    return known, hidden
+
+
+def _not_allowed(principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context]) -> dict[str, RowProblem]:
+    """The contexts that are not the principal's to change, by key; hidden and missing ones in the same words."""
+    names = [one.context for one in found.senses] + [one.name for one in found.contexts]
+    problems: dict[str, RowProblem] = {}
+    for key, name in {context_key(name): name for name in names}.items():
+        known = contexts.get(key)
+        if not (principal.manages_all if known is None else principal.may_manage(known.name)):
+            message = f"{principal.name} does not manage a context {name!r}; leave its terms out, or ask who does"
+            problems[key] = RowProblem(0, "", message, f"context {name!r}")
+        elif known is not None and not principal.may_read(known.audience):
+            problems[key] = _hidden(f"the context {name!r}")
+    return problems
+
+
+def _hidden(what: str) -> RowProblem:
+    return RowProblem(0, "", f"{what} is not yours to read, so not yours to change; leave it out")
+
+
+def _after(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str, Context]) -> Sense:
+    """The sense once all rows of the file about it are taken in."""
+    first = inputs[0]
+    context = contexts.get(context_key(first.context))
+    sense = known or Sense(0, first.term, context.name if context else first.context, first.expansion)
+    for one in inputs:
+        sense = replace(sense, **said(one))
+    return sense
+
+
+def _contexts_after(
+    found: GlossaryFile, contexts: Mapping[str, Context]
+) -> tuple[tuple[str, ...], tuple[tuple[Context, Context], ...]]:
+    """The names of the contexts that would be made, and those that would change, before and after."""
+    names = [one.name for one in found.contexts] + [one.context for one in found.senses]
+    made: dict[str, str] = {}
+    for name in names:
+        if context_key(name) not in contexts:
+            made.setdefault(context_key(name), name)
+    changed = []
+    for one in found.contexts:
+        known = contexts.get(context_key(one.name))
+        after = None if known is None else _context_after(known, one)
+        if known is not None and after is not None and after != known:
+            changed.append((known, after))
+    return tuple(made.values()), tuple(changed)
+
+
+def _context_after(known: Context, given: ContextInput) -> Context:
+    fields: dict[str, Any] = {"description": given.description, "contact": given.contact, "audience": given.audience}
+    return replace(known, **{name: value for name, value in fields.items() if value is not None})

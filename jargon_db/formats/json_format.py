@@ -1,0 +1,180 @@
+"""The glossary as JSON: everything a sense and a context have.
+
+    {"format": "argot-glossary", "version": 1,
+     "contexts": [{"name": "NAND", "description": "...", "contact": "...", "audience": []}],
+     "senses": [{"term": "PUC", "context": "NAND", "expansion": "peripheral under cell", "description": "...",
+                 "notes": "...", "aliases": ["P.U.C."], "owner": "eve", "status": "approved", "audience": ["hr"],
+                 "review_by": "2027-01-31"}]}
+
+Of a sense `term` and `expansion` are needed, of a context `name`. A field that is left out says nothing, so that what
+is stored stays; an empty one empties, and `"review_by": null` takes the date away. No `context` means "general". An
+unknown field is an error, because it is most likely a misspelt one. A bare list of senses is read as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from argot.jargon_db.formats.csv_format import DEFAULT_CONTEXT
+from argot.jargon_db.formats.glossary_file import ContextInput, Gathering, GlossaryFile, ReadOptions, refuse, utf8_text
+from argot.jargon_db.store.inputs import SenseInput
+from argot.types import Audience, Context, Sense
+
+NAME = "argot-glossary"
+VERSION = 1
+SENSE_FIELDS = (
+    "term", "context", "expansion", "description", "notes", "aliases", "owner", "status", "audience", "review_by",
+)  # fmt: skip
+CONTEXT_FIELDS = ("name", "description", "contact", "audience")
+_TOP = ("format", "version", "contexts", "senses")
+_LISTS = ("aliases", "audience")
+_MOST_BRACKETS = 5_000_000
+_MOST_COMMAS = 20_000_000
+
+
+def read(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+    """Raises:
+    InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
+    """
+    found = load(data, name)
+    gathering = Gathering(name)
+    top = {"senses": found} if isinstance(found, list) else _top(found, gathering)
+    for number, one in enumerate(_list(top, "contexts", gathering), 1):
+        _context(one, f"context {number}", gathering)
+    for number, one in enumerate(_list(top, "senses", gathering), 1):
+        _sense(one, f"sense {number}", options.context or DEFAULT_CONTEXT, gathering)
+    return gathering.finish()
+
+
+def write(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
+    """The file of these contexts and senses, one sense to a line, so that two exports compare well."""
+    parts = [f'{{"format": "{NAME}", "version": {VERSION},\n"contexts": [\n']
+    parts.append(",\n".join(_line({field: getattr(one, field) for field in CONTEXT_FIELDS}) for one in contexts))
+    parts.append('\n],\n"senses": [\n')
+    parts.append(",\n".join(_line({field: getattr(one, field) for field in SENSE_FIELDS}) for one in senses))
+    parts.append("\n]}\n")
+    return "".join(parts)
+
+
+def load(data: bytes, name: str) -> Any:
+    """What the JSON text holds.
+
+    Raises:
+        InvalidGlossary: it is no JSON, nested too deeply, or names a field twice.
+    """
+    text = utf8_text(data, name)
+    if text.count("{") + text.count("[") > _MOST_BRACKETS or text.count(",") > _MOST_COMMAS:
+        raise refuse(name, "it holds too many values to be a glossary; split it")
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        why = f"this is no JSON: {error.msg}. Mend it there, or name its format if it is another"
+        raise refuse(name, why, where) from error
+    except RecursionError as error:
+        raise refuse(name, "it is nested too deeply to be a glossary; flatten it") from error
+    except ValueError as error:
+        raise refuse(name, f"{error}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the field {double[:80]!r} stands twice in one object {_shown(found)}; keep one of them")
+    return found
+
+
+def _no_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is no value of a glossary; put it in quotes or take it out")
+
+
+def _top(found: Any, gathering: Gathering) -> Mapping[str, Any]:
+    if not isinstance(found, dict) or "senses" not in found:
+        gathering.problem("", f'it holds no "senses", so it is no glossary: {_shown(found)}. Give {{"senses": [...]}}')
+        return {}
+    for key in found.keys() - set(_TOP):
+        gathering.problem("", f"{key[:80]!r} is no part of a glossary file. Parts: {', '.join(_TOP)}")
+    if found.get("format", NAME) != NAME:
+        gathering.problem("", f'"format" is {_shown(found["format"])}, not "{NAME}"')
+    version = found.get("version", VERSION)
+    if type(version) is not int or version < 1:
+        gathering.problem("", f'"version" is {_shown(version)}; it counts from 1')
+    elif version > VERSION:
+        gathering.problem("", f'"version" is {version}, of a newer Argot; this one reads up to {VERSION}. Update it')
+    return found
+
+
+def _list(top: Mapping[str, Any], key: str, gathering: Gathering) -> list[Any]:
+    found = top.get(key, [])
+    if isinstance(found, list):
+        return found
+    gathering.problem("", f'"{key}" is {_shown(found)}; give a list')
+    return []
+
+
+def _sense(found: Any, where: str, context: str, gathering: Gathering) -> None:
+    fields = _fields(found, SENSE_FIELDS, ("term", "expansion"), where, gathering)
+    if fields is None:
+        return
+    if "review_by" in fields:
+        fields["review_by"] = fields["review_by"] or ""
+    fields["context"] = fields.get("context", "").strip() or context
+    gathering.add_sense(_named(where, fields["term"]), SenseInput(**fields))
+
+
+def _context(found: Any, where: str, gathering: Gathering) -> None:
+    fields = _fields(found, CONTEXT_FIELDS, ("name",), where, gathering)
+    if fields is not None:
+        gathering.add_context(_named(where, fields["name"]), ContextInput(**fields))
+
+
+def _fields(
+    found: Any, known: tuple[str, ...], needed: tuple[str, ...], where: str, gathering: Gathering
+) -> dict[str, Any] | None:
+    """The fields with lists as tuples or sets; None, with the problems named, if one is wrong."""
+    if not isinstance(found, dict):
+        gathering.problem(where, f"{_shown(found)} is no object; give {{...}} with {', '.join(needed)}")
+        return None
+    before = len(gathering.problems)
+    label = _named(where, found.get(needed[0]))
+    for key in found.keys() - set(known):
+        gathering.problem(label, f"{key[:80]!r} is no field. Fields: {', '.join(known)}")
+    for key in needed:
+        if key not in found:
+            gathering.problem(label, f"{key!r} is missing; it is needed", key)
+    fields = {key: _value(key, found[key], label, gathering) for key in known if key in found}
+    return fields if len(gathering.problems) == before else None
+
+
+def _value(key: str, value: Any, where: str, gathering: Gathering) -> str | tuple[str, ...] | Audience | None:
+    if key in _LISTS:
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return frozenset(value) if key == "audience" else tuple(value)
+        gathering.problem(where, f"it is {_shown(value)}; give a list of texts", key)
+    elif not isinstance(value, str) and not (key == "review_by" and value is None):
+        gathering.problem(where, f"it is {_shown(value)}; give a text in quotes", key)
+    else:
+        return value
+    return None
+
+
+def _named(where: str, name: Any) -> str:
+    return f"{where} ({name[:80]!r})" if isinstance(name, str) else where
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, dict | list) else ""
+    if isinstance(value, dict):
+        text = "{" + ", ".join(str(key) for key in list(value)[:5]) + "}"
+    elif isinstance(value, list):
+        text = f"a list of {len(value)}"
+    return text if len(text) <= 80 else text[:80] + "..."
+
+
+def _line(fields: dict[str, Any]) -> str:
+    plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in fields.items()}
+    return json.dumps(plain, ensure_ascii=False)

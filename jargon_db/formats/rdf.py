@@ -1,0 +1,70 @@
+"""Reads the statements of an RDF file of strangers: RDF/XML, Turtle or JSON-LD.
+
+Nothing is fetched and no entity is expanded. The readers are our own and go through a file once; rdflib's, which take
+minutes for 100,000 concepts, stand in for what is rare in JSON-LD, in a process of their own (`isolated_reader`).
+"""
+
+from __future__ import annotations
+
+from argot.jargon_db.formats import rdf_json, rdf_json_any, rdf_turtle, rdf_xml
+from argot.jargon_db.formats.glossary_file import NeedsProcess, ReadOptions, refuse, utf8_text
+from argot.jargon_db.formats.json_format import load
+from argot.jargon_db.formats.rdf_statements import BASE, Malformed, Statements, TooMuch, into
+
+__all__ = ["BASE", "Statements", "statements"]
+
+
+def statements(data: bytes, name: str, options: ReadOptions, syntax: str) -> Statements:
+    """What a file says. `syntax` is "turtle", "rdfxml" or "jsonld".
+
+    Raises:
+        InvalidGlossary: it cannot be read; the message names the line where that is known.
+        NeedsProcess: only a process with bounds of its own may read it, and this is none.
+    """
+    read = {"turtle": _turtle, "rdfxml": _xml, "jsonld": _json}[syntax]
+    try:
+        return read(data, name, options)
+    except TooMuch as error:
+        raise refuse(name, str(error)) from error
+    except RecursionError as error:
+        raise refuse(name, "it is nested too deeply to be a thesaurus; flatten it") from error
+
+
+def _turtle(data: bytes, name: str, options: ReadOptions) -> Statements:
+    found: Statements = {}
+    try:
+        rdf_turtle.read(utf8_text(data, name), BASE, into(found))
+    except Malformed as error:
+        why = f"this is no Turtle: {error}. Mend it there, or name its format if it is another"
+        raise refuse(name, why, error.where) from error
+    return found
+
+
+def _xml(data: bytes, name: str, options: ReadOptions) -> Statements:
+    found: Statements = {}
+    try:
+        rdf_xml.read(data, BASE, into(found))
+    except rdf_xml.Refused as error:
+        raise refuse(name, str(error)) from error
+    except Malformed as error:
+        raise refuse(name, f"{error}. Mend it there, or name its format if it is another", error.where) from error
+    return found
+
+
+def _json(data: bytes, name: str, options: ReadOptions) -> Statements:
+    told = load(data, name)
+    try:
+        found: Statements = {}
+        try:
+            rdf_json.read(told, BASE, into(found))
+        except rdf_json.NotPlain:
+            if not options.bounded:
+                raise NeedsProcess from None
+            found = {}
+            rdf_json_any.read(told, BASE, into(found))
+    except rdf_json.Elsewhere as error:
+        why = f"its context stands elsewhere ({str(error)!r}), and nothing is fetched. Put the context itself there"
+        raise refuse(name, f"{why}, or save the thesaurus as Turtle", '"@context"') from error
+    except Malformed as error:
+        raise refuse(name, f"this is no JSON-LD: {error}. Check it, or save it as Turtle") from error
+    return found

@@ -1,0 +1,73 @@
+"""Reads all of JSON-LD, by rdflib, which is slow and needs the bounds of a process of its own (`NeedsProcess`).
+
+For files that use more of it than `rdf_json` knows. Nothing is fetched here either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from argot.jargon_db.formats.rdf_json import refuse_elsewhere
+from argot.jargon_db.formats.rdf_statements import Add, Malformed, TooMuch
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+
+def read(found: Any, base: str, add: Add) -> None:
+    """Hands every statement of the parsed file to `add`.
+
+    Raises:
+        TooMuch, Malformed, Elsewhere: it cannot be taken.
+    """
+    from rdflib.plugins.parsers.jsonld import to_rdf
+
+    refuse_elsewhere(found)
+    try:
+        to_rdf(found, _graph(add), base=base)
+    except (TooMuch, RecursionError, MemoryError):
+        raise
+    except Exception as error:  # the parser breaks off in many ways over what it never expected
+        raise Malformed(_first_line(error)) from error
+
+
+def _graph(add: Add) -> Graph:
+    import logging
+
+    from rdflib import BNode, Graph, Literal
+    from rdflib.store import Store
+
+    def named(one: Any) -> str:
+        return f"_:{one}" if isinstance(one, BNode) else str(one)
+
+    class Lists(Store):
+        """Hands on what is added; nothing is ever asked of it."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.prefixes: dict[str, Any] = {}
+
+        def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
+            subject, said, value = triple
+            language = (value.language or "").lower() if isinstance(value, Literal) else None
+            add(named(subject), str(said), named(value), language)
+
+        def bind(self, prefix: str, namespace: Any, override: bool = True) -> None:
+            self.prefixes[prefix] = namespace
+
+        def namespace(self, prefix: str) -> Any:
+            return self.prefixes.get(prefix)
+
+        def prefix(self, namespace: Any) -> str | None:
+            return next((prefix for prefix, bound in self.prefixes.items() if bound == namespace), None)
+
+        def namespaces(self) -> Iterator[tuple[str, Any]]:
+            return iter(self.prefixes.items())
+
+    logging.getLogger("rdflib.term").setLevel(logging.ERROR)  # it would log what the file holds
+    return Graph(store=Lists(), bind_namespaces="none")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

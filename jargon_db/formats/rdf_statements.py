@@ -1,0 +1,83 @@
+"""What an RDF file says, in plain lists: rdflib's own store would keep three indices of every statement."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from sys import intern
+from urllib.parse import urljoin
+
+from argot.jargon_db.formats.skos_words import RDF
+
+BASE = "urn:argot:file:"
+"""What relative addresses of a file are completed with."""
+MOST_STATEMENTS = 5_000_000
+DEEPEST = 64
+TYPE = f"{RDF}type"
+FIRST = f"{RDF}first"
+REST = f"{RDF}rest"
+NIL = f"{RDF}nil"
+
+Value = tuple[str, str | None]
+"""(text, language) of a literal, the language "" if it names none; (address, None) of a resource."""
+Said = tuple[str, str, str | None]
+"""(property, then the value)."""
+Statements = dict[str, list[Said]]
+"""What is said of each subject, in the order of the file."""
+Add = Callable[[str, str, str, str | None], None]
+"""Takes subject, property and the two parts of a value."""
+
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*+:")
+_JOINED = ("http:", "https:", "ftp:", "file:")
+_COUNT = itertools.count()
+
+
+class Malformed(Exception):
+    """The file is not what it says it is."""
+
+    def __init__(self, why: str, where: str = "") -> None:
+        super().__init__(why)
+        self.where = where
+
+
+class TooMuch(Exception):
+    """The file goes beyond what a glossary may hold; the message says what."""
+
+
+def too_deep() -> TooMuch:
+    return TooMuch("it is nested too deeply to be a thesaurus; flatten it")
+
+
+def into(found: Statements) -> Add:
+    """A function that puts statements into `found`, up to a limit."""
+    count = 0
+
+    def add(subject: str, said: str, value: str, language: str | None) -> None:
+        nonlocal count
+        count += 1
+        if count > MOST_STATEMENTS:
+            raise TooMuch(f"it holds more than {MOST_STATEMENTS:,} statements; split it")
+        known = found.get(subject)
+        if known is None:
+            known = found[subject] = []
+        known.append((intern(said), value, language))
+
+    return add
+
+
+def blank() -> str:
+    """The name of a resource that has none; no file can name one like it."""
+    return f"_:#{next(_COUNT)}"
+
+
+def resolved(base: str, address: str) -> str:
+    """An address of a file in full. It is a name: nothing is ever opened."""
+    if _ABSOLUTE.match(address):
+        return address
+    if not base.startswith(_JOINED):
+        return base + address
+    try:
+        return urljoin(base, address)
+    except ValueError:
+        return base + address

@@ -1,0 +1,301 @@
+"""Reads Turtle, and N-Triples, which is a part of it (https://www.w3.org/TR/turtle/).
+
+The work grows with the length of the file alone. rdflib's reader takes minutes for a thesaurus of 100,000 concepts, for
+it searches what is left of the text again at every long literal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NoReturn
+
+from argot.jargon_db.formats.rdf_statements import (
+    DEEPEST,
+    FIRST,
+    NIL,
+    REST,
+    TYPE,
+    Add,
+    Malformed,
+    Value,
+    blank,
+    resolved,
+    too_deep,
+)
+
+_WS = r"(?>[ \t\r\n]++|\#[^\r\n]*+)*+"
+_PREFIX = r"(?:[^\W\d_](?:[\w\-]++|\.++(?=[\w\-]))*+)?"
+_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
+_LOCAL = rf"(?:[\w:]|{_ESCAPED})(?:[\w:\-]++|{_ESCAPED}|\.++(?=[\w:\-%\\]))*+"
+_PLAIN_NAME = r"[A-Za-z][\w\-]*+:[\w\-]*+(?!\.[\w:%\\\-])(?![:%\\])"
+_PLAIN_ADDRESS = r"[^<>\x00-\x20\\]*+"
+_TOKEN = re.compile(
+    rf"""{_WS}(?:
+    <(?P<address>[^<>\x00-\x1f]*+)>
+  | (?P<long>\"{{3}}(?:[^"\\]++|\\.|"(?!""))*+\"{{3}} | '{{3}}(?:[^'\\]++|\\.|'(?!''))*+'{{3}})
+  | (?P<text>"(?:[^"\\\r\n]++|\\.)*+" | '(?:[^'\\\r\n]++|\\.)*+')
+  | (?P<number>[+-]?(?:[0-9]++(?:\.[0-9]*+)?[eE][+-]?[0-9]++|\.[0-9]++[eE][+-]?[0-9]++|[0-9]*+\.[0-9]++|[0-9]++))
+  | (?P<sign>\^\^|[.;,\[\]()])
+  | (?P<language>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
+  | _:(?P<blank>\w(?:[\w\-]++|\.++(?=[\w\-]))*+)
+  | (?P<name>{_PREFIX}:(?:{_LOCAL})?)
+  | (?P<word>[A-Za-z]++)
+  | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_PAIR = re.compile(
+    rf"""{_WS}(?:<({_PLAIN_ADDRESS})>|({_PLAIN_NAME})|(a)(?=[\s<]))
+    {_WS}(?:"([^"\\\r\n]*+)"(?!")(?:@([A-Za-z]++(?:-[A-Za-z0-9]++)*+))?(?!{_WS}\^\^)
+      |<({_PLAIN_ADDRESS})>|({_PLAIN_NAME}))
+    {_WS}([;.])""",
+    re.VERBOSE,
+)
+"""A property with its one value, as nearly all of a file is: read in one step. The rest is read by tokens."""
+_BLANK = re.compile(_WS)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+_LOCAL_ESCAPE = re.compile(r"\\(.)")
+
+
+def read(text: str, base: str, add: Add) -> None:
+    """Hands every statement to `add`, in the order of the file.
+
+    Raises:
+        Malformed: it is no Turtle; says why, and on which line.
+        TooMuch: it is nested too deeply.
+    """
+    _Reader(text, base, add).read()
+
+
+class _Reader:
+    def __init__(self, text: str, base: str, add: Add) -> None:
+        self._text = text
+        self._base = base
+        self._add = add
+        self._prefixes: dict[str, str] = {}
+        self._properties: dict[str, str] = {}
+        self._at = 0
+        self._depth = 0
+        self._kind = ""
+        self._value = ""
+        self._begin = 0
+
+    def read(self) -> None:
+        while True:
+            self._next()
+            if self._kind == "end":
+                return
+            if self._kind == "language" or (self._kind == "word" and self._value.lower() in ("prefix", "base")):
+                self._directive()
+            else:
+                self._block()
+
+    # -- tokens ---------------------------------------------------------------------------------------------------
+
+    def _next(self) -> None:
+        """Moves on by one token."""
+        found = _TOKEN.match(self._text, self._at)
+        if found is None:
+            self._begin = self._skip()
+            self._fail(f"{self._text[self._begin : self._begin + 20]!r} is unexpected, or not closed")
+        self._kind = found.lastgroup or ""
+        self._value = found[self._kind]
+        self._begin = found.start(self._kind)
+        self._at = found.end()
+
+    def _skip(self) -> int:
+        found = _BLANK.match(self._text, self._at)
+        return found.end() if found else self._at
+
+    def _fail(self, why: str) -> NoReturn:
+        raise Malformed(why, f"line {self._text.count(chr(10), 0, self._begin) + 1}")
+
+    def _is(self, sign: str) -> bool:
+        return self._kind == "sign" and self._value == sign
+
+    def _expect(self, sign: str) -> None:
+        if not self._is(sign):
+            self._fail(f"{sign!r} is expected before {self._value[:20]!r}")
+
+    # -- directives -----------------------------------------------------------------------------------------------
+
+    def _directive(self) -> None:
+        word, dotted = self._value.lower().removeprefix("@"), self._kind == "language"
+        if word not in ("prefix", "base"):
+            self._fail(f"{self._value[:20]!r} is no directive")
+        self._next()
+        if word == "prefix":
+            prefix = self._value
+            if self._kind != "name" or not prefix.endswith(":"):
+                self._fail("a prefix is expected, as in '@prefix ex: <...> .'")
+            self._next()
+            self._prefixes[prefix[:-1]] = self._directed()
+            self._properties.clear()
+        else:
+            self._base = self._directed()
+        if dotted:
+            self._next()
+            self._expect(".")
+
+    def _directed(self) -> str:
+        if self._kind != "address":
+            self._fail("an address is expected, as in '@prefix ex: <...> .'")
+        return self._address(self._value)
+
+    # -- statements -----------------------------------------------------------------------------------------------
+
+    def _block(self) -> None:
+        """A subject and everything said of it, up to the full stop."""
+        if self._is("["):
+            subject = self._inner()
+            self._next()
+            if self._is("."):
+                return
+        else:
+            subject = self._collection() if self._is("(") else self._resource("a subject")
+            if self._pairs(subject):
+                return
+            self._next()
+        self._properties_of(subject)
+        self._expect(".")
+
+    def _pairs(self, subject: str) -> bool:
+        """Reads on by whole pairs as long as it can; whether that was to the end of the block."""
+        text, add, match, known = self._text, self._add, _PAIR.match, self._properties
+        while (found := match(text, self._at)) is not None:
+            address, name, a, literal, language, value, value_name, sign = found.groups()
+            self._begin = found.start(8)
+            if a:
+                said = TYPE
+            elif address is not None:
+                said = self._address(address)
+            else:
+                said = known.get(name) or known.setdefault(name, self._named(name))
+            if literal is not None:
+                add(subject, said, literal, language.lower() if language else "")
+            else:
+                add(subject, said, self._address(value) if value is not None else self._named(value_name), None)
+            self._at = found.end()
+            if sign == ".":
+                return True
+        return False
+
+    def _properties_of(self, subject: str) -> None:
+        """`property value, value; property value ...`, from the token at hand to the one behind."""
+        while True:
+            while self._is(";"):
+                self._next()
+            if self._is(".") or self._is("]"):
+                return
+            said = TYPE if self._kind == "word" and self._value == "a" else self._resource("a property", blanks=False)
+            self._next()
+            while True:
+                self._add(subject, said, *self._object())
+                if not self._is(","):
+                    break
+                self._next()
+            if not self._is(";"):
+                return
+
+    def _object(self) -> Value:
+        """The value at hand; leaves the token behind it at hand."""
+        if self._kind in ("text", "long"):
+            cut = 3 if self._kind == "long" else 1
+            text = self._unescaped(self._value[cut:-cut])
+            return text, self._language()
+        if self._kind == "number" or (self._kind == "word" and self._value in ("true", "false")):
+            plain: Value = (self._value, "")
+        elif self._is("["):
+            plain = (self._inner(), None)
+        elif self._is("("):
+            plain = (self._collection(), None)
+        else:
+            plain = (self._resource("a value"), None)
+        self._next()
+        return plain
+
+    def _language(self) -> str:
+        self._next()
+        if self._kind == "language":
+            language = self._value[1:].lower()
+            self._next()
+            return language
+        if self._is("^^"):
+            self._next()
+            self._resource("a data type", blanks=False)
+            self._next()
+        return ""
+
+    def _inner(self) -> str:
+        """`[ ... ]`: a resource without a name."""
+        return self._deeper(self._inside)
+
+    def _inside(self) -> str:
+        subject = blank()
+        self._next()
+        if not self._is("]"):
+            self._properties_of(subject)
+            self._expect("]")
+        return subject
+
+    def _collection(self) -> str:
+        """`( ... )`: a list of values."""
+        return self._deeper(self._listed)
+
+    def _listed(self) -> str:
+        values: list[Value] = []
+        self._next()
+        while not self._is(")"):
+            values.append(self._object())
+        nodes = [blank() for _ in values]
+        for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
+            self._add(node, FIRST, *value)
+            self._add(node, REST, nodes[place + 1] if place + 1 < len(nodes) else NIL, None)
+        return nodes[0] if nodes else NIL
+
+    def _deeper(self, read: Callable[[], str]) -> str:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise too_deep()
+        found = read()
+        self._depth -= 1
+        return found
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def _resource(self, wanted: str, *, blanks: bool = True) -> str:
+        if self._kind == "address":
+            return self._address(self._value)
+        if self._kind == "name":
+            return self._named(self._value)
+        if self._kind == "blank" and blanks:
+            return f"_:{self._value}"
+        if self._kind == "end":
+            self._fail("it ends too early")
+        return self._fail(f"{wanted} is expected before {self._value[:20]!r}")
+
+    def _named(self, name: str) -> str:
+        prefix, _, local = name.partition(":")
+        space = self._prefixes.get(prefix)
+        if space is None:
+            self._fail(f"the prefix '{prefix[:80]}:' is not declared")
+        return space + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
+
+    def _address(self, address: str) -> str:
+        return resolved(self._base, self._unescaped(address) if "\\" in address else address)
+
+    def _unescaped(self, text: str) -> str:
+        return _ESCAPE.sub(self._character, text) if "\\" in text else text
+
+    def _character(self, found: re.Match[str]) -> str:
+        short, long, letter = found.groups()
+        if letter is not None:
+            if letter not in _LETTERS:
+                self._fail(f"'\\{letter}' is no escape")
+            return _LETTERS[letter]
+        code = int(short or long, 16)
+        if code > 0x10FFFF:
+            self._fail(f"'{found[0]}' is no character")
+        return chr(code)

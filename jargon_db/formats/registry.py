@@ -1,0 +1,186 @@
+"""The one table of the formats in which a glossary comes in and goes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from argot.errors import InvalidInput
+from argot.jargon_db.formats import csv_format, json_format
+from argot.jargon_db.formats.glossary_file import GlossaryFile, NeedsProcess, ReadOptions, refuse
+from argot.types import Context, Sense
+
+Read = Callable[[bytes, str, ReadOptions], GlossaryFile]
+Write = Callable[[Iterable[Sense], Iterable[Context]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format of the glossary; `suffixes` start with a dot, the first is the one written.
+
+    `read` takes bytes, the file's name for messages, and options; `write` takes senses and contexts.
+    """
+
+    name: str
+    label: str
+    suffixes: tuple[str, ...]
+    media_type: str
+    read: Read
+    write: Write
+
+
+def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+    text = csv_format.decode(data)
+    return GlossaryFile(csv_format.read_senses(text, name, options.context or csv_format.DEFAULT_CONTEXT))
+
+
+def _write_csv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
+    """CSV has no place for what is known of contexts."""
+    return csv_format.write_senses(senses)
+
+
+def _read_skos(data: bytes, name: str, options: ReadOptions, *, syntax: str) -> GlossaryFile:
+    from argot.jargon_db.formats import skos_format
+
+    return skos_format.read(data, name, options, syntax)
+
+
+def _write_skos(senses: Iterable[Sense], contexts: Iterable[Context], *, syntax: str) -> str:
+    from argot.jargon_db.formats import skos_writer
+
+    return skos_writer.write(senses, contexts, syntax)
+
+
+def _skos(syntax: str, label: str, suffixes: tuple[str, ...], media_type: str) -> Format:
+    read, write = partial(_read_skos, syntax=syntax), partial(_write_skos, syntax=syntax)
+    return Format(syntax, f"SKOS ({label})", suffixes, media_type, read, write)
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("csv", "CSV", (".csv", ".tsv", ".txt"), "text/csv", _read_csv, _write_csv),
+    Format("json", "JSON", (".json",), "application/json", json_format.read, json_format.write),
+    _skos("turtle", "Turtle", (".ttl", ".turtle", ".nt"), "text/turtle"),
+    _skos("rdfxml", "RDF/XML", (".rdf", ".xml", ".owl", ".skos"), "application/rdf+xml"),
+    _skos("jsonld", "JSON-LD", (".jsonld", ".json-ld"), "application/ld+json"),
+)
+"""What can be read and written, in the order in which it is offered."""
+
+_CSV, _JSON, _TURTLE, _XML, _JSONLD = FORMATS
+_LINKED = re.compile(r'"@(?:context|graph|id)"\s*:')
+_LOOKS_TURTLE = re.compile(r"(?:@prefix|@base|prefix\s|base\s|_:|<[a-z][a-z0-9+.-]*:[^<>\s]*>\s)", re.IGNORECASE)
+_COMMENTS = re.compile(r"(?:\s*#[^\n]*\n)+\s*")
+_ENDING = re.compile(r"\.(?=[^.]*[a-z])[a-z0-9_~-]{1,12}$", re.IGNORECASE)
+"""How a name ends that says what kind of file it is; "terms 1.2" and "Dr. Who's terms" do not."""
+_READ_ALONE = (".tsv", ".nt")
+"""Endings of what is read and never written: CSV goes out with commas, Turtle with prefixes."""
+_HEAD = 100_000
+_SMALL = 256 * 1024
+"""Bytes of a file that is read at once: no reader of ours takes long over it, and a process takes half a second."""
+
+
+_NO_TEXT = (
+    (b"PK\x03\x04", "it is a ZIP archive, as the workbooks of spreadsheets are; save the sheet as CSV, or unpack it"),
+    (b"\xd0\xcf\x11\xe0", "it is an old workbook or document of an office program; save the sheet as CSV"),
+    (b"\x1f\x8b", "it is compressed; unpack it"),
+    (b"%PDF-", "it is a PDF; add it as a document, and let Argot look for terms in the documents"),
+)
+"""How files begin that people take for text, and what to do with them."""
+
+
+def format_named(name: str) -> Format:
+    """Raises:
+    InvalidInput: there is none of this name.
+    """
+    for one in FORMATS:
+        if one.name == name.casefold():
+            return one
+    raise InvalidInput(f"'{name}' is no format of a glossary. Formats: {', '.join(one.name for one in FORMATS)}.")
+
+
+def format_of(file: str, data: bytes = b"") -> str:
+    """The format of a file by the end of its name and, where that leaves it open, by what it holds.
+
+    Raises:
+        InvalidInput: its name ends like that of another kind of file.
+    """
+    by_name = _by_name(file)
+    if by_name is None or file.casefold().endswith(".txt"):
+        return _by_content(data).name
+    if by_name is _JSON and _LINKED.search(_head(data)):
+        return _JSONLD.name
+    return by_name.name
+
+
+def format_to_write(file: str) -> str:
+    """The format in which a file of this name is written; CSV if its name has no ending.
+
+    Raises:
+        InvalidInput: what is written would not be what the name says.
+    """
+    if file.casefold().endswith(_READ_ALONE):
+        raise _no_ending(file, "written", tuple(one for one in _suffixes() if one not in _READ_ALONE))
+    return (_by_name(file) or _CSV).name
+
+
+def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
+    """What a file says; `format` is the name of one, or empty to find out.
+
+    A large file, and one that may take any time, is read in a process of its own with bounds on both.
+
+    Raises:
+        InvalidGlossary: it is too large, or holds something that cannot be read or stored; every problem is named.
+        InvalidInput: there is no such format, or the file's name ends like that of another kind of file.
+    """
+    for beginning, what in _NO_TEXT:
+        if data.startswith(beginning):
+            raise refuse(name, what)
+    if len(data) > options.max_bytes:
+        size, most = len(data) / 2**20, options.max_bytes / 2**20
+        remedy = "split it, or have the setting max_glossary_mb raised"
+        raise refuse(name, f"it has {size:,.1f} MiB, and at most {most:,.1f} are read; {remedy}")
+    wanted = format_named(format or format_of(name, data))
+    if options.bounded or len(data) <= _SMALL:
+        try:
+            return wanted.read(data, name, options)
+        except NeedsProcess:
+            pass
+    from argot.jargon_db.formats.isolated_reader import read_in_child
+
+    return read_in_child(data, name, wanted.name, options)
+
+
+def _by_name(file: str) -> Format | None:
+    found = next((one for one in FORMATS if file.casefold().endswith(one.suffixes)), None)
+    if found is None and _ENDING.search(file):
+        raise _no_ending(file, "kept", _suffixes())
+    return found
+
+
+def _suffixes() -> tuple[str, ...]:
+    return tuple(suffix for one in FORMATS for suffix in one.suffixes)
+
+
+def _no_ending(file: str, how: str, known: tuple[str, ...]) -> InvalidInput:
+    ending = file[file.rindex(".") :]
+    names = ", ".join(one.name for one in FORMATS)
+    return InvalidInput(
+        f"The name {file!r} ends in '{ending}', and no glossary is {how} in such a file. Endings: {', '.join(known)}."
+        f" Give it one of them, or name its format ({names})."
+    )
+
+
+def _by_content(data: bytes) -> Format:
+    text = _head(data).lstrip()
+    text = text[found.end() :] if (found := _COMMENTS.match(text)) else text
+    if text.startswith(("{", "[")):
+        return _JSONLD if _LINKED.search(text) else _JSON
+    if _LOOKS_TURTLE.match(text):
+        return _TURTLE
+    return _XML if text.startswith("<") else _CSV
+
+
+def _head(data: bytes) -> str:
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    return data[:_HEAD].decode(encoding, errors="replace")

@@ -1,0 +1,274 @@
+"""The glossary as SKOS, the W3C's vocabulary for thesauri (https://www.w3.org/TR/skos-reference/).
+
+A context is a `skos:ConceptScheme`, a sense a `skos:Concept` in it. `skos:prefLabel` is the expansion and
+`skos:altLabel` the term and its aliases, as thesauri keep abbreviations (ISO 25964-1): another tool shows "peripheral
+under cell", and finds it as "PUC". What SKOS has no words for stands in properties of our own (`VOCABULARY`).
+
+Coming in, a file from elsewhere does not say which label is the term. If an altLabel abbreviates the prefLabel, or the
+other way round, the short one is the term and the long one its expansion; else the prefLabel is both. All other labels,
+of every language, become aliases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import unquote
+
+from argot.jargon_db.formats.glossary_file import ContextInput, Gathering, GlossaryFile, ReadOptions, refuse
+from argot.jargon_db.formats.rdf import statements
+from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
+from argot.jargon_db.formats.skos_words import (
+    COLLECTIONS,
+    CONCEPT,
+    CONTEXT_DESCRIPTIONS,
+    CONTEXT_NAMES,
+    DC_TERMS,
+    DEFINITIONS,
+    DEPRECATED,
+    LABELS,
+    LITERAL_FORM,
+    NOTES,
+    OURS,
+    RDF,
+    SCHEME,
+    SKOS,
+    SKOSXL,
+    short,
+)
+from argot.jargon_db.store.inputs import SenseInput, joined
+from argot.types import SenseStatus
+
+_MEMBERSHIP = (f"{SKOS}inScheme", f"{SKOS}topConceptOf")
+_TYPE = f"{RDF}type"
+_UNDERSTOOD = frozenset(
+    [_TYPE, *_MEMBERSHIP, *LABELS, *NOTES, *DEFINITIONS, f"{SKOS}definition", f"{DC_TERMS}description", DEPRECATED]
+    + [f"{OURS}{name}" for name in ("term", "alias", "owner", "status", "audience", "reviewBy")]
+)
+
+
+def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryFile:
+    """The senses of a thesaurus. `syntax` is "turtle", "rdfxml" or "jsonld".
+
+    Raises:
+        InvalidGlossary: names every bad concept, or the line at which the file cannot be read.
+    """
+    thesaurus = Thesaurus(statements(data, name, options, syntax), options)
+    gathering = Gathering(name, unite=True)
+    for address in thesaurus.schemes:
+        thesaurus.take_scheme(address, gathering)
+    for address in thesaurus.concepts:
+        thesaurus.take_concept(address, gathering)
+    if not thesaurus.concepts:
+        raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or name its format if it is another")
+    return gathering.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    text: str
+    language: str
+
+
+class Thesaurus:
+    """The statements of a file, asked as SKOS."""
+
+    def __init__(self, found: Statements, options: ReadOptions) -> None:
+        self._found = found
+        self._options = options
+        self._at = ""
+        self._of_one: dict[str, list[Value]] = {}
+        self.schemes = self._of_type(SCHEME)
+        self._tops = self._top_concepts()
+        self.concepts = self._concepts()
+        self._names = {address: self._scheme_name(address) for address in self.schemes}
+
+    def take_scheme(self, address: str, gathering: Gathering) -> None:
+        given = ContextInput(
+            self._names[address],
+            self._best(address, CONTEXT_DESCRIPTIONS) or None,
+            self._best(address, (f"{OURS}contact",)) or None,
+            self._set(address, f"{OURS}audience"),
+        )
+        gathering.add_context(f"scheme {address}", given)
+
+    def take_concept(self, address: str, gathering: Gathering) -> None:
+        where = f"concept {address}"
+        self._count_ignored(address, gathering)
+        contexts = self._contexts_of(address)
+        labels = self._labels(address, f"{SKOS}prefLabel")
+        if not labels:
+            gathering.problem(where, "it has no skos:prefLabel; give it one", "prefLabel")
+            return
+        if not contexts:
+            gathering.problem(
+                where, "it is in no scheme; say the context of terms for which the file names none", "inScheme"
+            )
+            return
+        for context in contexts:
+            gathering.add_sense(where, self._sense(address, context, labels))
+
+    def _sense(self, address: str, context: str, preferred: list[_Label]) -> SenseInput:
+        others = self._labels(address, f"{SKOS}altLabel") + self._labels(address, f"{SKOS}hiddenLabel")
+        term, expansion, aliases = self._term_and_expansion(address, preferred, others)
+        return SenseInput(
+            term=term,
+            context=context,
+            expansion=expansion,
+            description=self._description(address),
+            notes=joined(self._texts(address, NOTES)) or None,
+            aliases=aliases or None,
+            owner=self._best(address, (f"{OURS}owner",)) or None,
+            status=self._status(address),
+            audience=self._set(address, f"{OURS}audience"),
+            review_by=self._best(address, (f"{OURS}reviewBy",)) or None,
+        )
+
+    def _term_and_expansion(
+        self, address: str, preferred: list[_Label], others: list[_Label]
+    ) -> tuple[str, str, tuple[str, ...]]:
+        main = self._in_language(preferred)
+        ours = self._best(address, (f"{OURS}term",))
+        if ours:
+            term, expansion = ours, main.text
+        else:
+            term, expansion = _short_and_long(main.text, self._same_language(main, others))
+        labels = dict.fromkeys(label.text for label in (*preferred, *others))
+        more = [text for text, _ in self._values(address, f"{OURS}alias")]
+        return term, expansion, (*(text for text in labels if text not in (term, expansion)), *more)
+
+    def _same_language(self, main: _Label, others: list[_Label]) -> list[str]:
+        """The labels that may abbreviate this one; those without a language may belong to any."""
+        return [one.text for one in others if not one.language or one.language == main.language]
+
+    def _description(self, address: str) -> str | None:
+        for name in (f"{SKOS}definition", *DEFINITIONS):
+            found = self._texts(address, (name,))
+            if found:
+                return joined(found)
+        return None
+
+    def _status(self, address: str) -> SenseStatus | None:
+        """One that is none is named as a problem when the sense is checked."""
+        ours = self._best(address, (f"{OURS}status",))
+        if ours:
+            return cast(SenseStatus, ours)
+        if self._best(address, (DEPRECATED,)).casefold() in ("true", "1"):
+            return "retired"
+        return None
+
+    # -- schemes --------------------------------------------------------------------------------------------------
+
+    def _contexts_of(self, address: str) -> list[str]:
+        schemes = [value for name in _MEMBERSHIP for value, language in self._values(address, name) if language is None]
+        named = dict.fromkeys(schemes + self._tops.get(address, []))
+        if named:
+            return list(dict.fromkeys(self._names.get(one) or self._scheme_name(one) for one in named))
+        if self._options.context:
+            return [self._options.context]
+        return [self._names[self.schemes[0]]] if len(self.schemes) == 1 else []
+
+    def _scheme_name(self, address: str) -> str:
+        return self._best(address, CONTEXT_NAMES) or _last_part(address)
+
+    def _top_concepts(self) -> dict[str, list[str]]:
+        tops: dict[str, list[str]] = {}
+        for scheme in self.schemes:
+            for concept, _ in self._values(scheme, f"{SKOS}hasTopConcept"):
+                tops.setdefault(concept, []).append(scheme)
+        return tops
+
+    def _concepts(self) -> list[str]:
+        """What is said to be a concept, or is labelled and in a scheme."""
+        no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._of_type(kind))}
+        return [
+            address
+            for address, said in self._found.items()
+            if address not in no_concepts and (self._is_concept(said) or address in self._tops)
+        ]
+
+    @staticmethod
+    def _is_concept(said: list[Said]) -> bool:
+        if (_TYPE, CONCEPT, None) in said:
+            return True
+        names = {name for name, _, _ in said}
+        return any(label in names for label in LABELS) and any(name in names for name in _MEMBERSHIP)
+
+    def _of_type(self, kind: str) -> list[str]:
+        return [address for address, said in self._found.items() if (_TYPE, kind, None) in said]
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _values(self, address: str, name: str) -> list[Value]:
+        if address != self._at:
+            self._at, self._of_one = address, {}
+            for said, text, language in self._found.get(address, ()):
+                self._of_one.setdefault(said, []).append((text, language))
+        return self._of_one.get(name, [])
+
+    def _labels(self, address: str, name: str) -> list[_Label]:
+        """Plain labels, and those of SKOS-XL, which are resources with a literal form."""
+        values = list(self._values(address, name))
+        for label, _ in self._values(address, name.replace(SKOS, SKOSXL)):
+            values += self._values(label, LITERAL_FORM)
+        return [_Label(text, language) for text, language in values if language is not None and text.strip()]
+
+    def _texts(self, address: str, names: Iterable[str]) -> list[str]:
+        """Those of the preferred language, or else without one, or else of the first there is."""
+        labels: list[_Label] = []
+        for name in names:
+            for text, language in self._values(address, name):
+                if language is not None:
+                    labels.append(_Label(text, language))
+                else:
+                    labels += [_Label(inner, of or "") for inner, of in self._values(text, f"{RDF}value")]
+        if not labels:
+            return []
+        wanted = self._in_language(labels).language
+        return [label.text for label in labels if label.language == wanted]
+
+    def _best(self, address: str, names: Iterable[str]) -> str:
+        return next((texts[0] for name in names if (texts := self._texts(address, (name,)))), "")
+
+    def _set(self, address: str, name: str) -> frozenset[str] | None:
+        return frozenset(text for text, _ in self._values(address, name)) or None
+
+    def _in_language(self, labels: list[_Label]) -> _Label:
+        """The first of the preferred language (en also means en-GB), else without one, else of English, else of any."""
+        for wanted in (self._options.language.lower(), "", "en"):
+            for label in labels:
+                if label.language == wanted or (wanted and label.language.startswith(f"{wanted}-")):
+                    return label
+        return labels[0]
+
+    def _count_ignored(self, address: str, gathering: Gathering) -> None:
+        for name, _, _ in self._found[address]:
+            if name not in _UNDERSTOOD:
+                gathering.ignored[short(name)] += 1
+
+
+def _short_and_long(preferred: str, others: list[str]) -> tuple[str, str]:
+    """(term, expansion) where one label abbreviates the preferred one, or is abbreviated by it."""
+    for other in others:
+        if abbreviates(other, preferred):
+            return other, preferred
+    for other in others:
+        if abbreviates(preferred, other):
+            return preferred, other
+    return preferred, preferred
+
+
+def abbreviates(label: str, long: str) -> bool:
+    """Whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
+    from argot.jargon_db.mining.spelling_out import GOOD, letters_of, score
+
+    if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
+        return False
+    words = long.replace("-", " -").replace("/", " ").split()
+    letters = letters_of(label)
+    return bool(letters) and len(words) <= 2 * len(letters) + 2 and score(letters, words) >= GOOD
+
+
+def _last_part(address: str) -> str:
+    return unquote(address.rstrip("/#").replace("#", "/").replace(":", "/").rsplit("/", 1)[-1])

@@ -1,0 +1,121 @@
+"""Writes the glossary as SKOS: Turtle, RDF/XML or JSON-LD.
+
+Each concept is written as it comes, so that 100,000 need little memory and two exports compare line by line. rdflib's
+serialisers need the whole graph and sort it; tests read what is written here with rdflib's parsers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from argot.jargon_db.formats.skos_words import PREFIXES
+from argot.jargon_db.lookup.normalise import normalise
+from argot.types import Context, Sense
+
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+_TURTLE_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"}
+_TURTLE_ESCAPES |= {code: f"\\u{code:04X}" for code in (*range(0x20), 0x7F) if code not in _TURTLE_ESCAPES}
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A resource: its address, its kind, and its properties with texts or, in `links`, addresses of resources."""
+
+    address: str
+    kind: str
+    texts: list[tuple[str, str]]
+    links: list[tuple[str, str]]
+
+
+def write(senses: Iterable[Sense], contexts: Iterable[Context], syntax: str) -> str:
+    """The file of these contexts and senses. `syntax` is "turtle", "rdfxml" or "jsonld".
+
+    RDF/XML leaves out control characters, which XML has no way to hold; the others carry every text.
+    """
+    writers = {"turtle": _turtle, "rdfxml": _xml, "jsonld": _json}
+    return "".join(writers[syntax](_nodes(senses, contexts)))
+
+
+def scheme_address(context: str) -> str:
+    return f"urn:argot:context:{quote(context, safe='')}"
+
+
+def concept_address(sense: Sense) -> str:
+    """The same in every export and knowledge base: it depends on term, context and expansion alone."""
+    named = json.dumps([sense.term, normalise(sense.context), sense.expansion])
+    return f"urn:argot:sense:{hashlib.blake2b(named.encode(), digest_size=12).hexdigest()}"
+
+
+def _nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterator[_Node]:
+    for context in contexts:
+        texts = [("dct:title", context.name), ("dct:description", context.description)]
+        texts += [("argot:contact", context.contact)]
+        texts += [("argot:audience", one) for one in sorted(context.audience)]
+        yield _Node(scheme_address(context.name), "skos:ConceptScheme", [pair for pair in texts if pair[1]], [])
+    for sense in senses:
+        texts = [pair for pair in _said_of(sense) if pair[1]]
+        yield _Node(concept_address(sense), "skos:Concept", texts, [("skos:inScheme", scheme_address(sense.context))])
+
+
+def _said_of(sense: Sense) -> Iterator[tuple[str, str]]:
+    """SKOS wants labels to be told apart (S13, S14), so that what is said twice goes into a property of our own."""
+    yield "skos:prefLabel", sense.expansion
+    yield "argot:term", sense.term
+    for label in dict.fromkeys((sense.term, *sense.aliases)):
+        if label != sense.expansion:
+            yield "skos:altLabel", label
+    for alias in sense.aliases:
+        if alias in (sense.term, sense.expansion):
+            yield "argot:alias", alias
+    yield "skos:definition", sense.description
+    yield "skos:note", sense.notes
+    yield "argot:owner", sense.owner
+    yield "argot:status", sense.status
+    for one in sorted(sense.audience):
+        yield "argot:audience", one
+    yield "argot:reviewBy", sense.review_by or ""
+
+
+def _turtle(nodes: Iterable[_Node]) -> Iterator[str]:
+    yield from (f"@prefix {prefix}: <{space}> .\n" for prefix, space in PREFIXES.items())
+    for node in nodes:
+        said = [f"    {name} <{address}>" for name, address in node.links]
+        said += [f'    {name} "{text.translate(_TURTLE_ESCAPES)}"' for name, text in node.texts]
+        yield f"\n<{node.address}> a {node.kind} ;\n" + " ;\n".join(said) + " .\n"
+
+
+def _xml(nodes: Iterable[_Node]) -> Iterator[str]:
+    spaces = " ".join(f"xmlns:{prefix}={quoteattr(space)}" for prefix, space in PREFIXES.items())
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF {spaces}>\n'
+    for node in nodes:
+        yield f"<{node.kind} rdf:about={quoteattr(node.address)}>\n"
+        yield from (f"  <{name} rdf:resource={quoteattr(address)}/>\n" for name, address in node.links)
+        yield from (f"  <{name}>{_xml_text(text)}</{name}>\n" for name, text in node.texts)
+        yield f"</{node.kind}>\n"
+    yield "</rdf:RDF>\n"
+
+
+def _xml_text(text: str) -> str:
+    """A carriage return would come back as a line feed if it were not escaped."""
+    return escape(_NO_XML.sub("", text), {"\r": "&#13;"})
+
+
+def _json(nodes: Iterable[_Node]) -> Iterator[str]:
+    yield f'{{"@context": {json.dumps(PREFIXES)},\n"@graph": [\n'
+    comma = ""
+    for node in nodes:
+        said: dict[str, object] = {"@id": node.address, "@type": node.kind}
+        said |= {name: {"@id": address} for name, address in node.links}
+        for name, text in node.texts:
+            before = said.get(name)
+            said[name] = text if before is None else [*before, text] if isinstance(before, list) else [before, text]
+        yield comma + json.dumps(said, ensure_ascii=False)
+        comma = ",\n"
+    yield "\n]}\n"

@@ -1,0 +1,39 @@
+"""Terms in texts, without a database: how they are normalised, found, and recognised when they are misspelt."""
+
+from typing import TYPE_CHECKING
+
+from argot.lazy import lazily
+
+if TYPE_CHECKING:
+    from argot.jargon_db.lookup.matcher import TermMatcher
+    from argot.jargon_db.lookup.normalise import variants
+    from argot.jargon_db.lookup.phrases import NearPhrases
+    from argot.jargon_db.lookup.span_mask import SpanMask
+    from argot.jargon_db.lookup.spelling import Spelling, Suggester
+    from argot.jargon_db.lookup.views import TermSource, Views
+
+__all__ = [
+    "NearPhrases",
+    "SpanMask",
+    "Spelling",
+    "Suggester",
+    "TermMatcher",
+    "TermSource",
+    "Views",
+    "variants",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "NearPhrases": "phrases",
+            "SpanMask": "span_mask",
+            "Spelling": "spelling",
+            "Suggester": "spelling",
+            "TermMatcher": "matcher",
+            "TermSource": "views",
+            "Views": "views",
+            "variants": "normalise",
+        },
+    )

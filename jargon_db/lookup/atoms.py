@@ -1,0 +1,99 @@
+"""Cuts a text into normalised tokens that know where they stood in the original."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from argot.jargon_db.lookup.normalise import fold_characters
+
+SEPARATORS = frozenset("-/_")
+
+# Scripts written without spaces are cut into single characters, so that a term is found within a sentence.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_ATOM = re.compile(rf"[{_UNSPACED}]|(?:[^\W_{_UNSPACED}])+|\S")
+_DIGITS = re.compile(r"[0-9]+(?=[^\W\d_])")
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A run of letters and digits, or one sign. `text` is folded; [start, end) counts in the original text."""
+
+    text: str
+    start: int
+    end: int
+    spaced: bool
+    is_word: bool
+
+    def after_digits(self) -> Atom | None:
+        """What follows leading digits, as in "40MUBO", if anything does and the offsets are clear."""
+        digits = _DIGITS.match(self.text) if self.text[0].isdigit() else None
+        if digits is None or len(self.text) != self.end - self.start:
+            return None
+        return Atom(self.text[digits.end() :], self.start + digits.end(), self.end, False, True)
+
+
+def atoms_of(text: str) -> list[Atom]:
+    """The atoms of a text. `spaced`: white space stands before it."""
+    folded, starts, ends = fold_with_offsets(text)
+    atoms: list[Atom] = []
+    previous_end = 0
+    for match in _ATOM.finditer(folded):
+        first, last = match.span()
+        word = match.group()
+        is_word = word[0].isalnum()
+        atoms.append(Atom(word, starts[first], ends[last - 1], first > previous_end, is_word))
+        previous_end = last
+    return atoms
+
+
+def words_of(text: str) -> list[str]:
+    """The folded texts of its atoms alone, for who needs no offsets."""
+    return _ATOM.findall(fold_characters(text))
+
+
+def beginnings(key: str) -> Iterator[str]:
+    """What the key's first atom, first two atoms, ... are, without the whole."""
+    ends = [match.end() for match in _ATOM.finditer(key)]
+    return (key[:end] for end in ends[:-1])
+
+
+def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | range]:
+    """The folded text, and for each of its characters where its original begins and ends.
+
+    One character may fold to several (ß, ﬁ) and several to one (e + accent), so folding goes cluster by cluster; all
+    characters of a folded cluster share its offsets.
+    """
+    if text.isascii():
+        folded = text.lower()
+        return folded, range(len(folded)), range(1, len(folded) + 1)
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in _clusters(text):
+        piece = fold_characters(text[start:end])
+        pieces.append(piece)
+        starts += [start] * len(piece)
+        ends += [end] * len(piece)
+    return "".join(pieces), starts, ends
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Spans that fold independently of their neighbours: a character with the marks that may compose with it."""
+    start = 0
+    for place in range(1, len(text)):
+        if not _joins(text[place]):
+            yield start, place
+            start = place
+    if text:
+        yield start, len(text)
+
+
+def _joins(char: str) -> bool:
+    if char < "\u0300":
+        return char == "\xad"
+    return (
+        unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf") or "\u1160" <= char <= "\u11ff" or char in "\uff9e\uff9f"
+    )

@@ -1,0 +1,279 @@
+"""Finds the glossary's terms in a text, without being fooled by ordinary words.
+
+A dictionary over normalised tokens (a trie: every beginning of a term is a key too) makes the work depend on the length
+of the text, not on the size of the glossary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+from argot.jargon_db.lookup.atoms import SEPARATORS, Atom, atoms_of, beginnings
+from argot.jargon_db.lookup.normalise import APOSTROPHES, normalise, plurals, singulars
+from argot.jargon_db.lookup.phrases import NearPhrases
+from argot.jargon_db.lookup.span_mask import SpanMask
+from argot.jargon_db.lookup.spelling import NearTerms, Spelling, is_coded, misspelt_words
+from argot.jargon_db.lookup.words import is_function_word, is_ordinary_word
+from argot.types import Mention
+
+_SIGNS_OF_NAMES = "+#"
+_JOINT = "&"
+_TITLES = frozenset(
+    ["Dr", "Prof", "Mr", "Mrs", "Ms", "St", "Sr", "Rev", "Hon", "Capt", "Col", "Gen", "Lt", "Sgt", "Ing"]
+)
+_NUMBERED = frozenset(["No", "Nr", "Fig", "Figs", "Sec", "Vol", "Art", "Ch", "Eq", "Tab", "App", "Pt", "Col", "Ver"])
+_NAME = re.compile(r"\.?\s+(?:(?:van|von|de[rn]?|d[aio]|l[ae]|el|al|bin|ten|zu)\s+){0,2}[A-Z](?:\.|['’]?\w*[a-z])")
+_NUMBER = re.compile(r"\.\s*\d")
+_MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "«": "»", "„": "“"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    start: int
+    end: int
+    entries: Sequence[Spelling]
+    inflected: bool
+    split: bool
+
+
+class TermMatcher:
+    """Finds terms and their aliases in texts, for one set of readable senses. Immutable, so threads may share it.
+
+    When a term is recognised:
+    - as it is spelt, except for one that equals a function word in lower case ("it", "to");
+    - in other case when that cannot be an ordinary word: "puc" is PUC, but "it", "as", "act" are not IT, AS, ACT.
+      A term or alias that is itself an ordinary word ("die", "Page") or of several words may be in any case;
+    - where several terms differ only in case (mA, MA) each as it is spelt alone;
+    - in singular and plural, with hyphens, slashes and spaces exchanged, and after digits ("40MUBO") as spelt;
+    - regardless of case where the text marks it by quotes, backticks or asterisks.
+    """
+
+    def __init__(
+        self, spellings: Iterable[Spelling], expansions: Callable[[], Iterable[tuple[str, str]]] = tuple
+    ) -> None:
+        """
+        Args:
+            expansions: gives term and expansion of every sense; asked once, when misspelt phrases are first sought.
+        """
+        self._expansions = expansions
+        self._entries: dict[str, list[Spelling]] = {}
+        self._beginnings: set[str] = set()
+        self._terms: dict[str, int] = {}
+        for spelling in spellings:
+            self._add(spelling)
+        self.near = NearTerms(self._entries, self._terms)
+
+    def changed(
+        self,
+        keys: Collection[str],
+        spellings: Iterable[Spelling],
+        expansions: Callable[[], Iterable[tuple[str, str]]],
+    ) -> TermMatcher:
+        """This matcher with other entries under these keys, at the cost of copying a few tables.
+
+        Misspelt phrases are sought among those from before, if these were made.
+
+        Args:
+            spellings: everything that is now spelt with one of the keys.
+        """
+        made = copy(self)
+        made._expansions = expansions
+        made._entries, made._terms = self._entries.copy(), self._terms.copy()
+        for key in keys:
+            for entry in made._entries.pop(key, ()):
+                if entry.key == normalise(entry.term):
+                    made._terms.pop(entry.term, None)
+        made._beginnings = self._beginnings.copy()
+        for spelling in spellings:
+            made._add(spelling)
+        made.near = self.near.changed(made._entries, made._terms, keys)
+        return made
+
+    def terms(self) -> Collection[str]:
+        """The glossary's spelling of every term, without aliases."""
+        return self._terms.keys()
+
+    def find(self, text: str) -> list[Mention]:
+        """The terms in the text, in order; of overlapping ones the longest, then the first."""
+        atoms = atoms_of(text)
+        shouted = _is_shouted(text)
+        taken: list[Mention] = []
+        mask = SpanMask(len(text))
+        candidates = sorted(self._candidates(atoms), key=lambda found: (found.start - found.end, found.start))
+        for candidate in candidates:
+            if not mask.are_free(candidate.start, candidate.end):
+                continue
+            mention = _mention(text, candidate, shouted)
+            if mention is not None:
+                taken.append(mention)
+                mask.take(mention.start, mention.end)
+        return sorted(taken, key=lambda mention: mention.start)
+
+    def complete(self) -> None:
+        """Makes what would be made when misspelt phrases are first sought."""
+        _ = self._near_phrases
+
+    def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
+        """What is most likely a misspelt term, alias or expansion: neither taken nor ordinary English.
+
+        Phrases of several words come before single words.
+        """
+        mask = SpanMask(len(text))
+        for mention in taken:
+            mask.take(mention.start, mention.end)
+        phrases = [
+            Mention(text[near.start : near.end], near.start, near.end, next(iter(near.labels)), "misspelt")
+            for near in self._near_phrases.find(text, mask.are_free)
+            if len(near.labels) == 1
+        ]
+        return sorted([*phrases, *misspelt_words(text, [*taken, *phrases], self.near)], key=lambda m: m.start)
+
+    @cached_property
+    def _near_phrases(self) -> NearPhrases:
+        aliases = ((entry.term, entry.spelling) for entries in self._entries.values() for entry in entries)
+        return NearPhrases(
+            [*((term, phrase) for term, phrase in aliases if " " in normalise(phrase)), *self._expansions()]
+        )
+
+    def _add(self, entry: Spelling) -> None:
+        self._terms[entry.term] = self._terms.get(entry.term, 0) + (entry.spelling == entry.term)
+        key = entry.key
+        entries = self._entries.get(key)
+        if entries is not None:
+            if entry not in entries:
+                entries.append(entry)
+            return
+        self._entries[key] = [entry]
+        if not (key.isascii() and key.isalnum()):
+            self._beginnings.update(beginnings(key))
+
+    def _candidates(self, atoms: Sequence[Atom]) -> Iterator[_Candidate]:
+        for first, atom in enumerate(atoms):
+            yield from self._from(atoms, first, atom.text, atom.start, split=False)
+            if (rest := atom.after_digits()) is not None:
+                yield from self._from(atoms, first, rest.text, rest.start, split=True)
+
+    def _from(self, atoms: Sequence[Atom], first: int, key: str, start: int, *, split: bool) -> Iterator[_Candidate]:
+        """Every entry that begins at this atom. More than one reading is open where a separator may be a space."""
+        open_readings = [(first, "", key)]
+        while open_readings:
+            place, head, last = open_readings.pop()
+            read = head + last
+            for entries, inflected in self._ending(read, head, last):
+                yield _Candidate(start, atoms[place].end, entries, inflected, split)
+            if read in self._beginnings:
+                open_readings += _continued(atoms, place, read)
+
+    def _ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
+        """The entries that end here, and whether they do so in another number (plural or singular)."""
+        if entries := self._entries.get(read):
+            yield entries, False
+        for form in (*singulars(last), *plurals(last)):
+            if entries := self._entries.get(head + form):
+                yield entries, True
+
+
+def _continued(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, str, str]]:
+    """The ways to read on: (place of the next atom, key so far with what joins it, the atom's own text)."""
+    if place + 1 >= len(atoms):
+        return []
+    following = atoms[place + 1]
+    ways = [(place + 1, read + " " if following.spaced else read, following.text)]
+    is_separator = following.text in SEPARATORS and not following.spaced and place + 2 < len(atoms)
+    if is_separator and atoms[place + 2].is_word and not atoms[place + 2].spaced:
+        ways.append((place + 2, f"{read} ", atoms[place + 2].text))
+    return ways
+
+
+def _mention(text: str, candidate: _Candidate, shouted: bool) -> Mention | None:
+    """The mention of the entry that fits the text's own case best, if any may."""
+    start, end = candidate.start, candidate.end
+    if _is_part_of_something(text, start, end):
+        return None
+    surface = text[start:end]
+    fitting = [entry for entry in candidate.entries if _fits(surface, entry.spelling, candidate)]
+    if fitting:
+        entry = fitting[0]
+        ordinary = is_function_word(surface) or (len(surface) == 1 and is_function_word(surface.lower()))
+        if (ordinary or (shouted and is_ordinary_word(surface.lower()))) and not _is_marked(text, start, end):
+            return None
+    else:
+        loose = _loosely_fitting(text, candidate, surface)
+        if loose is None or _is_title(text, start, end):
+            return None
+        entry = loose
+    exact = surface == entry.spelling
+    return Mention(surface, start, end, entry.term, "exact" if exact else "variant")
+
+
+def _fits(surface: str, spelling: str, candidate: _Candidate) -> bool:
+    """Whether the surface has the spelling's own case, apart from a plural ending."""
+    if not candidate.inflected:
+        return _letters(surface) == _letters(spelling)
+    shorter, longer = sorted((_letters(surface), _letters(spelling)), key=len)
+    if shorter.isupper() and longer.isupper():
+        return False
+    stem = shorter[:-1] if shorter.endswith("y") and longer.endswith("ies") else shorter
+    return longer.startswith(stem)
+
+
+def _loosely_fitting(text: str, candidate: _Candidate, surface: str) -> Spelling | None:
+    """The entry meant although the case differs, or None where it is more likely an ordinary word."""
+    if candidate.split:
+        return None
+    entries = candidate.entries
+    if len({entry.spelling for entry in entries}) > 1:
+        entries = [entry for entry in entries if not is_coded(entry.spelling)]
+    marked = _is_marked(text, candidate.start, candidate.end)
+    for entry in entries:
+        if _may_be_in_other_case(surface, entry.spelling, candidate.inflected) or (marked and not candidate.inflected):
+            return entry
+    return None
+
+
+def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
+    words = normalise(surface).split(" ")
+    if len(words) == 1 and is_function_word(words[0]):
+        return False
+    if inflected and surface.isupper():
+        return False
+    if is_coded(spelling) or _letters(spelling).isupper():
+        return not all(is_ordinary_word(word) for word in words)
+    return True
+
+
+def _letters(text: str) -> str:
+    """The text without what normalisation folds, but with its case."""
+    return "".join(char for char in text if char.isalnum())
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether case tells nothing, because the whole text is in capitals."""
+    return text.isupper() and len(text.split()) > 3
+
+
+def _is_part_of_something(text: str, start: int, end: int) -> bool:
+    """C in C++, C# or C+, t in don't, SG in SG&A; but "EA+" may well be the term EA with a sign."""
+    after = text[end : end + 2]
+    signed = after[:1] and after[0] in _SIGNS_OF_NAMES and not after[1:].isalnum()
+    if signed and text[end - 1].isalnum() and (end - start == 1 or after == "++"):
+        return True
+    if after[:1] == _JOINT and after[1:].isalnum():
+        return True
+    before = text[max(0, start - 2) : start]
+    return len(before) == 2 and (before[1] in APOSTROPHES or before[1] == _JOINT) and before[0].isalnum()
+
+
+def _is_title(text: str, start: int, end: int) -> bool:
+    """Dr. before a name, Fig. before a number; "Dr of the die" may still be a sloppy DR."""
+    word, behind = text[start:end], text[end : end + 40]
+    return bool((word in _TITLES and _NAME.match(behind)) or (word in _NUMBERED and _NUMBER.match(behind)))
+
+
+def _is_marked(text: str, start: int, end: int) -> bool:
+    opening = text[start - 1] if start else ""
+    return opening in _MARKS and text[end : end + 1] == _MARKS[opening]

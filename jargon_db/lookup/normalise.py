@@ -1,0 +1,119 @@
+"""One key for all the ways a term may be typed.
+
+`normalise` folds what never changes the meaning: Unicode form and width, case, invisible characters, white space, and
+hyphen, slash or underscore between two parts. What may change it (plural, possessive) is left to `variants`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from argot.jargon_db.lookup.words import is_ordinary_word
+
+APOSTROPHES = "'’ʼ"
+_DASHES = dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D], "-")
+_FOLDED_SIGNS: dict[int, str] = {**_DASHES, 0x2019: "'", 0x02BC: "'", 0x2018: "'", 0x2044: "/", 0x2215: "/"}
+_VISIBLE_FORMAT = frozenset([*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])
+_WHITE_SPACE = re.compile(r"\s+")
+_SEPARATOR = re.compile(r"(?<=[^\s\-/_])[-/_](?=[^\W_])")
+_ABSOLUTE_PATH = re.compile(r"(?:^|(?<=\s))/\S+")
+_SIBILANT = ("s", "x", "z", "ch", "sh")
+_NO_PLURAL = ("ss", "us", "is")
+
+
+@lru_cache(maxsize=65_536)
+def normalise(term: str) -> str:
+    """The key of a term: "Write‑Amplification" and "write amplification" share one, `C++` and `C#` keep their signs.
+
+    A token that begins with a slash (`/dev/nvme0n1`) is a path and keeps its slashes. Control characters and lone
+    surrogates are dropped, so a key can be bound to SQL and put into JSON. Idempotent; "" for nothing but invisibles.
+    """
+    text = fold_characters(term)
+    return _fold_separators(_WHITE_SPACE.sub(" ", text).strip())
+
+
+def fold_characters(text: str) -> str:
+    """NFKC, case fold, invisible characters out, dashes and apostrophes of one kind. Spaces and separators stay."""
+    if text.isascii():
+        if text.isprintable():
+            return text.lower()
+        return "".join(char for char in text.lower() if is_visible(char))
+    for _ in range(4):
+        visible = "".join(char for char in text if is_visible(char))
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold()).translate(
+            _FOLDED_SIGNS
+        )
+        if folded == text:
+            break
+        text = folded
+    return text
+
+
+@lru_cache(maxsize=4096)
+def is_visible(char: str) -> bool:
+    """False for zero-width, bidi and soft-hyphen characters, variation selectors, controls and lone surrogates."""
+    if char.isspace():
+        return True
+    if "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef":
+        return False
+    category = unicodedata.category(char)
+    return category not in ("Cc", "Cs") and (category != "Cf" or ord(char) in _VISIBLE_FORMAT)
+
+
+def _fold_separators(text: str) -> str:
+    if "/" not in text:
+        return _SEPARATOR.sub(" ", text)
+    pieces: list[str] = []
+    end = 0
+    for path in _ABSOLUTE_PATH.finditer(text):
+        pieces += [_SEPARATOR.sub(" ", text[end : path.start()]), path.group()]
+        end = path.end()
+    return "".join([*pieces, _SEPARATOR.sub(" ", text[end:])])
+
+
+def variants(term: str) -> tuple[str, ...]:
+    """The keys to look a term up by, best first: its own, without possessive, singular, plural; no doubles.
+
+    "PUC's" gives puc's, puc, ...; "dies" gives dies, die, dy, ...; "OKR" also gives okrs, since a glossary may define
+    the plural.
+    """
+    key = normalise(term)
+    bare = without_possessive(key)
+    keys = dict.fromkeys([key, bare])
+    head, space, last = bare.rpartition(" ")
+    for form in (*singulars(last), *plurals(last)):
+        keys.setdefault(f"{head}{space}{form}")
+    return tuple(form for form in keys if form)
+
+
+def without_possessive(key: str) -> str:
+    if key.endswith("'s"):
+        return key[:-2]
+    return key.removesuffix("'") if key.endswith("s'") else key
+
+
+def singulars(word: str) -> tuple[str, ...]:
+    """What a folded word may be the plural of; "bus" and "basis" are no plurals, "cpus" and "apis" are."""
+    if len(word) < 3 or not word.endswith("s") or word.endswith("ss") or not word[-2].isalnum():
+        return ()
+    if word.endswith(_NO_PLURAL) and is_ordinary_word(word):
+        return ()
+    forms = [word[:-1]]
+    if word.endswith("es") and word[:-2].endswith(_SIBILANT):
+        forms.append(word[:-2])
+    if word.endswith("ies") and len(word) > 4:
+        forms.append(word[:-3] + "y")
+    return tuple(forms)
+
+
+def plurals(word: str) -> tuple[str, ...]:
+    """The plurals of a folded word of at least two letters that looks like no plural itself."""
+    if len(word) < 2 or not word[-1].isalpha() or (word.endswith("s") and not word.endswith(_NO_PLURAL)):
+        return ()
+    if word.endswith(_SIBILANT):
+        return (f"{word}es",)
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return (f"{word}s", f"{word[:-1]}ies")
+    return (f"{word}s",)

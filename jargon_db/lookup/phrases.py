@@ -1,0 +1,172 @@
+"""Misspelt phrases: "perifery under cel" is peripheral under cell, "over-provisionning" over-provisioning.
+
+Looks phrases up by their first and their last word, so the work hardly depends on the size of the glossary. One of
+these two may be wrong; the other may differ in what people get wrong without noticing (doubled letters, ph and f, i and
+y, s and z) and in number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from sys import intern
+from typing import NamedTuple
+
+from rapidfuzz.distance import OSA
+
+from argot.jargon_db.lookup.normalise import normalise, singulars
+from argot.jargon_db.lookup.words import is_function_word, is_ordinary_word, is_well_known
+
+_WORD = re.compile(r"[^\W\d_]+")
+_GAP = re.compile(r"[ \t\n]{1,2}|[-–/]")
+_DOUBLED = re.compile(r"(.)\1")
+_MOST_WORDS = 6
+_SHORTEST_STRANGE = 4
+_SHORTEST_SWAPPED = 5  # letters of an ordinary word that may stand for another: trough-silicon via
+_LONG = 7  # letters from which a word may have two errors
+_LONGEST_ALONE = 10  # letters that a phrase of one word must have; shorter ones are too near to other words
+_LOOK_AT_MOST = 8_000  # characters
+
+
+_Phrase = tuple[tuple[str, ...], str]
+
+
+class Near(NamedTuple):
+    """A place [start, end) that misspells a phrase, and the labels of that phrase."""
+
+    start: int
+    end: int
+    labels: frozenset[str]
+
+
+class _Word(NamedTuple):
+    start: int
+    end: int
+    text: str
+    folded: str
+
+
+class NearPhrases:
+    """Phrases with a label each (a term, the number of a sense), found where they are misspelt."""
+
+    def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
+        self._whole = _Index()
+        self._cut = _Index()
+        for label, phrase in phrases:
+            words = _WORD.findall(normalise(phrase))
+            if not 1 <= len(words) <= _MOST_WORDS or any(map(str.isdigit, phrase)):
+                continue
+            self._whole.add(words, label)
+            if len(words) > 2 and not is_function_word(words[-2]):
+                self._cut.add(words[:-1], label)
+
+    def find(self, text: str, is_free: Callable[[int, int], bool] = lambda start, end: True) -> list[Near]:
+        """What misspells a phrase, by position; of overlapping ones the longest. Spelt rightly, it is not among them.
+
+        A phrase may lack its last word ("write amplifcation" for write amplification factor).
+
+        Args:
+            is_free: whether a place may be looked at.
+        """
+        words = [_Word(*match.span(), match.group().lower(), fold(match.group())) for match in _words(text)]
+        kept: list[Near] = []
+        for index in (self._whole, self._cut):
+            for window in _windows(text, words):
+                start, end = window[0].start, window[-1].end
+                if any(start < other.end and other.start < end for other in kept) or not is_free(start, end):
+                    continue
+                if labels := index.labels(window):
+                    kept.append(Near(start, end, labels))
+        return sorted(kept)
+
+
+class _Index:
+    """Phrases by their first word and by their last: where one word is wrong, the other of these is right."""
+
+    def __init__(self) -> None:
+        self._by_end: dict[int, _Phrase | list[_Phrase]] = {}
+        self._alone: defaultdict[str, list[_Phrase]] = defaultdict(list)
+
+    def add(self, words: Sequence[str], label: str) -> None:
+        phrase = (tuple(map(intern, words)), label)
+        if len(words) == 1:
+            if len(words[0]) >= _LONGEST_ALONE:
+                self._alone[fold(words[0])[:1]].append(phrase)
+            return
+        for key in _keys([fold(word) for word in words]):
+            known = self._by_end.setdefault(key, phrase)
+            if isinstance(known, list):
+                known.append(phrase)
+            elif known is not phrase:
+                self._by_end[key] = [known, phrase]
+
+    def labels(self, window: Sequence[_Word]) -> frozenset[str]:
+        """The labels of the phrases that the window misspells; none where it spells one of them rightly."""
+        found: set[str] = set()
+        for words, label in self._candidates(window):
+            if len(words) != len(window):
+                continue
+            if all(_is_same(word.text, other) for word, other in zip(window, words, strict=True)):
+                return frozenset()
+            if all(_is_near(word, other, len(words)) for word, other in zip(window, words, strict=True)):
+                found.add(label)
+        return frozenset(found)
+
+    def _candidates(self, window: Sequence[_Word]) -> Iterator[_Phrase]:
+        if len(window) == 1:
+            if len(window[0].text) >= _LONGEST_ALONE - 1:
+                yield from self._alone.get(window[0].folded[:1], ())
+            return
+        for key in _keys([word.folded for word in window]):
+            found = self._by_end.get(key, [])
+            yield from found if isinstance(found, list) else (found,)
+
+
+def _keys(folded: Sequence[str]) -> tuple[int, int]:
+    """Hashes of the first word and of the last, each with the initials of all. Equal keys are compared again."""
+    initials = "".join([word[:1] for word in folded])
+    return hash((folded[0], initials)), hash((initials, folded[-1]))
+
+
+@lru_cache(maxsize=65_536)
+def fold(word: str) -> str:
+    """What two spellings of a word share that are often confused: doubled letters, ph and f, y and i, z and s."""
+    word = normalise(word)
+    word = next(iter(singulars(word)), word) if len(word) > 3 else word
+    return _DOUBLED.sub(r"\1", word.replace("ph", "f").replace("y", "i").replace("z", "s"))
+
+
+def _words(text: str) -> Iterator[re.Match[str]]:
+    return _WORD.finditer(text[:_LOOK_AT_MOST])
+
+
+def _windows(text: str, words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
+    """Neighbouring words, longest first, that nothing but a space, hyphen or slash parts."""
+    joined = [bool(_GAP.fullmatch(text[one.end : other.start])) for one, other in pairwise(words)]
+    for size in range(_MOST_WORDS, 0, -1):
+        for first in range(len(words) - size + 1):
+            if all(joined[first : first + size - 1]):
+                yield words[first : first + size]
+
+
+def _is_same(word: str, other: str) -> bool:
+    return word == other or other in singulars(word) or word in singulars(other)
+
+
+def _is_near(word: _Word, other: str, size: int) -> bool:
+    """Whether a word is the other one in a phrase of so many words, perhaps misspelt."""
+    folded = fold(other)
+    if word.text == other:
+        return True
+    if word.folded[:1] != folded[:1] or is_function_word(word.text):
+        return False
+    if word.folded == folded:
+        return True
+    errors = OSA.distance(word.folded, folded, score_cutoff=2)
+    if is_ordinary_word(word.text) or is_well_known(word.text):
+        inflected = word.text.startswith(other) or other.startswith(word.text)
+        return size > 2 and len(word.text) >= _SHORTEST_SWAPPED and errors == 1 and not inflected
+    return len(word.text) >= _SHORTEST_STRANGE and errors <= (1 if len(folded) < _LONG else 2)

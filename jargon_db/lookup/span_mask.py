@@ -1,0 +1,21 @@
+"""Which characters of a text are taken by something found in it."""
+
+from __future__ import annotations
+
+
+class SpanMask:
+    """The characters of a text, so many, free or taken.
+
+    Asking costs a look at the range alone, however much is taken: a question may hold a thousand terms.
+    """
+
+    def __init__(self, length: int) -> None:
+        self._taken = bytearray(length)
+
+    def take(self, start: int, end: int) -> None:
+        """Take the characters [start, end)."""
+        self._taken[start:end] = b"\x01" * (end - start)
+
+    def are_free(self, start: int, end: int) -> bool:
+        """Whether none of the characters [start, end) is taken."""
+        return self._taken.find(1, start, end) < 0

@@ -1,0 +1,232 @@
+"""Near misses: which glossary term a strange word most likely means, and what to offer for an unknown one."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from typing import NamedTuple, TypeVar
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from argot.jargon_db.lookup.normalise import normalise, singulars, variants, without_possessive
+from argot.jargon_db.lookup.span_mask import SpanMask
+from argot.jargon_db.lookup.words import english_words, is_ordinary_word, is_well_known
+from argot.types import Mention
+
+P = TypeVar("P", bound=Hashable)
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+_LONG = 8
+"""From so many characters on a word may have two typing errors."""
+
+_LONGEST_CODE = 6
+_LONGEST_ANAGRAM = 20
+_CODE = 5
+"""Below so many characters a term is taken for a code, in which every letter counts."""
+
+
+class Spelling(NamedTuple):
+    """One way to write a term: its own spelling or that of an alias, and the normalised key of that."""
+
+    term: str
+    spelling: str
+    key: str
+
+
+def is_coded(spelling: str) -> bool:
+    """Whether case belongs to the term's identity: `tCCS`, `mA`, `pH`, `VPgm`; not `PUC`, `PUCs`, `Page`, `die`."""
+    if any(char.isspace() for char in spelling):
+        return False
+    letters = "".join(char for char in spelling if char.isalpha())
+    bare = letters[:-1] if letters.endswith("s") and letters[:-1].isupper() else letters
+    return bare[1:] != bare[1:].lower() and not bare.isupper()
+
+
+class NearTerms:
+    """Terms and aliases by length, for near look-ups that never go through all of them in Python."""
+
+    def __init__(self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int]) -> None:
+        self._entries = entries
+        self._senses = senses
+        self._by_length: defaultdict[int, list[str]] = defaultdict(list)
+        self._by_beginning: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self._anagrams: defaultdict[str, list[str]] = defaultdict(list)
+        for key in entries:
+            self._by_length[len(key)].append(key)
+            self._by_beginning[(key[:1], len(key))].append(key)
+            if len(key) <= _LONGEST_ANAGRAM:
+                self._anagrams["".join(sorted(key))].append(key)
+
+    def changed(
+        self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int], keys: Collection[str]
+    ) -> NearTerms:
+        """The same of other entries, which differ in these keys alone."""
+        made = copy(self)
+        made._entries, made._senses = entries, senses
+        made._by_length = _moved(self._by_length, entries, keys, len)
+        made._by_beginning = _moved(self._by_beginning, entries, keys, lambda key: (key[:1], len(key)))
+        short = [key for key in keys if len(key) <= _LONGEST_ANAGRAM]
+        made._anagrams = _moved(self._anagrams, entries, short, lambda key: "".join(sorted(key)))
+        return made
+
+    def knows(self, word: str) -> bool:
+        return any(key in self._entries for key in variants(word))
+
+    def uses(self, term: str) -> int:
+        """How many approved senses the term has."""
+        return self._senses.get(term, 0)
+
+    def of(self, key: str) -> str:
+        """The term a key leads to."""
+        return self._entries[key][0].term
+
+    def spelling(self, key: str) -> str:
+        """How the glossary writes the key."""
+        return self._entries[key][0].spelling
+
+    def within(self, key: str, distance: int) -> list[tuple[str, int]]:
+        """(key, distance) of every known key within so many typing errors (a transposition is one), nearest first."""
+        lengths = range(max(1, len(key) - distance), len(key) + distance + 1)
+        return self._nearest(key, distance, (self._by_length.get(length, ()) for length in lengths))
+
+    def likely(self, key: str, distance: int) -> list[tuple[str, int]]:
+        """Like `within`, of those keys alone that begin alike or have the same letters: far fewer to compare."""
+        lengths = range(max(_CODE, len(key) - distance), len(key) + distance + 1) if len(key) >= _CODE else ()
+        alike = (self._by_beginning.get((key[:1], length), ()) for length in lengths)
+        same_letters = self._anagrams.get("".join(sorted(key)), ())
+        others = [known for known in same_letters if len(key) < _CODE or known[0] != key[0]]
+        return self._nearest(key, distance, (others, *alike))
+
+    def _nearest(self, key: str, distance: int, pools: Iterable[Sequence[str]]) -> list[tuple[str, int]]:
+        found: list[tuple[str, int]] = []
+        for pool in pools:
+            near = process.extract(key, pool, scorer=OSA.distance, score_cutoff=distance, limit=None)
+            found += [(known, int(errors)) for known, errors, _ in near]
+        return sorted(found, key=lambda hit: (hit[1], -self.uses(self.of(hit[0])), hit[0]))
+
+
+def _moved(
+    pools: Mapping[P, list[str]], entries: Collection[str], keys: Iterable[str], pool_of: Callable[[str], P]
+) -> defaultdict[P, list[str]]:
+    """The pools with those of the keys that are entries, and without the others. What changes is copied."""
+    moved = defaultdict(list, pools)
+    by_pool: defaultdict[P, set[str]] = defaultdict(set)
+    for key in keys:
+        by_pool[pool_of(key)].add(key)
+    for pool, changed in by_pool.items():
+        stay = [key for key in moved.get(pool, ()) if key not in changed]
+        moved[pool] = stay + [key for key in sorted(changed) if key in entries]
+    return moved
+
+
+def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list[Mention]:
+    mentions: list[Mention] = []
+    mask = SpanMask(len(text))
+    for mention in taken:
+        mask.take(mention.start, mention.end)
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        surface = match.group()
+        if surface.endswith(("'s", "’s")):
+            surface, end = surface[:-2], end - 2
+        if not mask.are_free(start, end) or _is_ordinary(surface, near):
+            continue
+        term = _meant(surface, near)
+        if term is not None:
+            mentions.append(Mention(surface, start, end, term, "misspelt"))
+    return mentions
+
+
+def _is_ordinary(word: str, near: NearTerms) -> bool:
+    if len(word) < 3 or not any(char.isalpha() for char in word) or is_well_known(word):
+        return True
+    parts = re.split(r"[-'’]", word.lower())
+    return all(is_ordinary_word(part) or part.isdigit() for part in parts) or near.knows(word)
+
+
+def _meant(surface: str, near: NearTerms) -> str | None:
+    """The one term a strange word misspells, or None when none or several are equally near."""
+    key = without_possessive(normalise(surface))
+    typed_as_code = sum(char.isupper() for char in surface) > 1
+    for form in (key, *singulars(key)):
+        hits = near.likely(form, 1 if len(form) < _LONG else 2)
+        hits = [hit for hit in hits if _is_plausible(form, hit[0], near.spelling(hit[0]))]
+        best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
+        if len(best) > 1:
+            return None
+        if best:
+            exchanged = len(form) >= _CODE and sorted(form) == sorted(hits[0][0])
+            doubtful = not typed_as_code and not exchanged and _is_nearly_ordinary(key, near)
+            return None if doubtful else best.pop()
+    return None
+
+
+def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
+    """Whether one typing error leads to an ordinary word that is no term: "cel" is a cell before it is a CLE."""
+    cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    errors = {head + tail[1:] for head, tail in cuts if tail}
+    errors |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    errors |= {head + letter + tail for head, tail in cuts for letter in letters}
+    errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    return any(not near.knows(word) for word in errors & english_words() if len(word) > 2)
+
+
+def _is_plausible(key: str, known: str, spelling: str) -> bool:
+    """Codes are dense (PUC, PUD, PLC): only exchanged neighbours count there.
+
+    Longer words keep their beginning, and digits are never a typing error.
+    """
+    if not any(char.isalpha() for char in known) or _digits(key) != _digits(known):
+        return False
+    same_letters = sorted(key) == sorted(known)
+    if min(len(key), len(known)) < _CODE or (spelling.isupper() and len(known) <= _LONGEST_CODE):
+        return same_letters
+    return key[0] == known[0] or same_letters
+
+
+def _digits(key: str) -> str:
+    return "".join(char for char in key if char.isdigit())
+
+
+class Suggester:
+    """Did-you-mean for unknown terms: near spellings, and abbreviations of what was typed."""
+
+    def __init__(self, near: NearTerms, expansions: Iterable[tuple[str, str]]) -> None:
+        self._near = near
+        self._by_initials: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._by_expansion: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for term, expansion in expansions:
+            key = normalise(expansion)
+            self._by_expansion[key][term] = None
+            self._by_initials[initials(key)][term] = None
+
+    def suggest(self, term: str, limit: int) -> list[str]:
+        """At most `limit` terms, best first; the term itself is never among them."""
+        key = without_possessive(normalise(term))
+        if not key or limit <= 0:
+            return []
+        scored: dict[str, float] = {}
+        for known, errors in self._near.within(key, 1 if len(key) < 5 else 2):
+            if len(key) > 2 or errors == 0:
+                _keep(scored, self._near.of(known), fuzz.ratio(key, known))
+        for meaning in self._by_expansion.get(key, ()):
+            _keep(scored, meaning, 100)
+        for meaning in self._by_initials.get(key if " " not in key else initials(key), ()):
+            _keep(scored, meaning, 90 if " " not in key else 80)
+        scored.pop(term, None)
+        ranked = sorted(scored, key=lambda name: (-round(scored[name]), -self._near.uses(name), name))
+        return ranked[:limit]
+
+
+def initials(key: str) -> str:
+    return "".join(word[0] for word in key.split(" ") if word)
+
+
+def _keep(scored: dict[str, float], term: str, score: float) -> None:
+    scored[term] = max(score, scored.get(term, 0.0))

@@ -1,0 +1,75 @@
+"""glossary.db: its schema and connections, and the parts of the glossary that read and write it."""
+
+from typing import TYPE_CHECKING
+
+from argot.lazy import lazily
+
+if TYPE_CHECKING:
+    from argot.jargon_db.store.accepted_conflicts import Accepted
+    from argot.jargon_db.store.conflict_rules import SenseWarning
+    from argot.jargon_db.store.conflicts import Conflicts
+    from argot.jargon_db.store.connections import Connections
+    from argot.jargon_db.store.contexts import Contexts
+    from argot.jargon_db.store.history import History
+    from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
+    from argot.jargon_db.store.inputs import SenseInput
+    from argot.jargon_db.store.mining_ledger import MiningLedger
+    from argot.jargon_db.store.misses import Misses, MissRecord
+    from argot.jargon_db.store.privacy import Privacy
+    from argot.jargon_db.store.proposal_rows import Proposal
+    from argot.jargon_db.store.proposals import Proposals
+    from argot.jargon_db.store.search import Search
+    from argot.jargon_db.store.senses import Senses
+    from argot.jargon_db.store.term_lookup import TermLookup
+    from argot.jargon_db.store.term_source import StoredTerms
+    from argot.jargon_db.store.usage import Usage
+
+__all__ = [
+    "Accepted",
+    "ChangeSet",
+    "Conflicts",
+    "Connections",
+    "Contexts",
+    "History",
+    "HistoryEntry",
+    "MiningLedger",
+    "MissRecord",
+    "Misses",
+    "Privacy",
+    "Proposal",
+    "Proposals",
+    "Search",
+    "SenseInput",
+    "SenseWarning",
+    "Senses",
+    "StoredTerms",
+    "TermLookup",
+    "Usage",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "Accepted": "accepted_conflicts",
+            "ChangeSet": "history_entries",
+            "Conflicts": "conflicts",
+            "Connections": "connections",
+            "Contexts": "contexts",
+            "History": "history",
+            "HistoryEntry": "history_entries",
+            "MiningLedger": "mining_ledger",
+            "MissRecord": "misses",
+            "Misses": "misses",
+            "Privacy": "privacy",
+            "Proposal": "proposal_rows",
+            "Proposals": "proposals",
+            "Search": "search",
+            "SenseInput": "inputs",
+            "SenseWarning": "conflict_rules",
+            "Senses": "senses",
+            "StoredTerms": "term_source",
+            "TermLookup": "term_lookup",
+            "Usage": "usage",
+        },
+    )

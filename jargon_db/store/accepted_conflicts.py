@@ -1,0 +1,109 @@
+"""Conflicts that a manager has looked at and accepted: they leave the list until one of their senses changes.
+
+The table `accepted_conflicts` has a row for each sense of each, with what the sense said when it was judged. Who
+accepted it, when and why is told by the change in which that was done and its entries in the history: who may not read
+those does not see that it was accepted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from argot.jargon_db.store.conflict_rules import SenseWarning, WarningKind
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.history_entries import may_read_entry
+from argot.jargon_db.store.rows import sense_of
+from argot.jargon_db.store.snapshots import Snapshot, loaded, snapshot_of_sense, stored
+from argot.jargon_db.store.writer import Writer
+from argot.types import Principal, Sense
+
+_ADD = "INSERT OR REPLACE INTO accepted_conflicts (change, kind, sense, said) VALUES (?, ?, ?, ?)"
+_OF_CHANGE = "SELECT DISTINCT sense FROM accepted_conflicts WHERE change = ? ORDER BY sense"
+_WITHDRAW = "DELETE FROM accepted_conflicts WHERE change = ?"
+_ALL = """
+SELECT accepted_conflicts.kind AS accepted, accepted_conflicts.sense, accepted_conflicts.said, history_rows.*
+FROM accepted_conflicts JOIN history_rows ON history_rows.change = accepted_conflicts.change
+     AND history_rows.subject = 'sense' AND history_rows.row = accepted_conflicts.sense
+ORDER BY accepted_conflicts.change DESC
+"""
+_NOW = "SELECT * FROM sense_rows WHERE id IN (SELECT value FROM json_each(:numbers))"
+_SAID = ("term", "context", "expansion", "description", "notes", "aliases")
+"""What a conflict is judged by; whose the sense is, and whether it answers yet, makes it no other."""
+BY_APPROVAL: tuple[WarningKind, ...] = ("conflicting_expansion", "duplicate")
+"""What is accepted by approving a second meaning with a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A conflict that was accepted: in which change (of this `kind`), by whom and why."""
+
+    warning: SenseWarning
+    change: int
+    at: str
+    who: str
+    why: str
+    kind: str = "let stand"
+
+    @property
+    def alone(self) -> bool:
+        """Whether the change did nothing else, so that it can be taken back by itself."""
+        return self.kind == "let stand"
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What one change accepted: conflicts of the kind `accepted` between any of the senses that still say the same."""
+
+    accepted: str
+    change: int
+    at: str
+    who: str
+    why: str
+    kind: str
+    senses: set[int] = field(default_factory=set)
+
+    def covers(self, warning: SenseWarning) -> bool:
+        return warning.kind == self.accepted and self.senses.issuperset(warning.senses)
+
+
+def record_acceptance(writer: Writer, kinds: Iterable[str], senses: Sequence[Sense]) -> None:
+    """Accepts, within the writer's change, conflicts of these kinds between these senses as they are."""
+    rows = [(writer.journal.change, kind, sense.id, stored(_said(sense))) for kind in kinds for sense in senses]
+    writer.db.conn.executemany(_ADD, rows)
+
+
+def withdraw(writer: Writer, change: int) -> list[int]:
+    """Has what a change accepted looked at again; the numbers of the senses it was about."""
+    senses = [row[0] for row in writer.db.conn.execute(_OF_CHANGE, (change,))]
+    writer.db.conn.execute(_WITHDRAW, (change,))
+    return senses
+
+
+def acceptances_by_sense(
+    connections: Connections, principal: Principal, found: Iterable[SenseWarning]
+) -> Mapping[int, list[Acceptance]]:
+    """What was accepted about the senses of these conflicts, as far as the principal may read it, the latest first."""
+    about = {number for one in found for number in one.senses}
+    rows = [row for row in connections.select(_ALL) if row["sense"] in about and may_read_entry(principal, row)]
+    numbers = json.dumps(sorted({row["sense"] for row in rows}))
+    now = {row["id"]: _said(sense_of(row)) for row in connections.select(_NOW, numbers=numbers)}
+    made: dict[tuple[int, str], Acceptance] = {}
+    by_sense: defaultdict[int, list[Acceptance]] = defaultdict(list)
+    for row in rows:
+        # A sense that says another thing is out; once it says the same again (an edit rolled back), it is in again.
+        if loaded(row["said"]) != now.get(row["sense"]):
+            continue
+        told = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])
+        one = made.setdefault((row["change"], row["accepted"]), Acceptance(*told))
+        if row["sense"] not in one.senses:
+            one.senses.add(row["sense"])
+            by_sense[row["sense"]].append(one)
+    return by_sense
+
+
+def _said(sense: Sense) -> Snapshot:
+    kept = snapshot_of_sense(sense)
+    return {name: kept[name] for name in _SAID}

@@ -1,0 +1,137 @@
+"""Puts many senses into the glossary within one change: the same as one after the other, several times as fast.
+
+New senses are numbered here (the transaction holds the write lock, so nobody else can take a number) and written by the
+thousands; those that are there already are read by the hundreds, and written only where they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.inputs import SenseInput, said
+from argot.jargon_db.store.journal import Place
+from argot.jargon_db.store.rows import store_audience
+from argot.jargon_db.store.search_words import search_row
+from argot.jargon_db.store.snapshots import snapshot_of_sense
+from argot.jargon_db.store.writer import Outcome, Writer
+from argot.types import Context, Sense
+
+_BATCH = 1_000
+_TERM = "SELECT id FROM terms WHERE spelling = ?"
+_SENSE = "SELECT id FROM senses WHERE term = ? AND context = ? AND expansion = ? AND NOT removed"
+_ADD_TERM = "INSERT INTO terms (id, spelling, key) VALUES (?, ?, ?)"
+_ADD_SENSE = (
+    "INSERT INTO senses (id, term, context, expansion, description, notes, owner, status, audience, review_by, created,"
+    " updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_ADD_ALIAS = "INSERT INTO aliases (sense, place, spelling, key) VALUES (?, ?, ?, ?)"
+_Row = tuple[Any, ...]
+
+
+class BulkWriter:
+    """Within the change of a `Writer`. `outcomes` says what happened to each sense, `made` which contexts were made."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.outcomes: dict[int, Outcome] = {}
+        self.made: list[str] = []
+        self._writer = writer
+        self._conn = writer.db.conn
+        self._next_term = self._after("terms")
+        self._next_sense = self._after("senses")
+        self._terms: dict[str, tuple[int, bool]] = {}
+        self._new: dict[tuple[int, int, str], int] = {}
+        self._term_rows: list[_Row] = []
+        self._sense_rows: list[_Row] = []
+        self._alias_rows: list[_Row] = []
+
+    def put(self, senses: Iterable[SenseInput]) -> Iterator[int]:
+        """Adds and updates checked senses; tells after each batch how many are done. Equal senses count once.
+
+        Raises:
+            NotAllowed: one of them, or its context, is not the writer's to read or to manage.
+        """
+        waiting, done = iter(senses), 0
+        while batch := list(islice(waiting, _BATCH)):
+            self._put_batch(batch)
+            done += len(batch)
+            yield done
+
+    def _put_batch(self, batch: list[SenseInput]) -> None:
+        known: list[tuple[int, SenseInput]] = []
+        for given in batch:
+            context, outcome = self._writer.context_for(given.context)
+            if outcome == "added":
+                self.made.append(given.context)
+            number = self._number(given, context)
+            if number is None:
+                self._add(given, context)
+            else:
+                known.append((number, given))
+        self._write()
+        self._update(known)
+
+    def _number(self, given: SenseInput, context: Context) -> int | None:
+        """The number of the sense if it is there, or was added a moment ago."""
+        term, is_new = self._term(given.term)
+        number = self._new.get((term, context.id, given.expansion))
+        if number is None and not is_new:
+            row = self._conn.execute(_SENSE, (term, context.id, given.expansion)).fetchone()
+            number = None if row is None else row[0]
+        return number
+
+    def _term(self, spelling: str) -> tuple[int, bool]:
+        """The number of a term, and whether this change made it."""
+        known = self._terms.get(spelling)
+        if known is None:
+            row = self._conn.execute(_TERM, (spelling,)).fetchone()
+            if row is None:
+                known = (self._next_term, True)
+                self._next_term += 1
+                self._term_rows.append((known[0], spelling, normalise(spelling)))
+            else:
+                known = (row[0], False)
+            self._terms[spelling] = known
+        return known
+
+    def _add(self, given: SenseInput, context: Context) -> None:
+        number, now = self._next_sense, self._writer.now
+        self._next_sense += 1
+        term = self._terms[given.term][0]
+        wanted = Sense(number, given.term, context.name, given.expansion, **said(given))
+        rest = (wanted.description, wanted.notes, wanted.owner, wanted.status, store_audience(wanted.audience))
+        self._sense_rows.append((number, term, context.id, wanted.expansion, *rest, wanted.review_by, now, now))
+        for place, alias in enumerate(wanted.aliases):
+            self._alias_rows.append((number, place, alias, normalise(alias)))
+        at = Place(normalise(wanted.term), context.id)
+        self._writer.journal.record("sense", number, None, (at, snapshot_of_sense(wanted)))
+        self._writer.journal.index(search_row(number, wanted))
+        self._new[term, context.id, given.expansion] = number
+        self.outcomes[number] = "added"
+
+    def _write(self) -> None:
+        for sql, rows in (
+            (_ADD_TERM, self._term_rows),
+            (_ADD_SENSE, self._sense_rows),
+            (_ADD_ALIAS, self._alias_rows),
+        ):
+            self._conn.executemany(sql, rows)
+            rows.clear()
+
+    def _update(self, known: list[tuple[int, SenseInput]]) -> None:
+        """A sense that is named twice is read again, for the second says something of what the first made of it."""
+        stored = self._writer.senses([number for number, _ in known])
+        for number, given in known:
+            found = stored.get(number) or self._writer.sense(number)
+            assert found is not None
+            outcome = self._writer.update(found, given)
+            if outcome == "updated":
+                stored.pop(number, None)
+            if self.outcomes.get(number) != "added":
+                self.outcomes[number] = outcome if outcome != "unchanged" else self.outcomes.get(number, outcome)
+
+    def _after(self, table: str) -> int:
+        row = self._conn.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()  # noqa: S608
+        return int(row[0])

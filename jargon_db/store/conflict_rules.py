@@ -1,0 +1,181 @@
+"""What stands against what among senses: rules that look at groups of senses which share a key.
+
+They see only what they are given, so a warning never tells of a sense that was not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.lookup.words import is_ordinary_word
+from argot.types import Sense
+
+WarningKind = Literal[
+    "duplicate",
+    "conflicting_expansion",
+    "same_elsewhere",
+    "alias_collides",
+    "ordinary_word",
+    "expansion_is_term",
+    "alias_is_term",
+    "review_due",
+]
+
+_MANY = 5
+_MOST_SHOWN = 200
+"""Characters of an expansion that a message shows; it may have 10,000."""
+_WORST_FIRST: dict[WarningKind, int] = {
+    "conflicting_expansion": 0,
+    "duplicate": 1,
+    "alias_collides": 2,
+    "review_due": 3,
+    "same_elsewhere": 4,
+    "expansion_is_term": 5,
+}
+"""What is worth acting on later; the other kinds say something while one writes, and harm nothing once it is saved."""
+
+
+@dataclass(frozen=True, slots=True)
+class SenseWarning:
+    """One thing to look at, and the ids of the stored senses it is about."""
+
+    kind: WarningKind
+    message: str
+    senses: tuple[int, ...] = ()
+
+
+class Entry(NamedTuple):
+    """What a sense's conflicts depend on, with the keys that are stored: `aliases` are (spelling, key)."""
+
+    id: int
+    term: str
+    key: str
+    context: str
+    context_key: str
+    expansion: str
+    owner: str
+    review_by: str | None
+    aliases: Sequence[tuple[str, str]]
+
+
+def conflicts_of(one: Entry, others: Iterable[Entry]) -> list[SenseWarning]:
+    """What speaks against a sense beside these others."""
+    return [warning for warning in (*_grouped([*others, one]), *_alone(one)) if one.id in warning.senses]
+
+
+def conflicts_among(senses: Sequence[Entry], today: str) -> list[SenseWarning]:
+    """What stands against what among these, and whose review is due by `today`: the worst first, and only what somebody
+    can act on. A term may well be an ordinary word, or have an alias that does nothing.
+    """
+    singly = (warning for sense in senses for warning in (*_alone(sense), *_due(sense, today)))
+    found = (warning for warning in (*_grouped(senses), *singly) if warning.kind in _WORST_FIRST)
+    return sorted(found, key=lambda warning: _WORST_FIRST[warning.kind])
+
+
+def entry_of_sense(sense: Sense) -> Entry:
+    aliases = [(alias, normalise(alias)) for alias in sense.aliases]
+    keys = (sense.term, normalise(sense.term), sense.context, normalise(sense.context))
+    return Entry(sense.id, *keys, sense.expansion, sense.owner, sense.review_by, aliases)
+
+
+def _grouped(senses: Iterable[Entry]) -> Iterator[SenseWarning]:
+    by_term: defaultdict[str, list[Entry]] = defaultdict(list)
+    by_alias: defaultdict[str, list[Entry]] = defaultdict(list)
+    for sense in senses:
+        by_term[sense.key].append(sense)
+        for key in dict.fromkeys(key for _, key in sense.aliases):
+            by_alias[key].append(sense)
+    for key, group in by_term.items():
+        if key and len(group) > 1:
+            yield from _of_one_term(group)
+    for key, holders in by_alias.items():
+        if len(holders) > 1 or key in by_term:
+            yield from _of_one_alias(key, holders, by_term.get(key, []))
+
+
+def _of_one_term(group: list[Entry]) -> Iterator[SenseWarning]:
+    term = group[0].term
+    by_context: defaultdict[str, list[Entry]] = defaultdict(list)
+    by_meaning: defaultdict[str, list[Entry]] = defaultdict(list)
+    for sense in group:
+        by_context[sense.context_key].append(sense)
+        by_meaning[normalise(sense.expansion)].append(sense)
+    for alike in by_context.values():
+        meanings = list(dict.fromkeys(normalise(sense.expansion) for sense in alike))
+        for meaning in meanings:
+            same = [sense for sense in alike if normalise(sense.expansion) == meaning]
+            if len(same) > 1:
+                message = (
+                    f"'{term}' has the meaning {_quoted(same[0].expansion)} {len(same)} times in '{same[0].context}'."
+                )
+                yield SenseWarning("duplicate", message, _ids(same))
+        if len(meanings) > 1:
+            message = f"'{term}' means several things in '{alike[0].context}': {_listed(s.expansion for s in alike)}."
+            yield SenseWarning("conflicting_expansion", message, _ids(alike))
+    for meaning, alike in by_meaning.items():
+        if meaning and len({sense.context_key for sense in alike}) > 1:
+            contexts = _listed(sense.context for sense in alike)
+            message = f"'{term}' means {_quoted(alike[0].expansion)} in several contexts: {contexts}."
+            yield SenseWarning("same_elsewhere", message, _ids(alike))
+
+
+def _of_one_alias(key: str, holders: list[Entry], terms: list[Entry]) -> Iterator[SenseWarning]:
+    others = [sense for sense in terms if any(holder.key != key for holder in holders)]
+    told = {holder.key for holder in holders if holder.key != key}
+    if not others and len(told) < 2:
+        return
+    alias = next(one for one, its_key in holders[0].aliases if its_key == key)
+    names = _listed(sense.term for sense in holders)
+    if others:
+        message = f"'{alias}' is an alias of {names}, and a term itself: it leads to both."
+    else:
+        message = f"'{alias}' is an alias of several terms: {names}."
+    yield SenseWarning("alias_collides", message, _ids([*holders, *others]))
+
+
+def _alone(sense: Entry) -> Iterator[SenseWarning]:
+    key = sense.key
+    if key and " " not in key and is_ordinary_word(key):
+        how = (
+            "it is only recognised in capitals"
+            if sense.term.isupper()
+            else "questions that mean the word will meet it too"
+        )
+        yield SenseWarning("ordinary_word", f"'{sense.term}' is an ordinary English word: {how}.", (sense.id,))
+    if key and _may_be(sense.expansion, key) and normalise(sense.expansion) == key:
+        yield SenseWarning("expansion_is_term", f"The expansion of '{sense.term}' says no more than it.", (sense.id,))
+    if key and (own := next((spelling for spelling, alias in sense.aliases if alias == key), None)) is not None:
+        if is_ordinary_word(key) and own != sense.term:
+            message = f"With the alias '{own}', the ordinary word is read as '{sense.term}' where it is written so."
+        else:
+            message = f"'{sense.term}' is its own alias; spellings like it are recognised anyway."
+        yield SenseWarning("alias_is_term", message, (sense.id,))
+
+
+def _may_be(text: str, key: str) -> bool:
+    """Whether a text may have this key: a look at one letter, which is enough for nearly all."""
+    return not (text.isascii() and text.isprintable()) or text.lstrip()[:1].lower() == key[:1]
+
+
+def _due(sense: Entry, today: str) -> Iterator[SenseWarning]:
+    if sense.review_by is not None and sense.review_by <= today:
+        whose = f" by {sense.owner}" if sense.owner else ""
+        message = f"'{sense.term}' in '{sense.context}' was to be reviewed{whose} until {sense.review_by}."
+        yield SenseWarning("review_due", message, (sense.id,))
+
+
+def _ids(senses: Iterable[Entry]) -> tuple[int, ...]:
+    return tuple(sorted({sense.id for sense in senses}))
+
+
+def _listed(names: Iterable[str]) -> str:
+    each = [_quoted(name) for name in dict.fromkeys(names)]
+    return ", ".join(each[:_MANY]) + (f" and {len(each) - _MANY} more" if len(each) > _MANY else "")
+
+
+def _quoted(name: str) -> str:
+    return f"'{name if len(name) <= _MOST_SHOWN else name[:_MOST_SHOWN] + '...'}'"

@@ -1,0 +1,176 @@
+"""The conflicts of a glossary: what a manager should know before a sense is saved, what stands against what, and what
+was accepted as it is.
+
+Only senses one may read are ever looked at, so a warning never tells of a hidden one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+
+from argot.errors import InvalidInput, NotFound
+from argot.jargon_db.lookup.views import Guards, Views
+from argot.jargon_db.store.accepted_conflicts import Accepted, acceptances_by_sense, record_acceptance
+from argot.jargon_db.store.conflict_rules import (
+    Entry,
+    SenseWarning,
+    WarningKind,
+    conflicts_among,
+    conflicts_of,
+    entry_of_sense,
+)
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.history import History
+from argot.jargon_db.store.history_entries import ChangeSet
+from argot.jargon_db.store.inputs import SenseInput, clean_aliases
+from argot.jargon_db.store.rows import keys_json, may_read, readable, sense_of
+from argot.jargon_db.store.senses import seen_sense
+from argot.types import Principal, Sense
+
+_LIVE = """
+SELECT senses.id, terms.spelling, terms.key, contexts.name, contexts.key, senses.expansion, senses.owner,
+       senses.review_by, senses.audience, contexts.audience
+FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
+WHERE NOT senses.removed AND senses.status <> 'retired' ORDER BY terms.key, contexts.key, senses.id
+"""
+_ALIASES = "SELECT sense, spelling, key FROM aliases ORDER BY sense, place"
+_RELATED = """
+SELECT * FROM sense_rows
+WHERE status <> 'retired' AND id IN (
+    SELECT senses.id FROM json_each(:keys) AS wanted JOIN terms ON terms.key = json_extract(wanted.value, '$[2]')
+        JOIN senses ON senses.term = terms.id
+    UNION SELECT aliases.sense FROM json_each(:keys) AS wanted
+        JOIN aliases ON aliases.key = json_extract(wanted.value, '$[2]')
+) ORDER BY key, context_key, id
+"""
+_NEVER_ACCEPTED: frozenset[WarningKind] = frozenset(["review_due"])
+
+
+@dataclass(frozen=True, slots=True)
+class FoundConflicts:
+    """The conflicts of a glossary: those to look at, and those that were accepted."""
+
+    open: tuple[SenseWarning, ...]
+    accepted: tuple[Accepted, ...]
+
+
+class Conflicts:
+    """Warns of conflicts, and tells those to look at from those that were accepted."""
+
+    def __init__(self, connections: Connections, history: History, views: Views) -> None:
+        self._connections = connections
+        self._history = history
+        self._views = views
+        self._kept: tuple[tuple[int, Guards, str], FoundConflicts] | None = None
+
+    def warnings(self, principal: Principal, given: SenseInput, sense_id: int | None = None) -> list[SenseWarning]:
+        """What speaks against saving this, as a new sense or in the place of `sense_id`. It need not be complete."""
+        one = entry_of_sense(_as_sense(given, sense_id or 0))
+        keys = [key for key in dict.fromkeys((one.key, *(key for _, key in one.aliases))) if key]
+        rows = self._connections.select(_RELATED, keys=keys_json([(0, 0, key) for key in keys]))
+        others = [entry_of_sense(sense_of(row)) for row in readable(rows, principal) if row["id"] != one.id]
+        return [_without_unsaved(warning) for warning in conflicts_of(one, others)]
+
+    def find(self, principal: Principal, *, today: str | None = None) -> FoundConflicts:
+        """All conflicts over every draft and approved sense, and the senses whose review is due: the worst first.
+
+        Kept until the glossary or the day is another: in a large glossary it takes seconds to find.
+
+        Args:
+            today: an ISO date, by which reviews are due.
+        """
+        day = today or datetime.now(UTC).date().isoformat()
+        standing = (*self._views.standing(principal), day)
+        kept = self._kept
+        if kept is None or kept[0] != standing:
+            kept = self._kept = (standing, self._found(principal, day))
+        return kept[1]
+
+    def open(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:
+        """The conflicts that nobody accepted, and the senses whose review is due: the worst first."""
+        return list(self.find(principal, today=today).open)
+
+    def accepted(self, principal: Principal) -> list[Accepted]:
+        """The conflicts that were accepted, the latest first."""
+        return list(self.find(principal).accepted)
+
+    def accept(self, by: Principal, kind: str, senses: Sequence[tuple[int, int]], why: str = "") -> int:
+        """Accepts a conflict: of this kind, between these senses, each named with the version that was seen.
+
+        Returns the change's number; rolled back, the conflict is to be looked at again.
+
+        Raises:
+            NotFound: there is no such open conflict, or not for `by`.
+            Conflict: one of the senses was saved in the meantime; nothing was changed.
+            NotAllowed: the context of one of them is not `by`'s to manage.
+            InvalidInput: it is a review that is due, which a new date settles.
+        """
+        if kind in _NEVER_ACCEPTED:
+            raise InvalidInput("A review that is due is settled by a new date, or by retiring the sense.")
+        numbers = {number for number, _ in senses}
+        if not any(one.kind == kind and set(one.senses) == numbers for one in self.open(by)):
+            raise NotFound("There is no such conflict any more. Conflicts lists those there are.")
+        with self._connections.changing(by, "let stand", why=why, name=kind) as writer:
+            seen = [seen_sense(writer, by, sense_id, version) for sense_id, version in dict(senses).items()]
+            for sense in seen:
+                writer.record_unchanged(sense)
+            record_acceptance(writer, [kind], seen)
+            return writer.journal.change
+
+    def reopen(self, by: Principal, change: int, why: str = "") -> ChangeSet:
+        """Has what a change accepted looked at again: the change is rolled back.
+
+        Raises:
+            NotFound: it accepted nothing that `by` may know of.
+            InvalidInput: it also changed a sense, so that more than this would be taken back.
+            NotAllowed: the context of one of its senses is not `by`'s to manage.
+        """
+        found = next((one for one in self.accepted(by) if one.change == change), None)
+        if found is None:
+            raise NotFound(f"Change {change} lets no conflict stand. Accepted conflicts name the changes that do.")
+        if not found.alone:
+            raise InvalidInput(
+                f"Change {change} also changed a meaning ({found.kind}). Retire one of the meanings, or roll the change"
+                " back with all it did."
+            )
+        return self._history.roll_back(by, change, why=why)
+
+    def _found(self, principal: Principal, day: str) -> FoundConflicts:
+        found = conflicts_among(self._live(principal), day)
+        acceptances = acceptances_by_sense(self._connections, principal, found)
+        open_: list[SenseWarning] = []
+        accepted: list[Accepted] = []
+        for one in found:
+            by = next((each for each in acceptances.get(one.senses[0], ()) if each.covers(one)), None)
+            if by is None:
+                open_.append(one)
+            else:
+                accepted.append(Accepted(one, by.change, by.at, by.who, by.why, by.kind))
+        return FoundConflicts(tuple(open_), tuple(sorted(accepted, key=lambda one: -one.change)))
+
+    def _live(self, principal: Principal) -> list[Entry]:
+        reader = self._connections.reader()
+        aliases: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+        for sense, spelling, key in reader.execute(_ALIASES):
+            aliases[sense].append((spelling, key))
+        passes = cache(partial(may_read, principal))
+        return [Entry._make((*row[:8], aliases.get(row[0], ()))) for row in reader.execute(_LIVE) if passes(*row[8:])]
+
+
+def _as_sense(given: SenseInput, number: int) -> Sense:
+    return Sense(
+        number,
+        given.term.strip(),
+        given.context.strip(),
+        given.expansion.strip(),
+        aliases=clean_aliases(given.aliases or ()),
+    )
+
+
+def _without_unsaved(warning: SenseWarning) -> SenseWarning:
+    """Names stored senses alone: what is not saved yet has the number 0."""
+    return SenseWarning(warning.kind, warning.message, tuple(one for one in warning.senses if one))

@@ -1,0 +1,118 @@
+"""Contexts: the teams, products and fields in which terms have their meaning, and saving one without losing a word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from argot.errors import Conflict, InvalidInput, NotFound
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import is_storable, names_context
+from argot.jargon_db.store.rows import context_of, may_read, select
+from argot.jargon_db.store.writer import Writer
+from argot.types import Audience, Context, Principal
+
+_ALL = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"
+_ONE = "SELECT * FROM contexts WHERE NOT removed AND id = :id"
+
+
+class Contexts:
+    """The contexts of one glossary."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def all(self, principal: Principal) -> list[Context]:
+        """The contexts the principal may know, by name."""
+        return [context_of(row) for row in self._connections.select(_ALL) if may_read(principal, row["audience"])]
+
+    def get(self, principal: Principal, context_id: int) -> Context:
+        """One context by its id.
+
+        Raises:
+            NotFound: there is none, or not for this principal.
+        """
+        for row in self._connections.select(_ONE, id=context_id):
+            if may_read(principal, row["audience"]):
+                return context_of(row)
+        raise _no_context(context_id)
+
+    def add(
+        self,
+        name: str,
+        description: str = "",
+        contact: str = "",
+        audience: Audience | None = None,
+        *,
+        new: bool = False,
+        by: Principal | None = None,
+        why: str = "",
+    ) -> Context:
+        """Adds a context, or updates one: an argument that is left out (or empty) changes nothing. `new`: only adds.
+
+        Raises:
+            InvalidInput: the name is empty or too long.
+            NotAllowed: it is there, and not `by`'s to read or to manage; or it is not, and `by` does not manage all.
+            Conflict: it is there, and a `new` one is wanted; `current` is it.
+        """
+        if not names_context(name):
+            raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
+        _require_storable(name, description, contact)
+        with self._connections.changing(by, "context", why=why) as writer:
+            found = writer.existing_context(name) if new else None
+            if found is not None:
+                raise Conflict(f"There is a context '{found.name}' already. Change that one instead.", current=found)
+            return writer.put_context(name, description or None, contact or None, audience)[0]
+
+    def save(
+        self,
+        by: Principal,
+        context_id: int,
+        *,
+        version: int,
+        description: str | None = None,
+        contact: str | None = None,
+        audience: Audience | None = None,
+        why: str = "",
+    ) -> Context:
+        """Changes what is given of the context, also to nothing, if it is still in the version that was seen.
+
+        Raises:
+            Conflict: somebody saved it in the meantime; nothing was changed, and `current` is what is stored.
+            NotFound: there is no such context, or not for `by`.
+            NotAllowed: it is not `by`'s to manage.
+            InvalidInput: a text cannot be stored.
+        """
+        _require_storable(description or "", contact or "")
+        with self._connections.changing(by, "context", why=why) as writer:
+            found = _seen(writer, by, context_id, version)
+            given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
+            wanted = replace(found, **{name: value for name, value in given.items() if value is not None})
+            return found if wanted == found else writer.set_context(found, wanted)
+
+
+def _seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
+    """The context as it is stored, which is as it was seen."""
+    rows = select(writer.db.conn, _ONE, {"id": context_id})
+    found = next((context_of(row) for row in rows if may_read(by, row["audience"])), None)
+    if found is None:
+        raise _no_context(context_id)
+    writer.require_managed(found.name)
+    if found.version != version:
+        raise Conflict(
+            f"The context '{found.name}' was saved by somebody else since you opened it (you saw version {version}, it"
+            f" is at {found.version}). Nothing of yours was stored: compare, and save again.",
+            current=found,
+        )
+    return found
+
+
+def _no_context(context_id: int) -> NotFound:
+    return NotFound(f"There is no context {context_id}. The list of contexts shows those there are.")
+
+
+def _require_storable(*texts: str) -> None:
+    if not all(map(is_storable, texts)):
+        raise InvalidInput(
+            "A text of the context holds half of a surrogate pair, which is no character; type it again."
+        )

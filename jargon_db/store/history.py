@@ -1,0 +1,139 @@
+"""The history: who changed what, when and why, as far as the principal may know it, and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from argot.errors import Conflict, InvalidInput
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.history_entries import GUARDS, ChangeSet, HistoryEntry, entry_of, may_read_entry
+from argot.jargon_db.store.rollback import reopen_conflicts, steps_of_change, steps_of_term, take
+from argot.jargon_db.store.rows import Row
+from argot.types import Principal
+
+_ALL = "SELECT * FROM history_rows ORDER BY id DESC"
+_OF_ROW = "SELECT * FROM history_rows WHERE subject = :subject AND row = :row ORDER BY id DESC"
+_OF_CHANGE = "SELECT * FROM history_rows WHERE change = :change ORDER BY id"
+_OF_TERM = """
+SELECT * FROM history_rows
+WHERE subject = 'sense' AND row IN (
+    SELECT row FROM history WHERE subject = 'sense' AND key = :key
+    UNION SELECT row FROM history WHERE subject = 'sense' AND key_was = :key
+) ORDER BY id DESC
+"""
+_CHANGES = """
+SELECT changes.*, (SELECT max(later.id) FROM changes AS later WHERE later.undoes = changes.id) AS undone_by
+FROM changes ORDER BY id DESC
+"""
+_READABLE_ROWS = f"""
+SELECT count(*) AS rows, {", ".join(GUARDS)} FROM history_rows WHERE change = :change GROUP BY {", ".join(GUARDS)}
+"""  # noqa: S608
+_NAMED = 3
+"""Terms named with a change."""
+
+
+class History:
+    """Every change to one glossary: who, when, why, and each row before and after."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def entries(
+        self,
+        principal: Principal,
+        *,
+        term: str | None = None,
+        sense_id: int | None = None,
+        context_id: int | None = None,
+        change: int | None = None,
+        limit: int | None = 200,
+    ) -> list[HistoryEntry]:
+        """What happened, newest first: to every sense that ever had this term, to one sense, to one context, in one
+        change, or at all.
+
+        An entry is for those who may read the sense and its context, as they are guarded now and as they were then.
+        """
+        found: list[HistoryEntry] = []
+        for row in self._history_rows(term, sense_id, context_id, change):
+            if limit is not None and len(found) >= limit:
+                break
+            if may_read_entry(principal, row):
+                found.append(entry_of(row))
+        return found
+
+    def changes(self, principal: Principal, limit: int = 50) -> list[ChangeSet]:
+        """The changes of which the principal may read at least one row, newest first."""
+        found: list[ChangeSet] = []
+        for row in self._connections.select(_CHANGES):
+            if len(found) >= limit:
+                break
+            rows = row["rows"] if principal.sees_all else self._readable_rows(principal, row["id"])
+            if rows:
+                found.append(ChangeSet(**{**row, "rows": rows}, about=self._about(principal, row["id"])))
+        return found
+
+    def roll_back(
+        self,
+        by: Principal,
+        change: int | None = None,
+        *,
+        term: str | None = None,
+        moment: str | int | None = None,
+        why: str = "",
+        force: bool = False,
+    ) -> ChangeSet:
+        """Undoes a change (an import, say); or sets every sense of a term to how it was at a moment.
+
+        The moment is a date or time in ISO form (UTC unless it says otherwise), or a change: as it was right after.
+        With `force`, what was changed since is overwritten; history keeps it, so that this can be undone too.
+
+        Raises:
+            NotFound: there is no such change or term, or not for `by`.
+            NotAllowed: a row of it is not `by`'s to read or to manage.
+            Conflict: a row was changed since, or its place is taken; the message names them. Nothing was changed.
+            InvalidInput: it is neither a change, nor a term with a moment.
+        """
+        if change is not None and term is None:
+            steps, reason = partial(steps_of_change, change=change, force=force), f"Change {change} rolled back."
+        elif term is not None and moment is not None and change is None:
+            when = f"after change {moment}" if isinstance(moment, int) else f"at {moment}"
+            steps, reason = partial(steps_of_term, term=term, moment=moment), f"'{term}' as it was {when}."
+        else:
+            raise InvalidInput("Say which change to roll back, or a term and the moment to take it back to.")
+        with self._connections.changing(by, "roll back", why=why or reason, undoes=change) as writer:
+            found = steps(writer, by)
+            take(writer, found)
+            if change is not None:
+                reopen_conflicts(writer, change, found)
+            if not writer.journal.rows:
+                raise Conflict("There is nothing to roll back: everything is as it was then.")
+        return next(one for one in self.changes(by) if one.id == writer.number)
+
+    def _about(self, principal: Principal, change: int) -> tuple[str, ...]:
+        names: dict[str, None] = {}
+        for row in self._connections.select(_OF_CHANGE, change=change):
+            if len(names) >= _NAMED:
+                break
+            if may_read_entry(principal, row):
+                entry = entry_of(row)
+                names[entry.term or entry.context] = None
+        return tuple(names)
+
+    def _history_rows(
+        self, term: str | None, sense_id: int | None, context_id: int | None, change: int | None
+    ) -> Iterator[Row]:
+        if change is not None:
+            return self._connections.select(_OF_CHANGE, change=change)
+        if sense_id is not None:
+            return self._connections.select(_OF_ROW, subject="sense", row=sense_id)
+        if context_id is not None:
+            return self._connections.select(_OF_ROW, subject="context", row=context_id)
+        return (
+            self._connections.select(_ALL) if term is None else self._connections.select(_OF_TERM, key=normalise(term))
+        )
+
+    def _readable_rows(self, principal: Principal, change: int) -> int:
+        groups = self._connections.select(_READABLE_ROWS, change=change)
+        return sum(row["rows"] for row in groups if may_read_entry(principal, row))

@@ -1,0 +1,82 @@
+"""Entries of the history as values, and who may read one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from argot.jargon_db.store.rows import Row, may_read
+from argot.jargon_db.store.snapshots import Snapshot, loaded
+from argot.types import Principal
+
+GUARDS = (
+    "audience",
+    "audience_was",
+    "context_audience",
+    "context_was_audience",
+    "audience_now",
+    "context_audience_now",
+)
+"""Columns of `history_rows`: the audiences that guarded an entry then, and guard its sense and context now."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One row of one change. `before` is None where it was added, `after` where it was removed.
+
+    `kind` is the change's ("edit", "import", "roll back", ...). `sense_id` is None where a context was changed.
+    """
+
+    change: int
+    at: str
+    who: str
+    why: str
+    kind: str
+    term: str
+    context: str
+    before: Snapshot | None
+    after: Snapshot | None
+    sense_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """All that was changed in one go. `rows` counts those one may read; `name` is that of an imported file, or
+    the kind of a conflict that is let stand.
+
+    `undoes` is the change this one rolled back, `undone_by` the last one that rolled this one back. `about` are the
+    first terms (or contexts) it changed, as far as one may read them.
+    """
+
+    id: int
+    at: str
+    who: str
+    why: str
+    kind: str
+    name: str
+    rows: int
+    undoes: int | None = None
+    undone_by: int | None = None
+    about: tuple[str, ...] = ()
+
+
+def may_read_entry(principal: Principal, row: Row) -> bool:
+    """Whether everything that guarded the row then, and guards its sense and context now, lets the principal pass."""
+    return may_read(principal, *(row[name] for name in GUARDS if row[name] is not None))
+
+
+def entry_of(row: Row) -> HistoryEntry:
+    before, after = loaded(row["before"]), loaded(row["after"])
+    told: dict[str, Any] = after or before or {}
+    return HistoryEntry(
+        change=row["change"],
+        at=row["at"],
+        who=row["who"],
+        why=row["why"],
+        kind=row["kind"],
+        term=told.get("term", ""),
+        context=told["context"],
+        before=before,
+        after=after,
+        sense_id=row["row"] if row["subject"] == "sense" else None,
+    )

@@ -1,0 +1,174 @@
+"""What callers and files say about a sense, and what is wrong with it before anything is stored."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from argot.errors import InvalidInput
+from argot.jargon_db.lookup.normalise import normalise
+from argot.types import Audience, SenseStatus
+
+MAX_TERM_CHARS = 200
+MAX_EXPANSION_CHARS = 10_000
+_LIMITS = {"expansion": MAX_EXPANSION_CHARS, "context": MAX_TERM_CHARS, "owner": MAX_TERM_CHARS}
+_MOST_SHOWN = 80
+STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class SenseInput:
+    """What a caller or a row of a file says about one sense. `None`: nothing said, an existing value stays.
+
+    An empty `review_by` takes the review date away.
+    """
+
+    term: str
+    context: str
+    expansion: str
+    description: str | None = None
+    notes: str | None = None
+    aliases: tuple[str, ...] | None = None
+    owner: str | None = None
+    status: SenseStatus | None = None
+    audience: Audience | None = None
+    review_by: str | None = None
+
+
+def checked(given: SenseInput) -> SenseInput:
+    """The input, trimmed.
+
+    Raises:
+        InvalidInput: term or expansion is empty, the term is too long, or a text cannot be stored.
+    """
+    problems = problems_of(given)
+    if problems:
+        raise InvalidInput(
+            f"Nothing was stored for the term {given.term!r}: {'; '.join(text for _, text in problems)}."
+        )
+    return trimmed(given)
+
+
+def trimmed(given: SenseInput) -> SenseInput:
+    """An input without problems, as it is stored."""
+    return SenseInput(
+        given.term.strip(),
+        given.context.strip(),
+        given.expansion.strip(),
+        given.description,
+        given.notes,
+        None if given.aliases is None else clean_aliases(given.aliases),
+        given.owner,
+        given.status,
+        given.audience,
+        given.review_by,
+    )
+
+
+def problems_of(given: SenseInput) -> list[tuple[str, str]]:
+    """(column, what is wrong and what to do) for each field that cannot be stored."""
+    return [] if _is_plainly_good(given) else _problems(given)
+
+
+def _is_plainly_good(given: SenseInput) -> bool:
+    """The usual case, found out fast: an import of 100,000 senses asks twice for each."""
+    short = (given.term, given.context, given.owner or "", *(given.aliases or ()))
+    if given.audience or given.review_by or max(map(len, short)) > MAX_TERM_CHARS:
+        return False
+    if given.status is not None and given.status not in STATUSES:
+        return False
+    if not (normalise(given.term) and names_context(given.context) and given.expansion.strip()):
+        return False
+    text = "".join((*short, given.expansion, given.description or "", given.notes or ""))
+    return len(given.expansion) <= MAX_EXPANSION_CHARS and is_storable(text)
+
+
+def _problems(given: SenseInput) -> list[tuple[str, str]]:
+    problems = []
+    if not normalise(given.term):
+        problems.append(("term", "the term is empty; give the word or abbreviation to be explained"))
+    elif len(given.term.strip()) > MAX_TERM_CHARS:
+        size = len(given.term.strip())
+        problems.append(
+            ("term", f"the term has {size} characters; shorten it to {MAX_TERM_CHARS} and describe it instead")
+        )
+    if not given.expansion.strip():
+        problems.append(("expansion", f"the expansion of {given.term.strip()!r} is empty; say what it stands for"))
+    if not normalise(given.context):
+        problems.append(("context", "the context is empty; name the team or field the term belongs to"))
+    elif not names_context(given.context):
+        problems.append(("context", "'*' stands for every context; name the team or field the term belongs to"))
+    for name in ("term", "context", "expansion", "description", "notes", "owner"):
+        problems += _text_problems(name, getattr(given, name) or "")
+    return problems + _other_problems(given)
+
+
+def _text_problems(name: str, text: str) -> list[tuple[str, str]]:
+    problems = []
+    if len(text) > _LIMITS.get(name, len(text)):
+        problems.append((name, f"it has {len(text):,} characters; shorten it to {_LIMITS[name]:,}"))
+    if not is_storable(text):
+        problems.append((name, "it holds half of a surrogate pair, which is no character; type it again"))
+    return problems
+
+
+def _other_problems(given: SenseInput) -> list[tuple[str, str]]:
+    problems = []
+    for alias in given.aliases or ():
+        if len(alias.strip()) > MAX_TERM_CHARS:
+            problems.append(("aliases", f"an alias has {len(alias)} characters; shorten it to {MAX_TERM_CHARS}"))
+        if not is_storable(alias):
+            problems.append(("aliases", "an alias holds half of a surrogate pair, which is no character"))
+    if given.status is not None and given.status not in STATUSES:
+        problems.append(("status", f"{_cut(given.status)} is no status of a sense. Statuses: {', '.join(STATUSES)}"))
+    if given.review_by and not is_date(given.review_by):
+        problems.append(("review_by", f"{given.review_by!r} is no date; write it like 2027-01-31"))
+    if not all(map(is_storable, given.audience or ())):
+        problems.append(("audience", "a group holds half of a surrogate pair, which is no character"))
+    return problems
+
+
+def _cut(text: str) -> str:
+    return f"'{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}'"
+
+
+def clean_aliases(aliases: Sequence[str]) -> tuple[str, ...]:
+    """Trimmed, without empty ones and doubles, in their order."""
+    return tuple(dict.fromkeys(alias.strip() for alias in aliases if normalise(alias)))
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Several notes as one, with an empty line between; doubles once."""
+    return "\n\n".join(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def is_storable(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else True
+
+
+def is_date(text: str) -> bool:
+    """Whether it is a date as the glossary writes them: 2027-01-31."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def names_context(name: str) -> bool:
+    """Whether a context may be called so. `*` stands for every context where somebody's rights are named."""
+    return bool(normalise(name)) and name.strip() != "*"
+
+
+def context_key(name: str) -> str:
+    return normalise(name)
+
+
+def said(given: SenseInput) -> dict[str, Any]:
+    """What the input says beyond its term, context and expansion."""
+    names = ("description", "notes", "aliases", "owner", "status", "audience", "review_by")
+    found = {name: value for name in names if (value := getattr(given, name)) is not None}
+    if "review_by" in found:
+        found["review_by"] = found["review_by"] or None
+    return found

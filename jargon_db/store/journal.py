@@ -1,0 +1,147 @@
+"""Where every change is written down: one row in `changes`, one in `history` for each row it touched.
+
+Rows are kept back and written by the thousands, so that an import of 100,000 senses stays fast and needs little memory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from argot.jargon_db.store.rows import store_audience
+from argot.jargon_db.store.search_words import SearchRow
+from argot.jargon_db.store.snapshots import Snapshot, stored
+
+ChangeKind = Literal[
+    "edit", "draft", "approve", "retire", "import", "accept", "merge", "context", "let stand", "roll back", "baseline"
+]
+SYSTEM = "argot"
+"""Who changes are put down to that no person asked for."""
+
+_BATCH = 2_000
+_SEARCH_BATCH = 25_000
+"""Larger, for SQLite writes out what its full-text index holds back whenever another table with triggers is written."""
+_HISTORY = (
+    "INSERT INTO history (change, subject, row, key, key_was, context, context_was, audience, audience_was, before,"
+    " after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_CHANGE = "INSERT INTO changes (id, at, who, why, kind, name, rows, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_FORGET = "DELETE FROM sense_search WHERE rowid = ?"
+_SEARCH = "INSERT INTO sense_search (rowid, term, aliases, expansion, description) VALUES (?, ?, ?, ?, ?)"
+
+
+def moment() -> str:
+    """Now, in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What is said of a change as a whole. `name` is that of an imported file, or the kind of a conflict that is let
+    stand; `undoes` the change rolled back.
+    """
+
+    who: str = SYSTEM
+    why: str = ""
+    kind: ChangeKind = "edit"
+    name: str = ""
+    undoes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a row belonged at one time: the key of its term ("" for a context) and the number of its context."""
+
+    key: str
+    context: int
+
+
+@dataclass(slots=True)
+class Journal:
+    """The history of one transaction. `finish` comes last in it; without it nothing is there."""
+
+    conn: sqlite3.Connection
+    heading: Heading
+    rows: int = 0
+    _change: int | None = None
+    _history: list[tuple[object, ...]] = field(default_factory=list)
+    _search: dict[int, SearchRow] = field(default_factory=dict)
+    _forgotten: list[tuple[int]] = field(default_factory=list)
+
+    def record(
+        self,
+        subject: Literal["sense", "context"],
+        row: int,
+        was: tuple[Place, Snapshot] | None,
+        now: tuple[Place, Snapshot] | None,
+    ) -> None:
+        """One row's change; `was` is None for a new row, `now` for one that is gone."""
+        last = now or was
+        assert last is not None
+        first = was or last
+        audience = store_audience(frozenset(last[1]["audience"]))
+        audience_was = audience if was is None else store_audience(frozenset(first[1]["audience"]))
+        self._history.append(
+            (
+                self.change,
+                subject,
+                row,
+                last[0].key,
+                first[0].key if first[0].key != last[0].key else None,
+                last[0].context,
+                first[0].context if first[0].context != last[0].context else None,
+                audience,
+                audience_was if audience_was != audience else None,
+                stored(was[1] if was else None),
+                stored(now[1] if now else None),
+            )
+        )
+        self.rows += 1
+        if len(self._history) >= _BATCH:
+            self._write_history()
+
+    def index(self, row: SearchRow) -> None:
+        """Puts a new sense into the index of the search box."""
+        self._search[row[0]] = row
+        if len(self._search) + len(self._forgotten) >= _SEARCH_BATCH:
+            self._write_index()
+
+    def forget(self, sense: int) -> None:
+        """Takes a sense out of that index."""
+        self._search.pop(sense, None)
+        self._forgotten.append((sense,))
+        if len(self._search) + len(self._forgotten) >= _SEARCH_BATCH:
+            self._write_index()
+
+    @property
+    def change(self) -> int:
+        """The number of this change: no other can take it, for the transaction holds the write lock."""
+        if self._change is None:
+            row = self.conn.execute("SELECT coalesce(max(id), 0) + 1 FROM changes").fetchone()
+            self._change = int(row[0])
+        return self._change
+
+    def finish(self, at: str | None = None) -> int | None:
+        """Writes what is kept back, and counts the version up once. The change's number; None if there was none."""
+        self._write_history()
+        self._write_index()
+        if not self.rows:
+            return None
+        said = self.heading
+        values = (self.change, at or moment(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
+        self.conn.execute(_CHANGE, values)
+        self.conn.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
+        return self.change
+
+    def _write_history(self) -> None:
+        self.conn.executemany(_HISTORY, self._history)
+        self._history.clear()
+
+    def _write_index(self) -> None:
+        """By number: SQLite's full-text index writes out what it holds back when a number is less than the last."""
+        self.conn.executemany(_FORGET, sorted(self._forgotten))
+        self.conn.executemany(_SEARCH, sorted(self._search.values()))
+        self._forgotten.clear()
+        self._search.clear()

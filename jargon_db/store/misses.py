@@ -1,0 +1,222 @@
+"""Terms that questions used and nobody had defined: what a glossary's managers work through."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from argot.errors import InvalidInput, NotFound
+from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import is_storable
+from argot.jargon_db.store.rows import Row, keys_json, readable
+from argot.jargon_db.store.statements import statement
+from argot.jargon_db.store.usage import week_of
+from argot.jargon_db.store.writer import timestamp
+from argot.types import Principal
+
+MissStatus = Literal["open", "dismissed", "defined"]
+Asker = tuple[str, str, str]
+"""Name of the principal, thread, question."""
+
+_ASKERS = """
+SELECT DISTINCT miss_questions.principal, miss_questions.thread, miss_questions.question
+FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
+WHERE misses.key IN (SELECT value FROM json_each(:keys)) AND miss_questions.told IS NULL
+ORDER BY miss_questions.asked, miss_questions.id
+"""
+_TOLD = """
+UPDATE miss_questions SET told = :now
+WHERE thread = :thread AND told IS NULL
+  AND miss IN (SELECT id FROM misses WHERE key IN (SELECT value FROM json_each(:keys)))
+"""
+_UNTOLD = """
+SELECT misses.term, miss_questions.principal, miss_questions.thread, miss_questions.question, miss_questions.asked
+FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
+WHERE miss_questions.told IS NULL AND miss_questions.principal = :principal
+  AND (:thread IS NULL OR miss_questions.thread = :thread)
+ORDER BY miss_questions.asked, miss_questions.id
+"""
+_SHARED = "SELECT shared FROM miss_questions WHERE principal = :principal AND thread = :thread"
+_SHARE = "UPDATE miss_questions SET shared = :shared WHERE principal = :principal AND thread = :thread"
+_ADD = """
+INSERT INTO miss_questions (miss, question, principal, thread, asked, shared)
+SELECT id, :question, :principal, :thread, :now, :shared FROM misses WHERE key = :key
+ON CONFLICT (miss, thread, question) DO UPDATE SET shared = max(shared, excluded.shared)
+"""
+_BY_WEEK = """
+SELECT misses.term, miss_questions.asked, miss_questions.principal
+FROM misses JOIN miss_questions ON miss_questions.miss = misses.id ORDER BY miss_questions.asked
+"""
+_DISMISS = "UPDATE misses SET dismissed = ?, dismissed_by = ?, why = ? WHERE key = ? AND dismissed IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class MissRecord:
+    """An unknown term: how many questions met it, first and last time (ISO, UTC), and those questions one may read.
+
+    Questions come newest first. `defined`: an approved sense that one may read was written since it was last missed; a
+    term whose senses were there already and were not meant is open. `dismissed`: a manager said that it needs none; it
+    goes on being counted.
+    """
+
+    term: str
+    count: int
+    first: str
+    last: str
+    questions: tuple[str, ...]
+    status: MissStatus = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class UntoldMiss:
+    """A question that met an unknown term, whose asker was not told since what it means. `asked` is ISO, UTC."""
+
+    term: str
+    principal: str
+    thread: str
+    question: str
+    asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class WeekOfMisses:
+    """In how many questions of a week a term was unknown."""
+
+    week: str
+    term: str
+    count: int
+
+
+class Misses:
+    """The unknown terms of one glossary, and the questions that met them.
+
+    A question is its asker's own: others read it only if it was recorded as shared. Managers see every term and its
+    count, for these are their work; who sees all sees all.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def record(self, term: str, principal_name: str, question: str, thread: str, *, shared: bool = False) -> None:
+        """Notes that a question met an unknown term; for the same question of the same thread this happens once.
+
+        `shared`: its asker knows that managers will read it.
+
+        Raises:
+            InvalidInput: the term is empty or cannot be stored.
+        """
+        key = normalise(term)
+        if not key or not all(map(is_storable, (term, principal_name, question, thread))):
+            raise InvalidInput(f"{term!r} cannot be noted as an unknown term.")
+        said = {"question": question, "principal": principal_name, "thread": thread, "shared": int(shared)}
+        with self._connections.writing() as db:
+            add = "INSERT INTO misses (term, key) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
+            db.conn.execute(add, (term.strip(), key))
+            db.conn.execute(_ADD, {**said, "key": key, "now": timestamp()})
+
+    def open(self, principal: Principal) -> list[MissRecord]:
+        """The terms that still need a meaning; otherwise as `find`."""
+        return self.find(principal, "open")
+
+    def find(self, principal: Principal, status: MissStatus | None = None) -> list[MissRecord]:
+        """Unknown terms, most asked first: all of them for managers, for others those of their own questions.
+
+        `status` None: also those that were defined or dismissed since.
+        """
+        asked: dict[str, list[Row]] = {}
+        for row in self._connections.select(statement("misses")):
+            if principal.is_manager or row["principal"] == principal.name:
+                asked.setdefault(row["key"], []).append(row)
+        defined = self._defined(principal, list(asked))
+        found = [
+            _record(rows, principal, defined=defined.get(key, "") >= rows[-1]["asked"]) for key, rows in asked.items()
+        ]
+        wanted = [miss for miss in found if status is None or miss.status == status]
+        return sorted(wanted, key=lambda miss: (-miss.count, miss.term))
+
+    def dismiss(self, by: Principal, term: str, why: str = "") -> None:
+        """Says that the term needs no meaning, for good: asked for again it is counted, but stays dismissed.
+
+        Raises:
+            NotFound: nobody asked for it.
+            NotAllowed: `by` manages no context.
+            InvalidInput: the reason cannot be stored.
+        """
+        with self._connections.changing(by, "edit", why=why) as writer:
+            writer.require_manager()
+            key = normalise(term)
+            if not writer.db.conn.execute("SELECT 1 FROM misses WHERE key = ?", (key,)).fetchone():
+                raise NotFound(f"Nobody has asked for {term!r} in vain.")
+            writer.db.conn.execute(_DISMISS, (writer.now, by.name, why, key))
+
+    def by_week(self, principal: Principal) -> list[WeekOfMisses]:
+        """How often each unknown term was asked for, by week: for managers by everyone, else by oneself."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for row in self._connections.select(_BY_WEEK):
+            if principal.is_manager or row["principal"] == principal.name:
+                counts[week_of(datetime.fromisoformat(row["asked"])), row["term"]] += 1
+        return [WeekOfMisses(week, term, count) for (week, term), count in sorted(counts.items())]
+
+    def askers_of(self, term: str) -> list[Asker]:
+        """Who asked for the term (or its plural) in vain and was not told yet that it has a meaning, first to last.
+
+        For the program to tell them in their threads; no person reads this.
+        """
+        rows = self._connections.select(_ASKERS, keys=json.dumps(self._keys_like(term)))
+        return [(row["principal"], row["thread"], row["question"]) for row in rows]
+
+    def untold(self, principal_name: str, thread: str | None = None) -> list[UntoldMiss]:
+        """The questions of one person that met an unknown term and may have to hear of its meaning, first to last."""
+        return [UntoldMiss(**row) for row in self._connections.select(_UNTOLD, principal=principal_name, thread=thread)]
+
+    def share(self, principal_name: str, thread: str, *, shared: bool = True) -> int:
+        """Lets managers read the questions of this person's thread that met unknown terms, or no more; how many."""
+        values = {"principal": principal_name, "thread": thread, "shared": int(shared)}
+        with self._connections.writing() as db:
+            return db.conn.execute(_SHARE, values).rowcount
+
+    def are_shared(self, principal_name: str, thread: str) -> bool:
+        """Whether managers may read all of this person's questions in this thread that met unknown terms."""
+        rows = list(self._connections.select(_SHARED, principal=principal_name, thread=thread))
+        return bool(rows) and all(row["shared"] for row in rows)
+
+    def mark_told(self, term: str, thread: str) -> None:
+        """The asker was told in this thread; `askers_of` names these questions no more."""
+        keys = json.dumps(self._keys_like(term))
+        with self._connections.writing() as db:
+            db.conn.execute(_TOLD, {"now": timestamp(), "thread": thread, "keys": keys})
+
+    def _keys_like(self, term: str) -> list[str]:
+        """The keys of missed terms that looking up this one's key, or its plural, would answer."""
+        key = normalise(term)
+        return [row["key"] for row in self._connections.select("SELECT key FROM misses") if key in variants(row["key"])]
+
+    def _defined(self, principal: Principal, keys: list[str]) -> dict[str, str]:
+        """When the senses of each term that has any were last changed."""
+        asked = [(number, 0, form) for number, key in enumerate(keys) for form in variants(key)]
+        rows = readable(self._connections.select(statement("look_up"), keys=keys_json(asked)), principal)
+        changed: dict[str, str] = {}
+        for row in rows:
+            key = keys[row["asked"]]
+            changed[key] = max(changed.get(key, ""), row["updated"])
+        return changed
+
+
+def _record(rows: list[Row], principal: Principal, *, defined: bool) -> MissRecord:
+    questions = [
+        row["question"]
+        for row in reversed(rows)
+        if row["question"] and (principal.sees_all or row["principal"] == principal.name or row["shared"])
+    ]
+    return MissRecord(
+        term=rows[0]["term"],
+        count=len(rows),
+        first=rows[0]["asked"],
+        last=rows[-1]["asked"],
+        questions=tuple(dict.fromkeys(questions)),
+        status="defined" if defined else "dismissed" if rows[0]["dismissed"] else "open",
+    )

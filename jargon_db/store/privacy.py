@@ -1,0 +1,94 @@
+"""What the glossary keeps of one person, and taking it out.
+
+Questions that met an unknown term are the asker's own. History is append-only and stays: who made a change is called
+`ERASED` from then on, and so is whoever owned, proposed or decided something.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from argot.jargon_db.store.connections import Connections
+
+ERASED = "erased person"
+
+_ASKED = """
+SELECT misses.term, miss_questions.question, miss_questions.thread, miss_questions.asked, miss_questions.shared
+FROM misses JOIN miss_questions ON miss_questions.miss = misses.id
+WHERE miss_questions.principal = :name ORDER BY miss_questions.asked, miss_questions.id
+"""
+_CHANGED = "SELECT id, at, kind, name, why, rows FROM changes WHERE who = :name ORDER BY id"
+_OWNED = (
+    "SELECT id, spelling AS term, context_name AS context, expansion FROM sense_rows WHERE owner = :name ORDER BY id"
+)
+_PROPOSED = "SELECT id, term, expansion, status, created FROM proposals WHERE created_by = :name ORDER BY id"
+_NAMES = (
+    "UPDATE changes SET who = :erased WHERE who = :name",
+    "UPDATE history SET before = json_set(before, '$.owner', :erased) WHERE json_extract(before, '$.owner') = :name",
+    "UPDATE history SET after = json_set(after, '$.owner', :erased) WHERE json_extract(after, '$.owner') = :name",
+    "UPDATE senses SET owner = :erased WHERE owner = :name",
+    "UPDATE proposals SET created_by = :erased WHERE created_by = :name",
+    "UPDATE proposals SET decided_by = :erased WHERE decided_by = :name",
+    "UPDATE misses SET dismissed_by = :erased WHERE dismissed_by = :name",
+)
+_UNWORDED = """
+UPDATE miss_questions SET question = '', principal = '', thread = 'erased ' || id, shared = 0
+WHERE (asked < :before OR thread = :thread) AND question != ''
+"""
+
+
+class Privacy:
+    """What one glossary keeps of a person: to be handed out, and to be erased."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def kept_of(self, name: str) -> dict[str, list[dict[str, Any]]]:
+        """Questions that met unknown terms, changes, senses owned and meanings proposed by this name."""
+        asked = {"questions": _ASKED, "changes": _CHANGED, "owned_senses": _OWNED, "proposals": _PROPOSED}
+        found = {key: [dict(row) for row in self._connections.select(sql, name=name)] for key, sql in asked.items()}
+        return {key: rows for key, rows in found.items() if rows}
+
+    def erase_person(self, names: Sequence[str]) -> int:
+        """Delete the questions of these names, with terms that nobody else asked for, and call them `ERASED` in what
+        stays; how many questions there were.
+        """
+        gone = 0
+        with self._connections.writing() as db:
+            for name in names:
+                gone += db.conn.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
+                with _history_open(db.conn):
+                    for sql in _NAMES:
+                        db.conn.execute(sql, {"name": name, "erased": ERASED})
+            db.conn.execute(
+                "DELETE FROM misses WHERE dismissed IS NULL AND id NOT IN (SELECT miss FROM miss_questions)"
+            )
+        return gone
+
+    def erase_questions(self, before: str | None = None, *, thread: str | None = None) -> int:
+        """Take wording, asker and thread out of questions that met an unknown term before this moment (ISO, UTC), or
+        were asked in this thread.
+
+        They still count: the queue says how often a term was asked for.
+        """
+        with self._connections.writing() as db:
+            return db.conn.execute(_UNWORDED, {"before": before, "thread": thread}).rowcount
+
+    def scrub(self) -> bool:
+        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        return not self._connections.writer().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+
+@contextmanager
+def _history_open(conn: sqlite3.Connection) -> Iterator[None]:
+    """Lets the append-only tables be updated within this transaction: their triggers are set aside and put back."""
+    sql = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%not_updated'"
+    triggers = conn.execute(sql).fetchall()
+    for name, _ in triggers:
+        conn.execute(f"DROP TRIGGER {name}")
+    yield
+    for _, text in triggers:
+        conn.execute(text)

@@ -1,0 +1,170 @@
+"""Proposals as they are stored: what is said again is added to the one there is, and each shows what one may read.
+
+What becomes of them is in `argot.jargon_db.store.proposals`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from argot.errors import NotFound
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.inputs import SenseInput, context_key
+from argot.jargon_db.store.rows import Row, audience_of, may_read, select, store_audience
+from argot.jargon_db.store.writer import timestamp
+from argot.types import EVERYONE, Audience, Principal
+
+Origin = Literal["miss", "mined", "person", "model"]
+ProposalStatus = Literal["open", "accepted", "merged", "dismissed"]
+ORIGINS: tuple[Origin, ...] = ("miss", "mined", "person", "model")
+NO_EXPANSION = "?"
+"""Stands in for the expansion while a proposal has none yet."""
+
+LIST = """
+SELECT * FROM proposals
+WHERE (:id IS NULL OR id = :id) AND (:status IS NULL OR status = :status) AND (:key IS NULL OR key = :key)
+ORDER BY id
+"""
+_CONTEXTS = "SELECT key, audience FROM contexts WHERE NOT removed"
+_SAME = "SELECT * FROM proposals WHERE key = :key AND expansion_key = :expansion_key"
+_ADD = (
+    "INSERT INTO proposals (term, key, context, expansion, expansion_key, description, description_audience, evidence,"
+    " audiences, score, origin, status, created, created_by, updated)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?)"
+)
+_UPDATE = (
+    "UPDATE proposals SET evidence = ?, audiences = ?, description = ?, description_audience = ?, context = ?,"
+    " score = ?, updated = ? WHERE id = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is proposed. `evidence` are (passage id, quote), as far as one may read them; `sense`: what became of it.
+
+    `score`: how surely it is right, in [0, 1]; None: nobody reckoned.
+    """
+
+    id: int
+    term: str
+    context: str | None
+    expansion: str
+    description: str
+    evidence: tuple[tuple[str, str], ...]
+    origin: Origin
+    status: ProposalStatus
+    created: str
+    created_by: str
+    audience: Audience = EVERYONE
+    decided: str | None = None
+    decided_by: str | None = None
+    why: str = ""
+    sense: int | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One call of `Proposals.add`: `given` is checked; `expansion` may be empty, and `context` None."""
+
+    given: SenseInput
+    context: str | None
+    expansion: str
+    evidence: tuple[tuple[str, str], ...]
+    audience: Audience
+    score: float | None
+
+    @property
+    def guard(self) -> str:
+        return store_audience(self.audience)
+
+
+def put(conn: sqlite3.Connection, said: Said, origin: Origin, created_by: str) -> int:
+    keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion)}
+    found = next(select(conn, _SAME, keys), None)
+    evidence = [[passage, quote, said.guard] for passage, quote in said.evidence]
+    now = timestamp()
+    if found is None:
+        description = said.given.description or ""
+        values = (said.given.term, keys["key"], said.context or "", said.expansion)
+        guarded = (keys["expansion_key"], description, said.guard, json.dumps(evidence), json.dumps([said.guard]))
+        return conn.execute(_ADD, (*values, *guarded, said.score, origin, now, created_by, now)).lastrowid or 0
+    if found["status"] == "open":
+        conn.execute(_UPDATE, (*_merged(found, said, evidence), now, found["id"]))
+    return int(found["id"])
+
+
+def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
+    """Evidence of both; of two quotes from a passage the later. The description stays, unless a new one is for more."""
+    scores = [score for score in (found["score"], said.score) if score is not None]
+    kept = {(one[0], one[2]): one for one in [*json.loads(found["evidence"]), *evidence]}
+    audiences = sorted({*json.loads(found["audiences"]), said.guard})
+    description, guard = found["description"], found["description_audience"]
+    if said.given.description and (not description or (not said.audience and audience_of(guard))):
+        description, guard = said.given.description, said.guard
+    context = found["context"] or said.context or ""
+    texts = (json.dumps(list(kept.values())), json.dumps(audiences), description, guard, context)
+    return (*texts, max(scores, default=None))
+
+
+def quoted(row: Row) -> list[str]:
+    """The ids of the passages that a proposal quotes."""
+    return [one[0] for one in json.loads(row["evidence"])]
+
+
+def forget_evidence(conn: sqlite3.Connection, gone: Set[str]) -> None:
+    """A description stays only where a remaining quote has it, or a person wrote it."""
+    rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
+    for row in [row for row in rows if not gone.isdisjoint(quoted(row))]:
+        kept = [one for one in json.loads(row["evidence"]) if one[0] not in gone]
+        by_person = row["origin"] == "person"
+        if not kept and row["status"] == "open" and not by_person:
+            conn.execute("DELETE FROM proposals WHERE id = ?", (row["id"],))
+            continue
+        stays = by_person or any(row["description"] in one[1] for one in kept)
+        values = (json.dumps(kept), row["description"] if stays else "", row["id"])
+        conn.execute("UPDATE proposals SET evidence = ?, description = ? WHERE id = ?", values)
+
+
+def readable_proposals(rows: Iterable[Row], conn: sqlite3.Connection, principal: Principal) -> Iterator[Row]:
+    """Those of which the principal may read some evidence, and the context if there is one of this name."""
+    contexts: dict[str, str] = dict(conn.execute(_CONTEXTS).fetchall())
+    for row in rows:
+        guard = contexts.get(context_key(row["context"]))
+        if guard is not None and not may_read(principal, guard):
+            continue
+        if any(may_read(principal, audience) for audience in json.loads(row["audiences"])):
+            yield row
+
+
+def one_proposal(conn: sqlite3.Connection, principal: Principal, proposal_id: int) -> Row:
+    rows = select(conn, LIST, {"id": proposal_id, "status": None, "key": None})
+    for row in readable_proposals(rows, conn, principal):
+        return row
+    raise NotFound(f"There is no proposal {proposal_id}.")
+
+
+def proposal_of(row: Row, principal: Principal | None) -> Proposal:
+    """The proposal as the principal may see it; None: all of it."""
+    evidence = [one for one in json.loads(row["evidence"]) if principal is None or may_read(principal, one[2])]
+    shown: dict[str, Any] = {
+        name: row[name] for name in ("id", "term", "expansion", "origin", "status", "created", "created_by")
+    }
+    open_to_them = principal is None or may_read(principal, row["description_audience"])
+    audiences = [audience_of(guard) for guard in json.loads(row["audiences"])]
+    return Proposal(
+        **shown,
+        context=row["context"] or None,
+        description=row["description"] if open_to_them else "",
+        evidence=tuple((one[0], one[1]) for one in evidence),
+        audience=EVERYONE if EVERYONE in audiences else frozenset().union(*audiences),
+        decided=row["decided"],
+        decided_by=row["decided_by"],
+        why=row["why"],
+        sense=row["sense"],
+        score=row["score"],
+    )

@@ -1,0 +1,264 @@
+"""Meanings somebody or something proposes. A proposal is no sense: a manager makes one of it, or an alias, or neither.
+
+Evidence is guarded by the audience of the document it comes from: a proposal is for those who may read some of its
+evidence, and shows them that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import SenseInput, checked, context_key, is_storable
+from argot.jargon_db.store.proposal_rows import (
+    LIST,
+    NO_EXPANSION,
+    ORIGINS,
+    Origin,
+    Proposal,
+    ProposalStatus,
+    Said,
+    forget_evidence,
+    one_proposal,
+    proposal_of,
+    put,
+    quoted,
+    readable_proposals,
+)
+from argot.jargon_db.store.rows import readable, select, sense_of
+from argot.jargon_db.store.senses import add_new, readable_row
+from argot.jargon_db.store.writer import Writer
+from argot.types import EVERYONE, Audience, Principal, Sense, SenseStatus
+
+_OTHER = """
+SELECT * FROM sense_rows WHERE key = :key AND context_key = :context AND status = 'approved' LIMIT 1
+"""
+_DECIDE = "UPDATE proposals SET status = ?, decided = ?, decided_by = ?, why = ?, sense = ? WHERE id = ?"
+_REOPEN = "UPDATE proposals SET status = 'open', decided = NULL, decided_by = NULL, why = '' WHERE id = ?"
+
+
+class Proposals:
+    """The proposals of one glossary."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def add(
+        self,
+        origin: Origin,
+        term: str,
+        expansion: str = "",
+        *,
+        context: str | None = None,
+        description: str = "",
+        evidence: Sequence[tuple[str, str]] = (),
+        audience: Audience = EVERYONE,
+        created_by: str = "",
+        score: float | None = None,
+    ) -> Proposal:
+        """Notes a proposal; `audience` is that of the documents the evidence is from, `score` how sure it is (0 to 1).
+
+        The same term and expansion again add their evidence to the one there is. What was decided stays decided: it
+        comes back as it is, and nothing is added to it.
+
+        Raises:
+            InvalidInput: the origin is none, or a text is empty, too long or cannot be stored.
+        """
+        given = checked(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
+        texts = [created_by, *audience, *(part for one in evidence for part in one)]
+        if origin not in ORIGINS or not all(map(is_storable, texts)):
+            raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
+        said = Said(given, context, expansion.strip(), tuple(evidence), audience, score)
+        with self._connections.writing() as db:
+            number = put(db.conn, said, origin, created_by)
+            row = next(select(db.conn, LIST, {"id": number, "status": None, "key": None}))
+        return proposal_of(row, None)
+
+    def find(
+        self, principal: Principal, status: ProposalStatus | None = "open", term: str | None = None
+    ) -> list[Proposal]:
+        """The proposals the principal may read, oldest first; `status` None: whatever became of them."""
+        key = None if term is None else normalise(term)
+        rows = self._connections.select(LIST, id=None, status=status, key=key)
+        found = readable_proposals(rows, self._connections.reader(), principal)
+        return [proposal_of(row, principal) for row in found]
+
+    def quoted_passages(self) -> set[str]:
+        """The passages that proposals quote."""
+        return {
+            passage for row in self._connections.select("SELECT evidence FROM proposals") for passage in quoted(row)
+        }
+
+    def forget_evidence(self, gone: Collection[str]) -> None:
+        """Take quotes from these passages out of all proposals, and what rests on nothing else out of the queue.
+
+        What a person proposed stays, and so does what was decided.
+        """
+        with self._connections.writing() as db:
+            forget_evidence(db.conn, set(gone))
+
+    def get(self, principal: Principal, proposal_id: int) -> Proposal:
+        """One proposal.
+
+        Raises:
+            NotFound: there is none, or not for this principal.
+        """
+        return proposal_of(one_proposal(self._connections.reader(), principal, proposal_id), principal)
+
+    def accept(
+        self,
+        by: Principal,
+        proposal_id: int,
+        *,
+        term: str | None = None,
+        context: str | None = None,
+        expansion: str | None = None,
+        description: str | None = None,
+        notes: str = "",
+        aliases: Sequence[str] = (),
+        owner: str | None = None,
+        audience: Audience | None = None,
+        review_by: str | None = None,
+        status: SenseStatus = "draft",
+        why: str = "",
+    ) -> Sense:
+        """Makes a sense of it, as edited: a draft, unless it is approved in the same go.
+
+        Who may read the sense is who may read the evidence, unless `audience` says otherwise.
+
+        Raises:
+            NotFound: there is no such proposal, or not for `by`.
+            Conflict: it was decided already, or there is such a sense (`current`).
+            NotAllowed: the context is not `by`'s to manage.
+            InvalidInput: a context or expansion is missing, or a field cannot be stored.
+        """
+        with self._connections.changing(by, "accept", why=why) as writer:
+            found = _undecided(writer, by, proposal_id)
+            given = SenseInput(
+                found.term if term is None else term,
+                (found.context or "") if context is None else context,
+                found.expansion if expansion is None else expansion,
+                found.description if description is None else description,
+                notes,
+                tuple(aliases),
+                by.name if owner is None else owner,
+                status,
+                found.audience if audience is None else audience,
+                review_by,
+            )
+            sense = add_new(writer, given)
+            _decide(writer, proposal_id, "accepted", why, sense.id)
+        return sense
+
+    def accept_many(
+        self,
+        by: Principal,
+        proposal_ids: Sequence[int],
+        *,
+        context: str = "",
+        status: SenseStatus = "draft",
+        why: str = "",
+    ) -> tuple[list[Sense], list[tuple[int, str]]]:
+        """Makes senses of several as they were proposed, in one change, which can be rolled back as one.
+
+        `context` is that of those for which none was proposed. What cannot be accepted is left as it is: (proposal,
+        reason). Another approved meaning of the term in the context is such a reason: that is for one at a time.
+
+        Raises:
+            InvalidInput: the reason cannot be stored.
+        """
+        made: list[Sense] = []
+        left: list[tuple[int, str]] = []
+        with self._connections.changing(by, "accept", why=why, name=context) as writer:
+            for number in dict.fromkeys(proposal_ids):
+                try:
+                    made.append(_accepted(writer, by, number, context=context, status=status, why=why))
+                except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
+                    left.append((number, str(error)))
+        return made, left
+
+    def merge(self, by: Principal, proposal_id: int, sense_id: int, why: str = "") -> Sense:
+        """The proposed term becomes an alias of a sense there is.
+
+        Raises:
+            NotFound: there is no such proposal or sense, or not for `by`.
+            Conflict: the proposal was decided already.
+            NotAllowed: the sense's context is not `by`'s to manage.
+        """
+        with self._connections.changing(by, "merge", why=why) as writer:
+            found = _undecided(writer, by, proposal_id)
+            sense = sense_of(readable_row(writer, by, sense_id))
+            writer.require_managed(sense.context)
+            writer.add_alias(sense, found.term)
+            _decide(writer, proposal_id, "merged", why, sense_id)
+            merged = writer.sense(sense_id)
+        assert merged is not None
+        return merged
+
+    def dismiss(self, by: Principal, proposal_id: int, why: str = "") -> None:
+        """Says no to it, for good: proposed again, it stays dismissed.
+
+        Raises:
+            NotFound: there is no such proposal, or not for `by`.
+            Conflict: it was decided already.
+            NotAllowed: its context is not `by`'s to manage; without a context, `by` manages none.
+        """
+        with self._connections.changing(by, "edit", why=why) as writer:
+            found = _undecided(writer, by, proposal_id)
+            writer.require_manager(found.context)
+            _decide(writer, proposal_id, "dismissed", why, None)
+
+    def reopen(self, by: Principal, proposal_id: int) -> None:
+        """Takes a dismissal back: a finger slips.
+
+        Raises:
+            NotFound: there is no such proposal, or not for `by`.
+            Conflict: it was not dismissed.
+            NotAllowed: as for `dismiss`.
+        """
+        with self._connections.changing(by, "edit") as writer:
+            found = proposal_of(one_proposal(writer.db.conn, by, proposal_id), by)
+            writer.require_manager(found.context)
+            if found.status != "dismissed":
+                raise Conflict(f"Proposal {proposal_id} for '{found.term}' is {found.status}, and was not dismissed.")
+            writer.db.conn.execute(_REOPEN, (proposal_id,))
+
+
+def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
+    found = proposal_of(one_proposal(writer.db.conn, by, proposal_id), by)
+    if found.status != "open":
+        raise Conflict(
+            f"Proposal {proposal_id} for '{found.term}' was {found.status} by {found.decided_by} already; nothing was"
+            " changed."
+        )
+    return found
+
+
+def _accepted(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
+    """Nothing is written before all that may refuse it was asked."""
+    found = _undecided(writer, by, number)
+    given = checked(
+        SenseInput(
+            found.term,
+            found.context or context,
+            found.expansion,
+            found.description,
+            owner=by.name,
+            status=status,
+            audience=found.audience,
+        )
+    )
+    values = {"key": normalise(given.term), "context": context_key(given.context)}
+    other = next(select(writer.db.conn, _OTHER, values), None) if status == "approved" else None
+    if other is not None and (other["expansion"] != given.expansion):
+        known = f" '{other['expansion']}'" if any(readable([other], by)) else " something"
+        raise Conflict(f"'{given.term}' means{known} in '{given.context}' already. Look at the two, and decide.")
+    sense = add_new(writer, given)
+    _decide(writer, number, "accepted", why, sense.id)
+    return sense
+
+
+def _decide(writer: Writer, proposal_id: int, status: ProposalStatus, why: str, sense: int | None) -> None:
+    writer.db.conn.execute(_DECIDE, (status, writer.now, writer.heading.who, why, sense, proposal_id))

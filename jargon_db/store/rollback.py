@@ -1,0 +1,203 @@
+"""Takes changes back: one change with all its rows, or one term to how it was.
+
+The steps are worked out first, and then taken all together, in a change of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.accepted_conflicts import withdraw
+from argot.jargon_db.store.history_entries import may_read_entry
+from argot.jargon_db.store.rows import Row, context_of, select, sense_of
+from argot.jargon_db.store.snapshots import Snapshot, loaded, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
+from argot.jargon_db.store.writer import Writer
+from argot.types import Principal, Sense
+
+_NAMED = 5
+_ENTRIES = "SELECT * FROM history_rows WHERE change = :change ORDER BY id DESC"
+_LATER = """
+SELECT * FROM history_rows WHERE subject = :subject AND row = :row AND change > :change
+  AND before IS NOT after ORDER BY id DESC
+"""
+_NOW = """
+SELECT * FROM sense_rows WHERE id IN (SELECT row FROM history WHERE subject = 'sense' AND change = :change)
+"""
+_STATES = """
+SELECT * FROM history_rows WHERE subject = 'sense' AND row IN (
+    SELECT row FROM history WHERE subject = 'sense' AND key = :key
+    UNION SELECT row FROM history WHERE subject = 'sense' AND key_was = :key
+) ORDER BY id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One row to be set: from what is stored to what was. None: not there. `found` is the sense that is stored."""
+
+    subject: Literal["sense", "context"]
+    row: int
+    now: Snapshot | None
+    then: Snapshot | None
+    found: Sense | None = None
+
+
+def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[Step]:
+    """What takes back all rows of a change.
+
+    Raises:
+        NotFound: there is no such change, or not for `by`.
+        NotAllowed: a row of it is not `by`'s to read.
+        Conflict: a row was changed since, and `force` is off.
+    """
+    rows = list(select(writer.db.conn, _ENTRIES, {"change": change}))
+    readable = [row for row in rows if may_read_entry(by, row)]
+    if not readable:
+        raise NotFound(f"There is no change {change}. The history shows those there are.")
+    if len(readable) < len(rows):
+        raise NotAllowed(f"Change {change} cannot be rolled back by {by.name}: only who may change all of it can.")
+    senses = {row["id"]: sense_of(row) for row in select(writer.db.conn, _NOW, {"change": change})}
+    first: dict[tuple[str, int], Step] = {}
+    blocked: list[Row] = []
+    for row in rows:
+        if row["before"] == row["after"]:
+            continue  # a conflict of it was accepted: there is nothing to set back
+        known = first.get((row["subject"], row["row"]))
+        found = senses.get(row["row"]) if row["subject"] == "sense" else None
+        now = known.now if known else _stored_now(writer, row, found)
+        if known is None and now != loaded(row["after"]):
+            blocked.append(row)
+        first[row["subject"], row["row"]] = Step(row["subject"], row["row"], now, loaded(row["before"]), found)
+    if blocked and not force:
+        raise _changed_since(writer, by, change, blocked)
+    return list(first.values())
+
+
+def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[Step]:
+    """What sets every sense of a term to how it was at a moment, or right after a change.
+
+    Raises:
+        NotFound: the term has no history, or none for `by`.
+        InvalidInput: the moment is none.
+    """
+    last = _last_change(writer, moment)
+    then: dict[int, Snapshot | None] = {}
+    latest: dict[int, Row] = {}
+    for row in select(writer.db.conn, _STATES, {"key": normalise(term)}):
+        if not may_read_entry(by, row):
+            continue
+        latest[row["row"]] = row
+        if row["change"] <= last:
+            then[row["row"]] = loaded(row["after"])
+    if not latest:
+        raise NotFound(f"There is no history of '{term}'.")
+    found = {number: writer.sense(number) for number in latest}
+    return [
+        Step("sense", number, _stored_now(writer, row, found[number]), then.get(number), found[number])
+        for number, row in latest.items()
+    ]
+
+
+def _stored_now(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | None:
+    if row["subject"] == "sense":
+        return None if sense is None else snapshot_of_sense(sense)
+    sql = "SELECT * FROM contexts WHERE id = :id AND NOT removed"
+    found = next(select(writer.db.conn, sql, {"id": row["row"]}), None)
+    return None if found is None else snapshot_of_context(context_of(found))
+
+
+def _last_change(writer: Writer, moment: str | int) -> int:
+    """The number of the last change up to a moment; numbers count on even when a clock is set back."""
+    if isinstance(moment, int):
+        return moment
+    try:
+        given = datetime.fromisoformat(moment)
+    except ValueError:
+        raise InvalidInput(f"{moment!r} is no moment; write it like 2027-01-31 or 2027-01-31T12:00:00.") from None
+    at = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    row = writer.db.conn.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
+    return int(row[0])
+
+
+def _changed_since(writer: Writer, by: Principal, change: int, blocked: Sequence[Row]) -> Conflict:
+    named: list[str] = []
+    later: set[int] = set()
+    for row in blocked:
+        values = {"subject": row["subject"], "row": row["row"], "change": change}
+        entry = next((one for one in select(writer.db.conn, _LATER, values) if may_read_entry(by, one)), None)
+        if entry is not None:
+            later.add(entry["change"])
+            named.append(f"{_named(entry)} by {entry['who']} (change {entry['change']}, {entry['at'][:10]})")
+    shown = "; ".join(named[:_NAMED]) + (f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
+    return Conflict(
+        f"Change {change} was not rolled back, for it was built on since: {shown or 'its rows were changed'}. Roll"
+        " those back first, or overwrite them by force.",
+        changes=tuple(sorted(later, reverse=True)),
+    )
+
+
+def _named(entry: Row) -> str:
+    told = loaded(entry["after"]) or loaded(entry["before"]) or {}
+    return f"'{told['term']}' in '{told['context']}'" if "term" in told else f"the context '{told['context']}'"
+
+
+def take(writer: Writer, steps: Iterable[Step]) -> None:
+    """Takes those steps that lead anywhere.
+
+    Contexts come before the senses that need them, and go after those that leave them.
+
+    All senses make room first, for one may take the place of another.
+    """
+    needed = [step for step in steps if step.now != step.then]
+    contexts = [step for step in needed if step.subject == "context"]
+    senses = [step for step in needed if step.subject == "sense"]
+    for step in contexts:
+        if step.then is not None:
+            said = step.then
+            audience = frozenset(said["audience"])
+            writer.put_context(said["context"], said["description"], said["contact"], audience)
+    moving = [(step, step.found) for step in senses if step.then is not None]
+    writer.remove_senses([step.found for step in senses if step.then is None and step.found is not None])
+    _make_room(writer, [found for step, found in moving if found is not None and _moves(step)])
+    for step, found in moving:
+        assert step.then is not None
+        if found is None:
+            writer.restore_sense(step.row, step.then)
+        else:
+            writer.set_sense(found, sense_of_snapshot(step.row, step.then))
+    _remove_contexts(writer, (step for step in contexts if step.then is None))
+
+
+def reopen_conflicts(writer: Writer, change: int, steps: Iterable[Step]) -> None:
+    """Has the conflicts that the change accepted looked at again. Senses that no step enters into the history are
+    entered as they are, so that it says so of each.
+    """
+    entered = {step.row for step in steps if step.subject == "sense"}
+    numbers = [number for number in withdraw(writer, change) if number not in entered]
+    for sense in writer.senses(numbers).values():
+        writer.record_unchanged(sense)
+
+
+def _moves(step: Step) -> bool:
+    return any((step.now or {}).get(name) != (step.then or {}).get(name) for name in ("term", "context", "expansion"))
+
+
+def _make_room(writer: Writer, senses: Iterable[Sense]) -> None:
+    for sense in senses:
+        writer.require_managed(sense.context)
+        writer.set_aside(sense.id)
+
+
+def _remove_contexts(writer: Writer, steps: Iterable[Step]) -> None:
+    """A context others have put senses into meanwhile stays."""
+    for step in steps:
+        found = next(select(writer.db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))
+        writer.require_managed(found["name"], new=True)
+        used = "SELECT 1 FROM senses WHERE context = ? AND NOT removed LIMIT 1"
+        if not found["removed"] and writer.db.conn.execute(used, (step.row,)).fetchone() is None:
+            writer.remove_context(context_of(found))

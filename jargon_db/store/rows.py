@@ -1,0 +1,93 @@
+"""From rows to values, and the one place that decides which rows a principal may read."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from argot.types import Audience, Context, Principal, Sense
+
+Row = dict[str, Any]
+
+# Jumps from one audience to the next by the index, and so never reads every sense.
+_DISTINCT = """
+WITH RECURSIVE seen (audience) AS (
+    SELECT min(audience) FROM senses
+    UNION ALL SELECT (SELECT min(audience) FROM senses WHERE audience > seen.audience) FROM seen
+    WHERE seen.audience IS NOT NULL
+)
+SELECT audience FROM seen WHERE audience IS NOT NULL UNION SELECT audience FROM contexts
+"""
+
+
+def select(conn: sqlite3.Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
+    """The rows of a statement, as dictionaries."""
+    cursor = conn.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+def readable(rows: Iterable[Row], principal: Principal) -> Iterator[Row]:
+    """Those of the sense rows the principal may read: the sense itself, and the context it belongs to."""
+    return (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
+
+
+def may_read(principal: Principal, *audiences: str) -> bool:
+    """Whether the principal may read what all of these stored audiences guard."""
+    return all(principal.may_read(audience_of(stored)) for stored in audiences)
+
+
+def passable_audiences(conn: sqlite3.Connection, principal: Principal) -> str | None:
+    """The stored audiences the principal passes, as JSON, for SQL to leave the others out early; None: all."""
+    if principal.sees_all:
+        return None
+    stored = (row[0] for row in conn.execute(_DISTINCT))
+    return json.dumps([audience for audience in stored if may_read(principal, audience)])
+
+
+def sense_of(row: Row) -> Sense:
+    return Sense(
+        id=row["id"],
+        term=row["spelling"],
+        context=row["context_name"],
+        expansion=row["expansion"],
+        description=row["description"],
+        notes=row["notes"],
+        aliases=aliases_of(row["aliases"]),
+        owner=row["owner"],
+        status=row["status"],
+        audience=audience_of(row["audience"]),
+        version=row["version"],
+        review_by=row["review_by"],
+    )
+
+
+def context_of(row: Row) -> Context:
+    """A row from before contexts had versions, which a migration may read, is of the first."""
+    audience = audience_of(row["audience"])
+    return Context(row["id"], row["name"], row["description"], row["contact"], audience, row.get("version", 1))
+
+
+def aliases_of(stored: str) -> tuple[str, ...]:
+    """Spellings from the JSON list of hexadecimal UTF-8 that the view gives (SQLite's JSON ends a text at NUL)."""
+    if stored == "[]":
+        return ()
+    return tuple(bytes.fromhex(spelling).decode() for spelling in json.loads(stored))
+
+
+@lru_cache(maxsize=4096)
+def audience_of(stored: str) -> Audience:
+    return frozenset(json.loads(stored))
+
+
+@lru_cache(maxsize=4096)
+def store_audience(audience: Audience) -> str:
+    return json.dumps(sorted(audience))
+
+
+def keys_json(keys: Sequence[tuple[int, int, str]]) -> str:
+    """The `:keys` of look_up.sql. Normalised keys hold neither NUL nor lone surrogates, which JSON in SQLite loses."""
+    return json.dumps([list(key) for key in keys])

@@ -1,0 +1,77 @@
+"""The search box: senses as one types, by term, alias, expansion and description.
+
+What begins like a term or alias comes first, by an index over their keys, which knows every sign. Then come words
+anywhere, by a full-text index with prefixes, column by column: no step reads more rows than it is asked for, so
+a letter that half of all senses hold costs no more than a rare word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import context_key
+from argot.jargon_db.store.rows import Row, passable_audiences, readable, sense_of
+from argot.jargon_db.store.search_words import search_words
+from argot.jargon_db.store.statements import statement
+from argot.types import Principal, Sense, SenseStatus
+
+MOST_CHARS = 500
+MOST_WORDS = 12
+"""So much of what was typed is looked at."""
+_COLUMNS = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
+_LAST = "\U0010ffff"
+_RANKS: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
+
+
+class Search:
+    """Finds senses as one types."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def find(
+        self,
+        principal: Principal,
+        text: str,
+        limit: int = 20,
+        *,
+        status: SenseStatus | None = None,
+        context: str | None = None,
+    ) -> list[Sense]:
+        """The senses found by what was typed so far, best first: the term itself, the beginning of a term or alias,
+        words in the term, in the expansion, in the description. Any text will do; nothing typed finds nothing.
+        """
+        text = text[:MOST_CHARS]
+        if limit <= 0 or not normalise(text):
+            return []
+        found: dict[int, Sense] = {}
+        values = {
+            "audiences": passable_audiences(self._connections.reader(), principal),
+            "status": status,
+            "context_key": None if context is None else context_key(context),
+        }
+        for row in self._candidates(text, limit, values, found):
+            if row["id"] not in found and any(readable([row], principal)):
+                found[row["id"]] = sense_of(row)
+                if len(found) >= limit:
+                    break
+        return list(found.values())
+
+    def _candidates(
+        self, text: str, limit: int, values: dict[str, str | None], found: dict[int, Sense]
+    ) -> Iterator[Row]:
+        key = normalise(text)
+        rows = list(self._connections.select(statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values))
+        yield from sorted(rows, key=_rank)
+        words = list(dict.fromkeys(search_words(text)))[:MOST_WORDS]
+        wanted = " AND ".join(f'"{word}" *' for word in words)
+        for columns in _COLUMNS if words else ():
+            asked = limit + len(found)
+            match = f"{columns} : ({wanted})"
+            yield from self._connections.select(statement("search_words"), match=match, limit=asked, **values)
+
+
+def _rank(row: Row) -> tuple[int, int, int, str]:
+    return (row["rank"], _RANKS[row["status"]], len(row["key"]), row["key"])

@@ -1,0 +1,52 @@
+"""Cuts texts into the words the search box finds them by.
+
+Words are folded like terms. What SQLite's `ascii` tokenizer takes for a letter is every sign beyond ASCII, so the signs
+that make terms (`C++`, `%`) are written as private characters, and scripts without spaces are cut into characters.
+"""
+
+from __future__ import annotations
+
+from argot.jargon_db.lookup.atoms import words_of
+from argot.types import Sense
+
+SearchRow = tuple[int, str, str, str, str]
+"""Id of the sense, and the words of term, aliases, expansion and description, parted by spaces."""
+
+_PRIVATE = 0xE000
+_SILENT = frozenset("-/_.,;:!?()[]{}<>\"'`*|\\~^=")
+"""Signs nobody searches for among words; a term that begins with one is found by its key."""
+
+
+def _word_of_ascii(char: str) -> str:
+    if char.isalnum():
+        return char.lower()
+    return " " if char in _SILENT or char == " " else f" {chr(_PRIVATE + ord(char))} "
+
+
+_WORDS_OF_ASCII = {code: _word_of_ascii(chr(code)) for code in range(0x20, 0x7F)}
+"""What each printable character of ASCII becomes: the usual text is cut by one look at each."""
+
+
+def search_row(number: int, sense: Sense) -> SearchRow:
+    return (
+        number,
+        _joined(sense.term),
+        " ".join(map(_joined, sense.aliases)),
+        _joined(sense.expansion),
+        _joined(sense.description),
+    )
+
+
+def search_words(text: str) -> list[str]:
+    """The words of a text as the index holds them."""
+    if text.isascii() and text.isprintable():
+        return text.translate(_WORDS_OF_ASCII).split()
+    return [word if word[0].isalnum() else _sign(word) for word in words_of(text) if word not in _SILENT]
+
+
+def _joined(text: str) -> str:
+    return " ".join(search_words(text))
+
+
+def _sign(sign: str) -> str:
+    return chr(_PRIVATE + ord(sign)) if sign.isascii() else sign

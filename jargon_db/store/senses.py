@@ -1,0 +1,303 @@
+"""How senses come to be, are read, change and go: drafts, approval, and saves that lose nothing of one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from argot.errors import Conflict, InvalidInput, NotFound
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.accepted_conflicts import BY_APPROVAL, record_acceptance
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.inputs import STATUSES, SenseInput, checked, context_key, said
+from argot.jargon_db.store.journal import ChangeKind
+from argot.jargon_db.store.rows import Row, passable_audiences, readable, select, sense_of
+from argot.jargon_db.store.statements import statement
+from argot.jargon_db.store.writer import Writer, already_there
+from argot.types import Audience, Principal, Sense, SenseStatus
+
+_ONE = "SELECT * FROM sense_rows WHERE id = :id"
+_APPROVED = """
+SELECT * FROM sense_rows WHERE key = :key AND context_key = :context AND status = 'approved' AND id <> :id ORDER BY id
+"""
+
+
+class Senses:
+    """The senses of one glossary.
+
+    A sense is readable for those who may read both its own audience and that of its context; to everyone else it does
+    not exist, on any road. Who changes one, `by`, must manage its context, too.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def get(self, principal: Principal, sense_id: int) -> Sense:
+        """One sense by its id.
+
+        Raises:
+            NotFound: there is none, or not for this principal.
+        """
+        rows = self._connections.select(_ONE, id=sense_id)
+        for row in readable(rows, principal):
+            return sense_of(row)
+        raise no_sense(sense_id)
+
+    def find(
+        self,
+        principal: Principal,
+        *,
+        query: str | None = None,
+        context: str | None = None,
+        status: SenseStatus | None = None,
+        limit: int | None = None,
+        start: int = 0,
+    ) -> list[Sense]:
+        """The senses the principal may read, by term, without the first `start`; `query` is text within term, alias or
+        expansion.
+        """
+        values = {"context_key": None if context is None else context_key(context), "status": status}
+        wanted = normalise(query or "")
+        if start and limit is not None and not wanted:
+            return self._page(principal, {**values, "limit": limit, "start": start})
+        rows = readable(self._connections.select(statement("senses"), **values), principal)
+        alike = (sense for sense in map(sense_of, rows) if not wanted or _holds(sense, wanted))
+        return list(islice(alike, start, None if limit is None else start + limit))
+
+    def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
+        values["audiences"] = passable_audiences(self._connections.reader(), principal)
+        rows = self._connections.select(statement("senses_page"), **values)
+        return [sense_of(row) for row in readable(rows, principal)]
+
+    def add(
+        self,
+        term: str,
+        context: str,
+        expansion: str,
+        description: str = "",
+        notes: str = "",
+        *,
+        aliases: Sequence[str] = (),
+        owner: str = "",
+        status: SenseStatus = "approved",
+        audience: Audience | None = None,
+        review_by: str | None = None,
+        by: Principal | None = None,
+        why: str = "",
+    ) -> Sense:
+        """Adds a sense, or replaces what is said about the one with this term, context and expansion.
+
+        Without an audience a known sense keeps its own, and a new one is for everyone.
+
+        Raises:
+            InvalidInput: a field is empty or too long.
+            NotAllowed: the sense or its context is there, and not `by`'s to read, or the context not theirs to manage.
+        """
+        if status not in STATUSES:
+            raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(STATUSES)}.")
+        given = checked(
+            SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
+        )
+        with self._connections.changing(by, "edit", why=why) as writer:
+            number, _, _ = writer.put_sense(given)
+            added = writer.sense(number)
+        assert added is not None
+        return added
+
+    def draft(
+        self,
+        by: Principal,
+        term: str,
+        context: str,
+        expansion: str,
+        description: str = "",
+        *,
+        notes: str = "",
+        aliases: Sequence[str] = (),
+        owner: str | None = None,
+        audience: Audience | None = None,
+        review_by: str | None = None,
+        why: str = "",
+    ) -> Sense:
+        """A new sense that answers nobody until it is approved; its owner is `by` unless another is named.
+
+        Raises:
+            InvalidInput: a field is empty or too long.
+            Conflict: there is such a sense already; `current` is it.
+            NotAllowed: the context is not `by`'s to manage, or the sense is there and not theirs to read.
+        """
+        named = by.name if owner is None else owner
+        given = SenseInput(
+            term, context, expansion, description, notes, tuple(aliases), named, "draft", audience, review_by
+        )
+        with self._connections.changing(by, "draft", why=why) as writer:
+            return add_new(writer, given)
+
+    def save(
+        self,
+        by: Principal,
+        sense_id: int,
+        *,
+        version: int,
+        term: str | None = None,
+        context: str | None = None,
+        expansion: str | None = None,
+        description: str | None = None,
+        notes: str | None = None,
+        aliases: Sequence[str] | None = None,
+        owner: str | None = None,
+        audience: Audience | None = None,
+        review_by: str | None = None,
+        why: str = "",
+    ) -> Sense:
+        """Changes what is given of the sense, if it is still in the version that was seen.
+
+        Its status stays. An empty `review_by` takes the review date away.
+
+        Raises:
+            Conflict: somebody saved it in the meantime; nothing was changed, and `current` is what is stored.
+            NotFound: there is no such sense, or not for `by`.
+            NotAllowed: its context, or the new one, is not `by`'s to manage.
+            InvalidInput: a field is empty or too long.
+        """
+        with self._connections.changing(by, "edit", why=why) as writer:
+            found = seen_sense(writer, by, sense_id, version)
+            given = checked(
+                SenseInput(
+                    found.term if term is None else term,
+                    found.context if context is None else context,
+                    found.expansion if expansion is None else expansion,
+                    description,
+                    notes,
+                    None if aliases is None else tuple(aliases),
+                    owner,
+                    None,
+                    audience,
+                    review_by,
+                )
+            )
+            return _set(writer, found, _merged(found, given))
+
+    def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
+        """From now on the sense answers questions.
+
+        Raises:
+            Conflict: somebody saved it in the meantime; or its term has another approved meaning in this context
+                (`current`), and no reason was given why it is to have both.
+            NotFound, NotAllowed: as for `save`.
+        """
+        return self._set_status(by, sense_id, version, "approved", kind="approve", why=why)
+
+    def retire(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
+        """The sense answers nobody any more; it stays to be read, and can be approved again.
+
+        Raises:
+            Conflict: somebody saved it in the meantime.
+            NotFound, NotAllowed: as for `save`.
+        """
+        return self._set_status(by, sense_id, version, "retired", kind="retire", why=why)
+
+    def _set_status(
+        self, by: Principal, sense_id: int, version: int, status: SenseStatus, *, kind: ChangeKind, why: str
+    ) -> Sense:
+        with self._connections.changing(by, kind, why=why) as writer:
+            found = seen_sense(writer, by, sense_id, version)
+            wanted = replace(found, status=status)
+            if wanted != found:
+                require_reason(writer, wanted)
+            return _set(writer, found, wanted)
+
+
+def readable_row(writer: Writer, principal: Principal | None, sense_id: int) -> Row:
+    """A sense's row as it stands in this transaction.
+
+    Raises:
+        NotFound: there is none, or not for this principal.
+    """
+    row = writer.row(sense_id)
+    if row is None or (principal is not None and not any(readable([row], principal))):
+        raise no_sense(sense_id)
+    return row
+
+
+def no_sense(sense_id: int) -> NotFound:
+    return NotFound(f"There is no sense {sense_id}. The list of terms shows those there are, with their numbers.")
+
+
+def seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -> Sense:
+    """The sense as it is stored, which is as it was seen.
+
+    Raises:
+        Conflict: somebody saved it since; `current` is what is stored.
+        NotFound: there is no such sense, or not for `by`.
+    """
+    found = sense_of(readable_row(writer, by, sense_id))
+    if found.version != version:
+        raise Conflict(
+            f"'{found.term}' in '{found.context}' was saved by somebody else since you opened it (you saw version"
+            f" {version}, it is at {found.version}). Nothing of yours was stored: compare, and save again.",
+            current=found,
+        )
+    return found
+
+
+def add_new(writer: Writer, given: SenseInput) -> Sense:
+    """Adds a sense that is not there yet, within the writer's change.
+
+    Raises:
+        Conflict: it is; `current` is what is stored.
+        NotAllowed: it is, and not the principal's to read.
+    """
+    given = checked(given)
+    if (found := writer.existing(given)) is not None:
+        raise already_there(found)
+    number, _, _ = writer.put_sense(given)
+    added = writer.sense(number)
+    assert added is not None
+    require_reason(writer, added)
+    return added
+
+
+def require_reason(writer: Writer, sense: Sense) -> None:
+    """A term may mean two things in one context, but not by oversight. With a reason, the conflict is accepted.
+
+    Raises:
+        Conflict: it would, and the change gives no reason.
+    """
+    if sense.status != "approved":
+        return
+    values = {"key": normalise(sense.term), "context": context_key(sense.context), "id": sense.id}
+    rows = select(writer.db.conn, _APPROVED, values)
+    others = [sense_of(row) for row in (rows if writer.principal is None else readable(rows, writer.principal))]
+    if others and not writer.heading.why:
+        raise Conflict(
+            f"'{sense.term}' means '{others[0].expansion}' in '{sense.context}' already. Retire that one, or give a"
+            " reason why it has both meanings there.",
+            current=others[0],
+        )
+    if others:
+        for other in others:
+            writer.record_unchanged(other)
+        record_acceptance(writer, BY_APPROVAL, [*others, sense])
+
+
+def _merged(found: Sense, given: SenseInput) -> Sense:
+    same = context_key(given.context) == context_key(found.context)
+    context = found.context if same else given.context
+    return replace(found, term=given.term, context=context, expansion=given.expansion, **said(given))
+
+
+def _set(writer: Writer, found: Sense, wanted: Sense) -> Sense:
+    if wanted == found:
+        writer.require_managed(found.context)
+        return found
+    writer.set_sense(found, wanted)
+    saved = writer.sense(found.id)
+    assert saved is not None
+    return saved
+
+
+def _holds(sense: Sense, wanted: str) -> bool:
+    return any(wanted in normalise(text) for text in (sense.term, sense.expansion, *sense.aliases))

@@ -1,0 +1,73 @@
+"""Reads from glossary.db what the views of `argot.jargon_db.lookup.views` are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from argot.jargon_db.lookup.spelling import Spelling
+from argot.jargon_db.lookup.views import Guards
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.rows import may_read
+from argot.jargon_db.store.snapshots import loaded
+from argot.jargon_db.store.statements import statement
+from argot.types import Principal
+
+_STATE = "SELECT (SELECT value FROM meta WHERE name = 'version'), (SELECT coalesce(max(id), 0) FROM changes)"
+_GUARDS = (
+    "SELECT DISTINCT senses.audience, contexts.audience "
+    "FROM senses JOIN contexts ON contexts.id = senses.context WHERE NOT senses.removed"
+)
+_HIDDEN_SINCE = """
+SELECT 1 FROM history WHERE change > ? AND (
+    audience_was IS NOT NULL OR context_was IS NOT NULL OR (subject = 'context' AND before IS NOT NULL)
+) LIMIT 1
+"""
+
+_CHANGED = "SELECT before, after FROM history WHERE change > ? AND subject = 'sense' LIMIT ?"
+_HIGHEST = "SELECT coalesce(max(id), 0) FROM senses"
+
+
+class StoredTerms:
+    """A `TermSource` over one glossary's connections."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def state(self) -> tuple[int, int]:
+        version, change = self._connections.reader().execute(_STATE).fetchone()
+        return int(version), int(change)
+
+    def highest_sense(self) -> int:
+        return int(self._connections.reader().execute(_HIGHEST).fetchone()[0])
+
+    def guards(self) -> Guards:
+        return frozenset((row[0], row[1]) for row in self._connections.reader().execute(_GUARDS))
+
+    def readable_guards(self, principal: Principal, guards: Guards) -> Guards:
+        return frozenset(guard for guard in guards if may_read(principal, *guard))
+
+    def was_hidden_since(self, change: int) -> bool:
+        return self._connections.reader().execute(_HIDDEN_SINCE, (change,)).fetchone() is not None
+
+    def names_changed_since(self, change: int, most: int) -> set[str] | None:
+        rows = self._connections.reader().execute(_CHANGED, (change, most + 1)).fetchall()
+        return None if len(rows) > most else {name for row in rows for name in _names(row)}
+
+    def spellings(self, guards: Guards, keys: Iterable[str] | None = None) -> Iterator[Spelling]:
+        reader = self._connections.reader()
+        if keys is None:
+            rows = reader.execute(statement("matchable"))
+        else:
+            rows = reader.execute(statement("matchable_of"), {"keys": json.dumps(sorted(keys))})
+        return (Spelling(term, spelling, key) for term, spelling, key, *guard in rows if tuple(guard) in guards)
+
+    def expansions(self, guards: Guards) -> list[tuple[str, str]]:
+        rows = self._connections.reader().execute(statement("expansions"))
+        return [(term, expansion) for term, expansion, *guard in rows if tuple(guard) in guards]
+
+
+def _names(row: tuple[str | None, ...]) -> Iterator[str]:
+    """The term and its aliases, before and after a change of a sense."""
+    for kept in filter(None, map(loaded, row)):
+        yield from (kept["term"], *kept["aliases"])

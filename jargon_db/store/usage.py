@@ -1,0 +1,62 @@
+"""How often senses are used, by week: the weeks of ISO 8601, in UTC ("2027-W05")."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.rows import readable
+from argot.types import Principal
+
+_ADD = "INSERT INTO uses (week, sense, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+_KNOWN = "SELECT 1 FROM senses WHERE id = ?"
+_USES = """
+SELECT uses.week, uses.count, sense_rows.*
+FROM uses JOIN sense_rows ON sense_rows.id = uses.sense
+WHERE :key IS NULL OR sense_rows.key = :key
+ORDER BY uses.week, sense_rows.key, sense_rows.context_name, sense_rows.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WeekOfUse:
+    """In how many questions of a week a sense was the one that was meant."""
+
+    week: str
+    term: str
+    context: str
+    sense_id: int
+    count: int
+
+
+class Usage:
+    """In how many questions each sense was the one that was meant."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def record(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
+        """Counts each of these senses once more, all in one transaction. What is no sense is not counted."""
+        week = week_of(moment or datetime.now(UTC))
+        counts = Counter(sense_ids)
+        if not counts:
+            return
+        with self._connections.writing() as db:
+            known = [sense for sense in counts if db.conn.execute(_KNOWN, (sense,)).fetchone()]
+            db.conn.executemany(_ADD, [(week, sense, counts[sense]) for sense in known])
+
+    def by_week(self, principal: Principal, term: str | None = None) -> list[WeekOfUse]:
+        """The use of the senses the principal may read, by week; of one term, or of all."""
+        rows = readable(self._connections.select(_USES, key=None if term is None else normalise(term)), principal)
+        return [WeekOfUse(row["week"], row["spelling"], row["context_name"], row["id"], row["count"]) for row in rows]
+
+
+def week_of(moment: datetime) -> str:
+    """The ISO week of a moment; one without a time zone is taken to be in UTC."""
+    at = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    year, week, _ = at.isocalendar()
+    return f"{year}-W{week:02}"

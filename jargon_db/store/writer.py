@@ -1,0 +1,352 @@
+"""Every write to contexts and senses: each goes through `Writer`, which keeps history and counts versions up."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sqlite_utils import Database
+
+from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.inputs import MAX_EXPANSION_CHARS, SenseInput, context_key, is_storable, said
+from argot.jargon_db.store.journal import SYSTEM, ChangeKind, Heading, Journal, Place
+from argot.jargon_db.store.rows import Row, context_of, may_read, select, sense_of, store_audience
+from argot.jargon_db.store.search_words import search_row
+from argot.jargon_db.store.snapshots import Snapshot, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
+from argot.types import Audience, Context, Principal, Sense
+
+Outcome = Literal["added", "updated", "unchanged"]
+
+_NUMBER = "SELECT id FROM senses WHERE term = ? AND context = ? AND expansion = ? AND NOT removed"
+_ROW = "SELECT * FROM sense_rows WHERE id = :id"
+_ROWS = "SELECT * FROM sense_rows WHERE id IN (SELECT value FROM json_each(:numbers))"
+_ADD = (
+    "INSERT INTO senses (term, context, expansion, description, notes, owner, status, audience, review_by, created,"
+    " updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SET = (
+    "UPDATE senses SET term = ?, context = ?, expansion = ?, description = ?, notes = ?, owner = ?, status = ?,"
+    " audience = ?, review_by = ?, updated = ?, version = version + 1, removed = 0 WHERE id = ?"
+)
+_REMOVE = "UPDATE senses SET removed = 1, status = 'retired', expansion = ?, version = version + 1 WHERE id = ?"
+_OPEN_AGAIN = "UPDATE proposals SET status = 'open' WHERE sense = ? AND status = 'accepted'"
+_DECIDED_AGAIN = "UPDATE proposals SET status = 'accepted' WHERE sense = ? AND status = 'open'"
+_SEARCHED = ("term", "aliases", "expansion", "description")
+
+
+def timestamp() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes within one transaction; `finish` must come last in it.
+
+    With a principal, what is not theirs to manage is refused; what is there and not theirs to read is refused too, else
+    naming a hidden context would tell of it, or open it.
+    """
+
+    db: Database
+    principal: Principal | None = None
+    heading: Heading = field(default_factory=Heading)
+    now: str = field(default_factory=timestamp)
+    journal: Journal = field(init=False)
+    number: int | None = None
+    _contexts: dict[str, Context] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.db.conn, self.heading)
+
+    @classmethod
+    def on_behalf(
+        cls,
+        db: Database,
+        by: Principal | None,
+        kind: ChangeKind,
+        *,
+        why: str,
+        name: str = "",
+        undoes: int | None = None,
+    ) -> Writer:
+        """A writer whose change is put down to this principal, or to the program itself.
+
+        Raises:
+            InvalidInput: the reason cannot be stored.
+        """
+        if not is_storable(why) or len(why) > MAX_EXPANSION_CHARS:
+            raise InvalidInput(
+                f"The reason {why[:80]!r} cannot be stored. Say it in at most {MAX_EXPANSION_CHARS:,} characters."
+            )
+        heading = Heading(SYSTEM if by is None else by.name, why.strip(), kind, name, undoes)
+        return cls(db, by, heading)
+
+    def finish(self) -> int | None:
+        """Ends the change; its number, or None if nothing changed."""
+        self.number = self.journal.finish()
+        return self.number
+
+    # -- contexts -------------------------------------------------------------------------------------------------
+
+    def put_context(
+        self, name: str, description: str | None, contact: str | None, audience: Audience | None
+    ) -> tuple[Context, Outcome]:
+        """Adds the context, or updates what is given of it; contexts are one when their normalised names are."""
+        found = self.existing_context(name)
+        given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
+        new = {key: value for key, value in given.items() if value is not None}
+        if found is None:
+            return self._add_context(Context(0, name.strip(), **new)), "added"
+        wanted = replace(found, **new)
+        if wanted == found:
+            return found, "unchanged"
+        return self.set_context(found, wanted), "updated"
+
+    def existing_context(self, name: str) -> Context | None:
+        """The context with this name, if there is one.
+
+        Raises:
+            NotAllowed: it is not the principal's to manage or to read; or there is none, and they do not manage all.
+        """
+        found = self._context(name)
+        self.require_managed(found.name if found else name, new=found is None)
+        if found is not None:
+            self._require_readable(f"context '{found.name}'", found.audience)
+        return found
+
+    def context_for(self, name: str) -> tuple[Context, Outcome]:
+        """The context with this name, which is made if there is none; remembered for the length of the transaction."""
+        key = context_key(name)
+        if key in self._contexts:
+            return self._contexts[key], "unchanged"
+        self._contexts[key], outcome = self.put_context(name, None, None, None)
+        return self._contexts[key], outcome
+
+    def set_context(self, found: Context, wanted: Context) -> Context:
+        """Writes description, contact and audience, and counts the version up; the name is what a context is known by,
+        and stays.
+        """
+        sql = "UPDATE contexts SET description = ?, contact = ?, audience = ?, version = version + 1 WHERE id = ?"
+        values = (wanted.description, wanted.contact, store_audience(wanted.audience), found.id)
+        self.db.conn.execute(sql, values)
+        place = Place("", found.id)
+        self.journal.record(
+            "context", found.id, (place, snapshot_of_context(found)), (place, snapshot_of_context(wanted))
+        )
+        self._contexts.clear()
+        return replace(wanted, version=found.version + 1)
+
+    def remove_context(self, found: Context) -> None:
+        """Takes an unused context away; its key is set aside for a new one of this name."""
+        sql = "UPDATE contexts SET removed = 1, key = ? WHERE id = ?"
+        self.db.conn.execute(sql, (_set_aside(found.id), found.id))
+        self.journal.record("context", found.id, (Place("", found.id), snapshot_of_context(found)), None)
+        self._contexts.clear()
+
+    def _context(self, name: str) -> Context | None:
+        sql = "SELECT * FROM contexts WHERE key = :key AND NOT removed"
+        row = next(select(self.db.conn, sql, {"key": context_key(name)}), None)
+        return None if row is None else context_of(row)
+
+    def _add_context(self, context: Context) -> Context:
+        sql = "INSERT INTO contexts (name, key, description, contact, audience) VALUES (?, ?, ?, ?, ?)"
+        values = (context.name, context_key(context.name), context.description, context.contact)
+        number = self.db.conn.execute(sql, (*values, store_audience(context.audience))).lastrowid or 0
+        added = replace(context, id=number)
+        self.journal.record("context", number, None, (Place("", number), snapshot_of_context(added)))
+        return added
+
+    # -- senses ---------------------------------------------------------------------------------------------------
+
+    def put_sense(self, given: SenseInput) -> tuple[int, Outcome, Outcome]:
+        """Adds or updates the sense with this (term, context, expansion).
+
+        Returns its id, what happened to it, and what happened to its context.
+        """
+        context, context_outcome = self.context_for(given.context)
+        term, is_new = self._term(given.term)
+        found = None if is_new else self._sense_at(term, context.id, given.expansion)
+        if found is None:
+            wanted = Sense(0, given.term, context.name, given.expansion, **said(given))
+            return self._add_sense(wanted, term, context.id), "added", context_outcome
+        return found.id, self.update(found, given), context_outcome
+
+    def update(self, found: Sense, given: SenseInput) -> Outcome:
+        """Writes what is given of a stored sense, if that is something else than what is stored."""
+        self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
+        told = said(given)
+        if all(getattr(found, name) == value for name, value in told.items()):
+            return "unchanged"
+        self.set_sense(found, replace(found, **told))
+        return "updated"
+
+    def existing(self, given: SenseInput) -> Sense | None:
+        """The sense with this term, context and expansion, if there is one.
+
+        Raises:
+            NotAllowed: the context is not the principal's to manage, or one of the two is not theirs to read.
+        """
+        context = self.existing_context(given.context)
+        if context is None:
+            return None
+        term = self.db.conn.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
+        found = None if term is None else self._sense_at(term[0], context.id, given.expansion)
+        if found is not None:
+            self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
+        return found
+
+    def sense(self, number: int) -> Sense | None:
+        """The sense with this id, whoever may read it; None if there is none or it was removed."""
+        row = self.row(number)
+        return None if row is None else sense_of(row)
+
+    def senses(self, numbers: Sequence[int]) -> dict[int, Sense]:
+        """Those of these senses that are there, by number."""
+        rows = select(self.db.conn, _ROWS, {"numbers": json.dumps(numbers)})
+        return {row["id"]: sense_of(row) for row in rows} if numbers else {}
+
+    def row(self, number: int) -> Row | None:
+        return next(select(self.db.conn, _ROW, {"id": number}), None)
+
+    def set_sense(self, found: Sense, wanted: Sense) -> None:
+        """Writes everything of a sense; its version counts up.
+
+        Raises:
+            Conflict: there is another sense with this term, context and expansion.
+        """
+        context, _ = self.context_for(wanted.context)
+        self.require_managed(found.context)
+        term, _ = self._term(wanted.term)
+        self._write(found.id, wanted, term, context)
+        was = (self._place(found), snapshot_of_sense(found))
+        now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
+        self.journal.record("sense", found.id, was, now)
+        if any(getattr(found, name) != getattr(wanted, name) for name in _SEARCHED):
+            self.journal.forget(found.id)
+            self.journal.index(search_row(wanted.id, wanted))
+
+    def add_alias(self, found: Sense, alias: str) -> None:
+        """Adds an alias to a sense, unless it goes by it already."""
+        self.require_managed(found.context)
+        if normalise(alias) not in map(normalise, (found.term, *found.aliases)):
+            self.set_sense(found, replace(found, aliases=(*found.aliases, alias)))
+
+    def record_unchanged(self, found: Sense) -> None:
+        """Enters a sense into the history as it is: a conflict it is part of was accepted, or is open again."""
+        self.require_managed(found.context)
+        as_it_is = (self._place(found), snapshot_of_sense(found))
+        self.journal.record("sense", found.id, as_it_is, as_it_is)
+
+    def restore_sense(self, number: int, kept: Snapshot) -> None:
+        """Brings a removed sense back, as it was."""
+        wanted = sense_of_snapshot(number, kept)
+        context, _ = self.context_for(wanted.context)
+        term, _ = self._term(wanted.term)
+        self._write(number, wanted, term, context)
+        now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
+        self.journal.record("sense", number, None, now)
+        self.journal.index(search_row(wanted.id, wanted))
+        self.db.conn.execute(_DECIDED_AGAIN, (number,))
+
+    def remove_senses(self, found: Sequence[Sense]) -> None:
+        """Takes senses away from everyone; history keeps them. The proposals they were made of are open again."""
+        for sense in found:
+            self.require_managed(sense.context)
+            self.journal.record("sense", sense.id, (self._place(sense), snapshot_of_sense(sense)), None)
+            self.journal.forget(sense.id)
+        self.db.conn.executemany(_REMOVE, [(_set_aside(sense.id), sense.id) for sense in found])
+        self.db.conn.executemany("DELETE FROM aliases WHERE sense = ?", [(sense.id,) for sense in found])
+        self.db.conn.executemany(_OPEN_AGAIN, [(sense.id,) for sense in found])
+
+    def set_aside(self, number: int) -> None:
+        """Frees a sense's unique (term, context, expansion)."""
+        self.db.conn.execute(_REMOVE, (_set_aside(number), number))
+
+    def _write(self, number: int, wanted: Sense, term: int, context: Context) -> None:
+        other = self._sense_at(term, context.id, wanted.expansion)
+        if other is not None and other.id != number:
+            self._require_readable(f"sense of '{wanted.term}' in '{context.name}'", other.audience)
+            raise already_there(other)
+        self.db.conn.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
+        self.db.conn.execute("DELETE FROM aliases WHERE sense = ?", (number,))
+        self._insert_aliases(number, wanted.aliases)
+
+    def _add_sense(self, wanted: Sense, term: int, context: int) -> int:
+        values = (term, context, wanted.expansion, *self._values(wanted), self.now, self.now)
+        number = self.db.conn.execute(_ADD, values).lastrowid or 0
+        self._insert_aliases(number, wanted.aliases)
+        self.journal.record("sense", number, None, (Place(normalise(wanted.term), context), snapshot_of_sense(wanted)))
+        self.journal.index(search_row(number, wanted))
+        return number
+
+    def _values(self, sense: Sense) -> tuple[str | None, ...]:
+        audience = store_audience(sense.audience)
+        return (sense.description, sense.notes, sense.owner, sense.status, audience, sense.review_by)
+
+    def _sense_at(self, term: int, context: int, expansion: str) -> Sense | None:
+        found = self.db.conn.execute(_NUMBER, (term, context, expansion)).fetchone()
+        return None if found is None else self.sense(found[0])
+
+    def _place(self, sense: Sense) -> Place:
+        return Place(normalise(sense.term), self.context_for(sense.context)[0].id)
+
+    def _term(self, spelling: str) -> tuple[int, bool]:
+        """The number of a term, and whether it had to be added."""
+        found = self.db.conn.execute("SELECT id FROM terms WHERE spelling = ?", (spelling,)).fetchone()
+        if found is not None:
+            return found[0], False
+        sql = "INSERT INTO terms (spelling, key) VALUES (?, ?)"
+        return self.db.conn.execute(sql, (spelling, normalise(spelling))).lastrowid or 0, True
+
+    def _insert_aliases(self, sense: int, aliases: Sequence[str]) -> None:
+        for place, spelling in enumerate(aliases):
+            values = (sense, place, spelling, normalise(spelling))
+            self.db.conn.execute("INSERT INTO aliases (sense, place, spelling, key) VALUES (?, ?, ?, ?)", values)
+
+    # -- rights ---------------------------------------------------------------------------------------------------
+
+    def _require_readable(self, what: str, audience: Audience) -> None:
+        if self.principal is not None and not may_read(self.principal, store_audience(audience)):
+            raise NotAllowed(
+                f"There is a {what} that is not yours to read, so not yours to change. Choose another name, or ask the"
+                " person who runs this machine."
+            )
+
+    def require_managed(self, context: str, *, new: bool = False) -> None:
+        """The same words whether a context is hidden, another's or not there: a manager of some learns nothing."""
+        by = self.principal
+        if by is None or (by.manages_all if new else by.may_manage(context)):
+            return
+        raise NotAllowed(
+            f"{by.name} does not manage a context '{context.strip()}'. Choose one you manage, or ask a manager of all"
+            " contexts."
+        )
+
+    def require_manager(self, context: str | None = None) -> None:
+        """The principal manages this context; or any, where it is none or not there yet.
+
+        Raises:
+            NotAllowed
+        """
+        found = self._context(context) if context else None
+        if found is not None:
+            self.require_managed(found.name)
+        elif self.principal is not None and not self.principal.is_manager:
+            raise NotAllowed(f"{self.principal.name} manages no context, so this is not theirs to decide.")
+
+
+def already_there(sense: Sense) -> Conflict:
+    return Conflict(
+        f"'{sense.term}' already means '{sense.expansion}' in '{sense.context}' (sense {sense.id}). Change that one"
+        " instead.",
+        current=sense,
+    )
+
+
+def _set_aside(number: int) -> str:
+    """A unique text no person types."""
+    return f"\0removed\0{number}\0{secrets.token_hex(8)}"

@@ -49,8 +49,8 @@ from argot.service.owner import KnowledgeBase
 from argot.service.people import local_principal
 from argot.service.samples import build
 from argot.settings import Settings, load_settings
-from argot.tools.model.server import ModelServer
-from argot.tools.model.writer import passages_given
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.writer import passages_given
 from argot.types import Hit
 
 WARMING = "What is the height limit for poles?"

@@ -1,10 +1,11 @@
 """A model server of fixed speed, as OpenAI's interface has it: what a load test needs of one, and nothing else.
 
-    python bench/model_stub.py [--port 0] [--first 0.3] [--reply 0.15] [--speed 60]
+    python bench/model_stub.py [--port 0] [--first 0.3] [--reply 0.15] [--speed 60] [--tokens 0]
 
 The first token of an answer comes after `first` seconds, each further one `1/speed` later; a reply that is wanted as
-JSON comes as a whole after `reply` seconds. It prints its address and serves until it is killed. Its waits are fixed,
-so that whatever else an asker waits for is the application's share.
+JSON comes as a whole after `reply` seconds. With `tokens` an answer has so many, which are words of the passages it was
+given, so that it is supported as a good model's is; without, it is the same short text each time. It prints its address
+and serves until it is killed. Its waits are fixed, so that whatever else an asker waits for is the application's share.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import sys
 import time
 from contextlib import suppress
@@ -23,11 +25,12 @@ from scripted_obedience import least
 
 ANSWER = "The documents answer this in so many words [1]. " + "What follows rests on the same passage [1]. " * 3
 MODEL = "stub"
+PASSAGE = re.compile(r"<passage [^>]*>\s*(.*?)</passage>", re.DOTALL)
 
 
 class Stub:
-    def __init__(self, first: float, reply: float, speed: float) -> None:
-        self.first, self.reply, self.pause = first, reply, 1 / speed
+    def __init__(self, first: float, reply: float, speed: float, tokens: int = 0) -> None:
+        self.first, self.reply, self.pause, self.tokens = first, reply, 1 / speed, tokens
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
@@ -49,10 +52,19 @@ class Stub:
             await _whole(writer, {"count": len(text) // 4 + 8, "max_model_len": 8192, "tokens": []})
         else:
             schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
-            await self._complete(writer, schema, stream=bool(asked.get("stream")))
+            pieces = [json.dumps(least(schema))] if schema else [f"{word} " for word in self._words(asked)]
+            await self._complete(writer, schema, pieces, stream=bool(asked.get("stream")))
 
-    async def _complete(self, writer: asyncio.StreamWriter, schema: dict[str, Any] | None, *, stream: bool) -> None:
-        pieces = [json.dumps(least(schema))] if schema else [f"{word} " for word in ANSWER.split()]
+    def _words(self, asked: dict[str, Any]) -> list[str]:
+        if not self.tokens:
+            return ANSWER.split()
+        given = PASSAGE.findall(str(asked["messages"][-1]["content"]))
+        words = " ".join(given).split() or ANSWER.split()
+        return (words * (self.tokens // len(words) + 1))[: self.tokens]
+
+    async def _complete(
+        self, writer: asyncio.StreamWriter, schema: dict[str, Any] | None, pieces: list[str], *, stream: bool
+    ) -> None:
         wait = self.reply if schema else self.first
         if not stream:
             await asyncio.sleep(wait + self.pause * (len(pieces) - 1))
@@ -100,8 +112,9 @@ async def main() -> None:
     parser.add_argument("--first", type=float, default=0.3, help="seconds until the first token of an answer")
     parser.add_argument("--reply", type=float, default=0.15, help="seconds until a reply in JSON")
     parser.add_argument("--speed", type=float, default=60, help="tokens a second")
+    parser.add_argument("--tokens", type=int, default=0, help="words of the passages in an answer; 0: a short text")
     arguments = parser.parse_args()
-    stub = Stub(arguments.first, arguments.reply, arguments.speed)
+    stub = Stub(arguments.first, arguments.reply, arguments.speed, arguments.tokens)
     server = await asyncio.start_server(stub.serve, "127.0.0.1", arguments.port)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await server.serve_forever()

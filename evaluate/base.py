@@ -24,7 +24,7 @@ from argot.tools.words import bare
 from argot.types import EVERYONE, Mention, Principal
 
 if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 Asker = Callable[..., Awaitable[AskResult]]
 """`(question, asker_context=None)` -> the result of asking it in a new thread."""
@@ -82,7 +82,7 @@ class TemporaryBase:
             return run.reader.identify_jargon
 
         async def identify(question: str) -> list[Mention]:
-            from argot.tools.model.reader import ModelReader
+            from argot.tools.llm.reader import ModelReader
 
             reader = ModelReader(server.session([]), run.reader, self.glossary.lookup.matcher(EVALUATOR))
             return await reader.identify_jargon(question)

@@ -21,7 +21,7 @@ from argot.prompts.loader import fenced
 from argot.tools.choose_option import choose_option
 
 if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 Progress = Callable[[str, int, int], None]
 ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"

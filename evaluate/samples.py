@@ -17,7 +17,7 @@ from argot.results import AskResult
 from argot.tools.choose_option import choose_option
 
 if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 Split = Literal["validation", "test"]
 Progress = Callable[[str, int, int], None]

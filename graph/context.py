@@ -21,8 +21,8 @@ from argot.tools.support import SupportScorer
 from argot.types import Principal
 
 if TYPE_CHECKING:
-    from argot.tools.model.model import Model
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.session import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunC
     """The same surroundings, read and written by the model from the next turn on, the extractive side behind it."""
 
     def sides(calls: list[ModelCall]) -> Sides:
-        from argot.tools.model.fallback import reader_with_model
-        from argot.tools.model.writer import ModelWriter
+        from argot.tools.llm.fallback import reader_with_model
+        from argot.tools.llm.writer import ModelWriter
 
         model, forbidden = server.session(calls), settings.forbidden_words
         reader = reader_with_model(

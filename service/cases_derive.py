@@ -24,7 +24,7 @@ from argot.types import DerivableKind, Document, Principal
 if TYPE_CHECKING:
     from argot.corpus.deriving import Made, Recipe, Task
     from argot.corpus.ingest import Corpus
-    from argot.tools.model.deriver import ModelDeriver
+    from argot.tools.llm.deriver import ModelDeriver
 
 Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
 P = ParamSpec("P")
@@ -67,7 +67,7 @@ async def derive(
         raise Conflict("Documents are being derived from already. Wait until that is done, or stop it.")
     _deriving.add(kb)
     try:
-        from argot.tools.model.deriver import ModelDeriver
+        from argot.tools.llm.deriver import ModelDeriver
 
         deriver = await ModelDeriver.open(server, kinds)
         corpus = await kb.load()
@@ -91,7 +91,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> dict[str, Any
     Triples that came with the documents have neither prompt nor model, and name no passages.
     """
     from argot.corpus.deriving import stock
-    from argot.tools.model.deriver import prompt_of
+    from argot.tools.llm.deriver import prompt_of
 
     store = kb.document_store
     readable = {document.id: document for document in await kb.blocking(store.documents, principal)}
@@ -228,7 +228,7 @@ class _Run:
         }
 
     async def _side_by_side(self) -> None:
-        from argot.tools.model.deriver import AT_ONCE
+        from argot.tools.llm.deriver import AT_ONCE
 
         workers = [asyncio.create_task(self._work()) for _ in range(AT_ONCE)]
         try:
@@ -274,7 +274,7 @@ class _Run:
         Raises:
             ModelUnavailable: it is the server that fails, not the one passage.
         """
-        from argot.tools.model.deriver import PassageFailed
+        from argot.tools.llm.deriver import PassageFailed
 
         self._counts["failed"] += 1
         if len(self._problems) < SHOWN_PROBLEMS:

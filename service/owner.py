@@ -7,7 +7,6 @@ Opening takes the lock and looks at every store; the stores themselves open when
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import threading
 import time
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from argot.corpus.store import CorpusStore
     from argot.jargon_db.glossary import Glossary
     from argot.service.metrics import Metrics
-    from argot.tools.model.server import ModelServer
+    from argot.tools.llm.server import ModelServer
 
 logger = logging.getLogger(__name__)
 
@@ -180,7 +179,7 @@ class KnowledgeBase:
             InvalidSettings: its URL is none.
         """
         if self._model_server is None and self.settings.model_url:
-            from argot.tools.model.server import ModelServer
+            from argot.tools.llm.server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)
             if self._model_server is not None and self.metrics is not None:
@@ -188,7 +187,7 @@ class KnowledgeBase:
         return self._model_server
 
     def warm_model(self) -> None:
-        """Load what speaks to the model server (over a second), and ask it what it serves, beside everything else.
+        """Load what speaks to the model server (HTTP, TLS), and ask it what it serves, beside everything else.
 
         A server that is down is no fault here: it is found out, and told, when a question needs it.
         """
@@ -197,7 +196,7 @@ class KnowledgeBase:
 
     async def _warm(self, server: ModelServer) -> None:
         try:
-            await asyncio.to_thread(importlib.import_module, "argot.tools.model.connection")
+            await server.load()
             await server.offer()
         except Exception as error:
             logger.info("the language model server does not answer yet: %s", server.fault(error).clause)

@@ -15,7 +15,7 @@ from argot.graph.nodes import augment_question
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.results import AskResult
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.server import ModelServer
 from argot.types import Principal
 
 EXPLICIT = "What is the Word Line voltage during a read?"

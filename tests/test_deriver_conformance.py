@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from argot.protocols import Deriver
+from argot.tools.llm.deriver import ModelDeriver
+from argot.tools.llm.server import ModelServer
 from argot.tools.markdown import plain
-from argot.tools.model.deriver import ModelDeriver
-from argot.tools.model.server import ModelServer
 from argot.tools.triples import MOST_PER_PASSAGE, ExtractiveDeriver
 from argot.types import Passage
 

@@ -19,7 +19,7 @@ from argot.evaluate.reports import abbreviations_tables
 from argot.jargon_db.lookup.words import is_well_known
 from argot.service import evaluation
 from argot.settings import Settings
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.server import ModelServer
 from argot.types import Mention
 
 

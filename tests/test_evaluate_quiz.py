@@ -15,7 +15,7 @@ from argot.evaluate.quiz import ALONE, ARGOT, PLAIN, QuizReport, evaluate_quiz
 from argot.evaluate.quiz_data import load_quiz, read_contexts, read_questions
 from argot.service import evaluation
 from argot.settings import Settings
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.server import ModelServer
 
 DOCUMENTS = {
     "layout.md": """# Layout guide

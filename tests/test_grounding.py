@@ -12,7 +12,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.lookup.spelling import Spelling
 from argot.jargon_db.lookup.words import is_ordinary_word, is_well_known
 from argot.tools.jargon import identify, unknown_terms
-from argot.tools.model.grounding import (
+from argot.tools.llm.grounding import (
     CHOSEN,
     grounded_context,
     grounded_terms,
@@ -20,7 +20,7 @@ from argot.tools.model.grounding import (
     is_english,
     strange_words,
 )
-from argot.tools.model.rewording import search_query, stand_alone_question
+from argot.tools.llm.rewording import search_query, stand_alone_question
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 NO_GLOSSARY = TermMatcher([])

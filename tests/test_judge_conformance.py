@@ -12,8 +12,8 @@ import pytest
 
 from argot.protocols import Judge
 from argot.tools.extractive_judge import ExtractiveJudge
-from argot.tools.model.judge import ModelJudge
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.judge import ModelJudge
+from argot.tools.llm.server import ModelServer
 
 QUESTION = "How long does the battery last, and at what temperature?"
 REFERENCE = "The battery lasts 14 hours at 25 °C."

@@ -1,19 +1,19 @@
 """A model server that misbehaves: each fault ends in time, is asked again only where that is safe, and is named."""
 
 import asyncio
-import importlib
 import json
 import time
 from collections.abc import Iterator
 from contextlib import aclosing
 from typing import Any
 
+import httpx
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.tools.model.bounds import repeats
-from argot.tools.model.replies import InvalidReply, check, parse_object
-from argot.tools.model.server import ContextOverflow, ModelServer
+from argot.tools.llm.limits import repeats
+from argot.tools.llm.server import ContextOverflow, ModelServer
+from argot.tools.llm.structured_output import InvalidReply, check, parse_object
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
 QUESTION = "What is the WL of a PUC?"
@@ -146,12 +146,12 @@ async def test_where_no_connection_is_taken_in_time_the_next_runs_do_not_wait_fo
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
     await server.load()
-    fault = server.fault(importlib.import_module("argot.tools.model.connection").HTTP.ConnectTimeout(""))
+    fault = server.fault(httpx.ConnectTimeout(""))
     assert "cannot be reached" in fault.clause
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         await ask_text(model_of(scripted_model))
     assert scripted_model.requests == []
-    monkeypatch.setattr("argot.tools.model.server.time.monotonic", lambda: time.time() * 2)  # later
+    monkeypatch.setattr("argot.tools.llm.server.time.monotonic", lambda: time.time() * 2)  # later
     server.refuse_if_down()
 
 
@@ -216,15 +216,16 @@ async def test_a_count_of_tokens_that_is_none_does_not_spoil_the_answer(scripted
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "br", "snappy"])
 async def test_a_coding_that_cannot_be_bounded_is_refused(scripted_model: Any, coding: str) -> None:
-    from argot.tools.model.address import address_of
-    from argot.tools.model.connection import HTTP, Connection
-    from argot.tools.model.faults import WrongAnswer
+    from argot.tools.llm.address import address_of
+    from argot.tools.llm.client import ModelClient
+    from argot.tools.llm.faults import WrongAnswer
 
-    connection = Connection(scripted_model.settings(), address_of(scripted_model.url))
-    request = HTTP.Request("GET", scripted_model.url)
-    response = HTTP.Response(200, headers={"content-encoding": coding}, stream=HTTP.ByteStream(b""), request=request)
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: {coding}\r\n\r\n".encode()
+    scripted_model.fault("raw", head=head)
+    client = ModelClient(scripted_model.settings(), address_of(scripted_model.url))
     with pytest.raises(WrongAnswer, match="cannot be read"):
-        await connection._look_at(response)
+        await client.stream({}, "")
+    await client.aclose()
 
 
 # -- replies

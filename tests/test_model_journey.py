@@ -18,7 +18,7 @@ from argot.graph.run import AskEvent, answer_choice, ask, thread_state
 from argot.profile import Profile, profile_named
 from argot.prompts.loader import prompt
 from argot.results import AskResult
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.server import ModelServer
 from argot.types import Principal
 
 EXPLICIT = "What is the Word Line voltage during a read?"
@@ -165,7 +165,11 @@ async def test_turns_side_by_side_keep_their_calls_apart(tiny_kb: Any, scripted_
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-async def test_the_answer_streams_with_provisional_marks_and_ends_checked(tiny_kb: Any, scripted_model: Any) -> None:
+async def test_the_answer_streams_with_provisional_marks_and_ends_checked(
+    tiny_kb: Any, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 0)
+    scripted_model.speed = 0.03
     scripted_model.reply("cited_answer", f"{ANSWER} Pigs fly [1]. It is high [9].")
     events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
     tokens = [event for event in events if event.kind == "token"]
@@ -274,6 +278,29 @@ async def test_a_broken_stream_is_taken_back_before_the_quotations(tiny_kb: Any,
     assert "token" in kinds[:taken_back]
     assert "token" in kinds[taken_back:]
     assert "Something" not in shown(events)
+
+
+async def test_pieces_that_come_close_after_one_another_go_out_as_one(
+    tiny_kb: Any, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first at once, the others together: an event for each token is what costs most while an answer streams."""
+    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 3600)
+    scripted_model.reply("cited_answer", ANSWER)
+    events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
+    first, rest = [str(event.data) for event in events if event.kind == "token"]
+    assert (len(first.split()), first + rest) == (1, ANSWER)
+
+
+async def test_what_was_held_back_goes_out_while_the_model_pauses(tiny_kb: Any, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", ANSWER)
+    scripted_model.fault("pause", tokens=6, prompt="cited_answer")
+    run, seen = run_with(tiny_kb, scripted_model), ""
+    async with asyncio.timeout(120), aclosing(ask(build_graph(InMemorySaver()), run, EXPLICIT, "t")) as events:
+        async for event in events:
+            seen += str(event.data) if event.kind == "token" else ""
+            if len(seen.split()) >= 5:
+                scripted_model.heal()
+    assert seen == ANSWER
 
 
 async def test_a_thought_that_no_mark_announced_is_taken_back(tiny_kb: Any, scripted_model: Any) -> None:

@@ -8,11 +8,11 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.protocols import QuestionReader
 from argot.results import ModelCall
-from argot.tools.model.fallback import FallingBackReader, reader_with_model
-from argot.tools.model.grounding import CHOSEN
-from argot.tools.model.reader import ModelReader
-from argot.tools.model.server import ModelServer
-from argot.tools.model.sparing import MODEL_SHARE, ReadOnce, SparingReader
+from argot.tools.llm.fallback import FallingBackReader, reader_with_model
+from argot.tools.llm.gated_reader import MODEL_SHARE, GatedReader, ReadOnce
+from argot.tools.llm.grounding import CHOSEN
+from argot.tools.llm.reader import ModelReader
+from argot.tools.llm.server import ModelServer
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
 ANN = Principal("ann")
@@ -43,8 +43,8 @@ class Setup:
     def asking(self) -> ModelReader:
         return ModelReader(self.model, ReadOnce(self.extractive), self.kb.glossary.lookup.matcher(ANN))
 
-    def sparing(self) -> SparingReader:
-        return SparingReader(self.asking(), self.extractive, self.kb.glossary, self.kb.corpus.store, ANN)
+    def sparing(self) -> GatedReader:
+        return GatedReader(self.asking(), self.extractive, self.kb.glossary, self.kb.corpus.store, ANN)
 
     def whole(self, *, spare: bool) -> QuestionReader:
         return reader_with_model(self.model, self.extractive, self.kb.glossary, self.kb.corpus.store, ANN, spare=spare)

@@ -9,8 +9,8 @@ import pytest
 
 from argot.errors import InvalidSettings, ModelUnavailable
 from argot.settings import Settings
-from argot.tools.model.address import address_of
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.address import address_of
+from argot.tools.llm.server import ModelServer
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
 JARGON = {"terms": ["PUC", "WL"]}

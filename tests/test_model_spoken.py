@@ -9,8 +9,8 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.protocols import TAKEN_BACK
-from argot.tools.model.server import ModelServer
-from argot.tools.model.spoken import Spoken
+from argot.tools.llm.reasoning_filter import ReasoningFilter
+from argot.tools.llm.server import ModelServer
 
 THOUGHT = "Well: is it {5 V}, or [1] < 4?\n\nNo."
 ANSWER = "It is 4.5 V [1]."
@@ -39,9 +39,9 @@ def standing(pieces: list[str]) -> str:
 
 
 def heard(text: str, cut: int, *, cut_short: bool = False, **more: Any) -> list[str]:
-    spoken = Spoken(**more)
+    spoken = ReasoningFilter(**more)
     pieces = [text[at : at + cut] for at in range(0, len(text), cut)]
-    return [*(said for piece in pieces for said in spoken.hear(piece)), *spoken.rest(cut_short=cut_short)]
+    return [*(said for piece in pieces for said in spoken.feed(piece)), *spoken.rest(cut_short=cut_short)]
 
 
 CUTS = pytest.mark.parametrize("cut", [1, 2, 3, 7, 1000])

@@ -10,11 +10,11 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.instructions import is_instruction, support_only
+from argot.tools.llm.prompt_echo import EchoStop
+from argot.tools.llm.refusal import RefusalGate
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.writer import ModelWriter
 from argot.tools.marks import MarkFilter, without_marks
-from argot.tools.model.echo import EchoStop
-from argot.tools.model.refusal import RefusalGate
-from argot.tools.model.server import ModelServer
-from argot.tools.model.writer import ModelWriter
 from argot.tools.support import support
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 

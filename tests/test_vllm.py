@@ -31,9 +31,9 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt, prompt_names
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.model.model import Model
-from argot.tools.model.server import ModelServer
-from argot.tools.model.tokens import count
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.session import Model
+from argot.tools.llm.tokens import count
 
 pytestmark = [pytest.mark.slow, pytest.mark.vllm]
 

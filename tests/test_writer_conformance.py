@@ -12,9 +12,9 @@ import pytest
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.cite import match_references
 from argot.tools.extractive_answer import ExtractiveWriter
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.writer import ModelWriter
 from argot.tools.marks import without_marks
-from argot.tools.model.server import ModelServer
-from argot.tools.model.writer import ModelWriter
 from argot.tools.sentences import split_sentences
 from argot.tools.support import SupportScorer, statement_stems
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense

@@ -8,12 +8,12 @@ from argot.errors import ModelUnavailable
 from argot.graph.ahead import matching_ahead
 from argot.graph.context import RunContext
 from argot.graph.records import hits_of, read_terms
-from argot.graph.stage import Step, tell_piece, tell_retract
+from argot.graph.stage import PieceTeller, Step, tell_retract
 from argot.graph.state import HitRecord, State
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
 from argot.tools.instructions import gives_orders
-from argot.tools.model.refusal import is_refusal
+from argot.tools.llm.refusal import is_refusal
 from argot.tools.outline import OutlineWriter
 
 Hearer = Callable[[Sequence[str]], None]
@@ -96,27 +96,33 @@ def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
 async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: Hearer | None = None) -> str:
     """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
+    teller = None if run.profile.withhold_unsupported else PieceTeller()
     source = writer.write(request)
     try:
         async for piece in source:
             if piece is TAKEN_BACK:
-                _take_back(pieces, run)
+                _take_back(pieces, teller)
                 continue
             pieces.append(piece)
-            if not run.profile.withhold_unsupported:
-                tell_piece(piece)
+            if teller:
+                teller.tell(piece)
             if hear:
                 hear(pieces)
+        if teller:
+            teller.close()
     except ModelUnavailable:
-        _take_back(pieces, run)
+        _take_back(pieces, teller)
         raise
     finally:
+        if teller:
+            teller.drop()
         if isinstance(source, AsyncGenerator):  # an asker who leaves stops the server's work at once
             await source.aclose()
     return "".join(pieces)
 
 
-def _take_back(pieces: list[str], run: RunContext) -> None:
-    if pieces and not run.profile.withhold_unsupported:
+def _take_back(pieces: list[str], teller: PieceTeller | None) -> None:
+    if pieces and teller:
+        teller.drop()
         tell_retract()
     pieces.clear()

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from argot.tools.jargon import unknown_terms
-from argot.tools.model.grounding import strange_words
+from argot.tools.llm.grounding import strange_words
 from argot.tools.words import content_stems, identifiers
 from argot.types import Triple, Turn
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-from argot.tools.model.bounds import Clock
-from argot.tools.model.calling import response_format
-from argot.tools.model.faults import WrongAnswer, not_served
-from argot.tools.model.replies import InvalidReply, parse_object
-from argot.tools.model.tokens import count, counts_tokens
-
-if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer, ServerInfo
+from argot.tools.llm.calls import response_format
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import StatusError, WrongAnswer, not_served
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.structured_output import InvalidReply, parse_object
+from argot.tools.llm.tokens import count, counts_tokens
 
 WORD = "blue-17"
 """No model says this by itself: one that replies with it was held to the schema."""
@@ -25,14 +24,28 @@ GREETING = [("user", "Say hello.")]
 REFUSALS = (400, 404, 422, 501)
 
 
-async def probe(server: ModelServer) -> ServerInfo:
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What the server offers. `served` are all the models it lists.
+
+    `context_known`: the context's length is the server's or the settings' word, no assumption.
+    """
+
+    model: str
+    context_tokens: int
+    json_schema: bool
+    logprobs: bool
+    tokenizer: bool
+    served: tuple[str, ...] = ()
+    context_known: bool = True
+
+
+async def probe(server: Endpoint) -> ServerInfo:
     """Each request is bounded as a call is; the first log-probabilities may take vLLM 14 seconds.
 
     Raises:
-        Exception: the server does not answer, or not as a model server (`ModelServer.fault` explains it).
+        Exception: the server does not answer, or not as a model server (`Endpoint.fault` explains it).
     """
-    from argot.tools.model.server import ServerInfo
-
     offer = await Clock.of(server.settings).wait(server.offer(fresh=True))
     if offer.served and offer.model not in offer.served:
         raise WrongAnswer(not_served(offer.model, offer.served))
@@ -54,24 +67,22 @@ async def probe(server: ModelServer) -> ServerInfo:
     )
 
 
-async def _abilities(server: ModelServer, model: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+async def _abilities(server: Endpoint, model: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     by_schema = await _chat(server, model, 16, response_format=response_format("probe", SCHEMA))
     return by_schema, await _chat(server, model, 1, logprobs=True, top_logprobs=2)
 
 
 async def _chat(
-    server: ModelServer, model: str, tokens: int, *, needed: bool = False, **more: Any
+    server: Endpoint, model: str, tokens: int, *, needed: bool = False, **more: Any
 ) -> dict[str, Any] | None:
     """The reply's one choice; None where the server refuses such a request, unless it is `needed`."""
-    from argot.tools.model.connection import StatusError
-
     messages = [{"role": role, "content": text} for role, text in GREETING]
     body = {"model": model, "messages": messages, "temperature": 0, server.habits.max_tokens: tokens, **more}
     asking = server.connection().request("POST", f"{server.address.api}/chat/completions", body)
     try:
         answer = await Clock.of(server.settings).wait(asking)
     except StatusError as error:
-        if error.status_code in REFUSALS and not needed:
+        if error.status in REFUSALS and not needed:
             return None
         raise
     try:

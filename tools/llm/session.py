@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argot.prompts.loader import Prompt
 from argot.prompts.loader import prompt as prompt_named
 from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
+from argot.tools.llm.calls import Call, Run
+from argot.tools.llm.endpoint import Endpoint, Habits
+from argot.tools.llm.limits import Clock, LoopWatch
+from argot.tools.llm.tokens import fitting
 from argot.tools.marks import CUT_SHORT
-from argot.tools.model.bounds import Clock, LoopWatch
-from argot.tools.model.calling import Call, Run
-from argot.tools.model.tokens import fitting
-
-if TYPE_CHECKING:
-    from argot.tools.model.server import Habits, ModelServer
 
 SCHEMA_TOKENS = 400
 LOOPED = "repeated itself and was stopped"
@@ -29,7 +27,7 @@ class Model:
     is too long does not count, and a reply that is no valid JSON counts from the second on.
     """
 
-    def __init__(self, server: ModelServer, calls: list[ModelCall]) -> None:
+    def __init__(self, server: Endpoint, calls: list[ModelCall]) -> None:
         self._server = server
         self._run = Run(server, calls)
 
@@ -133,7 +131,7 @@ class Model:
             raise self._run.give_up(server.fault(error)) from None
 
 
-def reserved_tokens(server: ModelServer, asked: Prompt) -> int:
+def reserved_tokens(server: Endpoint, asked: Prompt) -> int:
     """For the reply, and for the schema where this server must be told it in words."""
     if asked.output == "text":
         return server.settings.model_answer_tokens

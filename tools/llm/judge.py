@@ -22,12 +22,12 @@ from typing import Any
 
 from argot.prompts.loader import fenced, numbered, prompt
 from argot.results import ModelCall
-from argot.tools.model.bounds import Clock
-from argot.tools.model.calling import response_format
-from argot.tools.model.exchange import token_count
-from argot.tools.model.faults import WrongAnswer
-from argot.tools.model.replies import InvalidReply, parse_object
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.calls import response_format
+from argot.tools.llm.chunks import token_count
+from argot.tools.llm.faults import StatusError, WrongAnswer
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.types import MatchedSegment, Passage
 
 ANSWERS = ("answer_a", "answer_b", "answer_c", "answer_d")
@@ -119,8 +119,6 @@ class ModelJudge:
         Raises:
             ModelUnavailable: the server does not answer at all.
         """
-        from argot.tools.model.connection import StatusError
-
         clock, started = Clock.of(self.server.settings), time.monotonic()
         failed, usage = "", dict[str, int]()
         try:

@@ -18,7 +18,7 @@ from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
 from argot.tools.context import subject_stems, without_terms
 from argot.tools.jargon import known_to_documents, without_overlaps
-from argot.tools.model.grounding import LOOK_AT_MOST, strange_words
+from argot.tools.llm.grounding import LOOK_AT_MOST, strange_words
 from argot.tools.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
@@ -35,7 +35,7 @@ _POINTS_BACK = re.compile(
 )
 
 
-class SparingReader:
+class GatedReader:
     """A `QuestionReader` for one turn, made anew for each: what it asked before decides what it asks later."""
 
     def __init__(

@@ -23,11 +23,11 @@ from argot.corpus.stamps import stamped_derived, stamped_triples
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.results import ModelCall
-from argot.tools.model.bounds import Clock
-from argot.tools.model.faults import ContextOverflow
-from argot.tools.model.model import Model
-from argot.tools.model.plausible import grounded_triples, plausible_questions, plausible_text
-from argot.tools.model.server import ModelServer
+from argot.tools.llm.faults import ContextOverflow
+from argot.tools.llm.limits import Clock
+from argot.tools.llm.plausibility import grounded_triples, plausible_questions, plausible_text
+from argot.tools.llm.server import ModelServer
+from argot.tools.llm.session import Model
 from argot.types import DerivableKind, DerivedText, Passage, Triple
 
 PROMPTS: dict[DerivableKind, tuple[str, ...]] = {

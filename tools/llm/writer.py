@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt
 from argot.protocols import TAKEN_BACK, AnswerRequest
+from argot.tools.llm.faults import ContextOverflow
+from argot.tools.llm.limits import TAIL_CHARS, repeats
+from argot.tools.llm.prompt_echo import EchoStop
+from argot.tools.llm.refusal import RefusalGate
 from argot.tools.marks import MarkFilter
-from argot.tools.model.bounds import TAIL_CHARS, repeats
-from argot.tools.model.echo import EchoStop
-from argot.tools.model.faults import ContextOverflow
-from argot.tools.model.refusal import RefusalGate
 from argot.types import Hit
 
 if TYPE_CHECKING:
-    from argot.tools.model.model import Model
+    from argot.tools.llm.session import Model
 
 PROMPT = "cited_answer"
 

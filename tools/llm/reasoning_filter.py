@@ -41,7 +41,7 @@ _HUSHED = re.compile(r"\s*(?:analysis|commentary|thought)")
 _LONGEST_MARK = 120
 
 
-class Spoken:
+class ReasoningFilter:
     """Hears a reply piece by piece. `is_over`: the model's turn has ended, whatever it goes on writing.
 
     `unannounced`: a thought ended that had not been seen to begin.
@@ -61,7 +61,7 @@ class Spoken:
         self._head = ""
         self._wrapped = False
 
-    def hear(self, piece: str) -> list[str]:
+    def feed(self, piece: str) -> list[str]:
         """What can be said now, of which `TAKEN_BACK` may be one."""
         return self._heard(self._held + piece, last=False)
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.prompts.fences import numbered
 from argot.protocols import QuestionReader
-from argot.tools.model.grounding import LOOK_AT_MOST, grounded_context, grounded_terms, grounded_triples
-from argot.tools.model.rewording import LONGEST_QUESTION, search_query, stand_alone_question
+from argot.tools.llm.grounding import LOOK_AT_MOST, grounded_context, grounded_terms, grounded_triples
+from argot.tools.llm.rewording import LONGEST_QUESTION, search_query, stand_alone_question
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 if TYPE_CHECKING:
-    from argot.tools.model.model import Model
+    from argot.tools.llm.session import Model
 
 _TURNS = 4
 _ANSWER_CHARS = 400  # of an earlier answer: enough to tell what a word stands for

@@ -17,7 +17,7 @@ from argot.tools.instructions import gives_orders
 from argot.types import Document, Passage
 
 if TYPE_CHECKING:
-    from argot.tools.model.model import Model
+    from argot.tools.llm.session import Model
 
 MOST_SHOWN = 8
 LEAST_QUOTE = 12

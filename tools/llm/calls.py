@@ -8,20 +8,18 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import Prompt
 from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
-from argot.tools.model.bounds import Clock, ends_in_blanks
-from argot.tools.model.exchange import Exchange, Messages
-from argot.tools.model.faults import Fault, not_served
-from argot.tools.model.replies import is_whole, parse_object
-from argot.tools.model.scripts import in_fewer_characters, is_wide
-
-if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+from argot.tools.llm.completion import Completion, Messages
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import Fault, not_served
+from argot.tools.llm.limits import Clock, ends_in_blanks
+from argot.tools.llm.structured_output import is_whole, parse_object
+from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
 
 IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 INVALID_REPLIES = 2
@@ -34,7 +32,7 @@ PAUSE_SECONDS = 0.2
 class Run:
     """What the calls of one run share. `failed`: why the model is not asked any more."""
 
-    server: ModelServer
+    server: Endpoint
     calls: list[ModelCall]
     failed: str | None = None
     invalid: int = 0
@@ -71,13 +69,13 @@ class Call:
     _again: bool = False
     _in_words: bool = False
     _schema_ignored: bool = False
-    _exchange: Exchange | None = None
+    _completion: Completion | None = None
     _clock: Clock = field(init=False)
 
     @property
     def cut_short(self) -> bool:
         """Whether the reply ended at a limit or filter of the server, not where the model was done."""
-        return self._exchange is not None and self._exchange.cut_short
+        return self._completion is not None and self._completion.cut_short
 
     async def pieces(self) -> AsyncGenerator[str, None]:
         """The reply as it comes, of the attempt that gives one. For a schema: one piece, once it is valid.
@@ -121,27 +119,27 @@ class Call:
             self._record(time.monotonic() - started, failed)
 
     async def _attempt(self) -> AsyncGenerator[str, None]:
-        self._exchange = None
+        self._completion = None
         if not self._again:
             self.run.server.refuse_if_down()
-        self._exchange = await self._prepared()
-        async with aclosing(self._exchange.pieces(self.run.server.connection(), self._clock)) as pieces:
+        self._completion = await self._prepared()
+        async with aclosing(self._completion.pieces(self.run.server.connection(), self._clock)) as pieces:
             if self.schema is None:
                 async for piece in pieces:
                     yield piece
-                self.run.server.habits.thinks = self._exchange.thought_unannounced
+                self.run.server.habits.thinks = self._completion.thought_unannounced
                 return
             reply = ""
             async for piece in pieces:
                 reply = "" if piece is TAKEN_BACK else reply + piece
-                if ends_in_blanks(reply) or (self._exchange.by_words and "}" in piece and is_whole(reply)):
+                if ends_in_blanks(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break
-        self.run.server.habits.thinks |= self._exchange.thought_unannounced
+        self.run.server.habits.thinks |= self._completion.thought_unannounced
         self.value = parse_object(reply, self.schema)
         self.run.server.habits.in_words |= self._schema_ignored
         yield reply
 
-    async def _prepared(self) -> Exchange:
+    async def _prepared(self) -> Completion:
         """The request, as this server takes it."""
         server = self.run.server
         offer = await self._clock.wait(server.offer())
@@ -162,14 +160,14 @@ class Call:
             if by_words:
                 messages = in_words(messages, schema)
         expects_thought = habits.thinks and (self.schema is None or by_words)
-        return Exchange(offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought)
+        return Completion(offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought)
 
     async def _worth_another(self, fault: Fault) -> bool:
         """Only while the reader has got nothing: then asking again cannot say anything twice."""
-        exchange = self._exchange
-        if exchange and exchange.received and not fault.invalid:
+        completion = self._completion
+        if completion and completion.received and not fault.invalid:
             return False
-        if exchange and self.run.server.habits.learn(self.prompt.name, fault, exchange.sent):
+        if completion and self.run.server.habits.learn(self.prompt.name, fault, completion.sent):
             return True
         if self._again or not fault.again:
             return False
@@ -180,27 +178,27 @@ class Call:
 
     async def _named(self, fault: Fault) -> Fault:
         """An unknown model, with what the server does serve; or worth another attempt, where it serves another now."""
-        exchange = self._exchange
-        if fault.status != 404 or exchange is None:
+        completion = self._completion
+        if fault.status != 404 or completion is None:
             return fault
         try:
             offer = await self._clock.wait(self.run.server.offer(fresh=True))
         except Exception as error:
             return self.run.server.fault(error)
-        if offer.model != exchange.model:
+        if offer.model != completion.model:
             return replace(fault, again=True)
         if offer.served and offer.model not in offer.served:
             return replace(fault, clause=not_served(offer.model, offer.served))
         return fault
 
     def _record(self, seconds: float, failed: str) -> None:
-        exchange = self._exchange
+        completion = self._completion
         call = ModelCall(
             prompt=self.prompt.name,
             seconds=seconds,
             first_token_seconds=self._clock.first_token or 0.0,
-            prompt_tokens=exchange.prompt_tokens if exchange else 0,
-            completion_tokens=exchange.completion_tokens if exchange else 0,
+            prompt_tokens=completion.prompt_tokens if completion else 0,
+            completion_tokens=completion.completion_tokens if completion else 0,
             failed=failed,
         )
         self.run.calls.append(call)

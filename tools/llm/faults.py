@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
-from argot.tools.model.address import Address
-from argot.tools.model.bounds import BodyTooLarge, TooLate
-from argot.tools.model.replies import InvalidReply
+from argot.tools.llm.address import Address
+from argot.tools.llm.limits import BodyTooLarge, TooLate
+from argot.tools.llm.structured_output import InvalidReply
 
 OVERFLOW = re.compile(
     r"context.{0,20}(length|size|window)|maximum (model )?length|max_model_len|too many tokens"
@@ -38,13 +38,13 @@ UNREADABLE: dict[type[BaseException], str] = {
     RecursionError: "JSON of too many layers",
     json.JSONDecodeError: "broken JSON",
 }
+LONGEST_SAID = 4000
+"""Characters of a server's own words that are looked at."""
 NAMED_MODELS = 8
 LONGEST_SHOWN = 60
 """Characters of a model's name in a sentence; it is the server's to choose."""
 SUBJECT = "The language model server"
 PASSING = (500, 502, 503)
-CONNECT = ("ConnectError", "ConnectTimeout")
-"""Class names, since the HTTP library is openai's own choice."""
 
 
 class ContextOverflow(ModelUnavailable):
@@ -57,6 +57,23 @@ class TooLong(Exception):
 
 class WrongAnswer(Exception):
     """The server answered, but not as a model server does. Its message is the clause."""
+
+
+class StatusError(Exception):
+    """The server answered with a status other than 200. `said`: what it sent with it, never for showing."""
+
+    def __init__(self, status: int, said: str = "") -> None:
+        self.status = status
+        self.said = said[:LONGEST_SAID]
+        super().__init__(f"status {status}")
+
+
+class ServerFailed(Exception):
+    """The server said within its answer that it failed. `said`: how, never for showing."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said[:LONGEST_SAID]
+        super().__init__("failed while answering")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +99,12 @@ class Fault:
 
 
 def fault_of(error: Exception, settings: Settings, address: Address) -> Fault:
-    """The fault behind an exception of a call, wherever in its chain of causes it stands."""
-    chain = _chain(error)
-    for one in chain:
-        if found := _own(one, settings):
-            return found
-    status = next((code for one in chain if isinstance(code := getattr(one, "status_code", None), int)), 0)
-    if status:
-        return _of_status(status, chain[0])
-    names = {cls.__name__ for one in chain for cls in type(one).__mro__}
-    if names & set(CONNECT) or any(isinstance(one, ConnectionRefusedError) for one in chain):
-        return Fault(unreachable(address), again="TimeoutException" not in names, refused=True)
-    return _of_transport(names, chain)
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        error = error.__cause__ or error.__context__
-    return found
+    """The fault behind an exception of a call."""
+    if isinstance(error, StatusError):
+        return _of_status(error.status, error.said)
+    if isinstance(error, ServerFailed):
+        return Fault(TOO_LONG, overflow=True) if OVERFLOW.search(error.said) else Fault("failed while answering")
+    return _own(error, settings) or _of_transport(error, address) or Fault(f"sent what cannot be read: {_odd(error)}")
 
 
 def _own(error: BaseException, settings: Settings) -> Fault | None:
@@ -126,8 +129,8 @@ def _late(error: TooLate, settings: Settings) -> str:
     return f"was not done within {settings.model_seconds:g} s"
 
 
-def _of_status(status: int, error: BaseException) -> Fault:
-    asked = _said(error).lower()
+def _of_status(status: int, said: str) -> Fault:
+    asked = said.lower()
     if status == 413 or (status in (400, 422) and OVERFLOW.search(asked)):
         return Fault(TOO_LONG, overflow=True, status=status)
     if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):
@@ -138,30 +141,36 @@ def _of_status(status: int, error: BaseException) -> Fault:
     return Fault(f"{verb} ({status})", status=status, asked=asked)
 
 
-def _of_transport(names: set[str], chain: list[BaseException]) -> Fault:
-    if "TimeoutException" in names:
+def _of_transport(error: Exception, address: Address) -> Fault | None:
+    """The fault of an exception of httpx's, which is imported only where one can have come."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectError) and _is_distrust(error):
+        return Fault("shows a certificate that is not trusted: name its authority's file as SSL_CERT_FILE")
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return Fault(unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
+    if isinstance(error, httpx.TimeoutException):
         return Fault("did not answer in time")
-    if names & {"RemoteProtocolError", "ReadError", "WriteError", "CloseError"}:
+    if isinstance(error, httpx.ProxyError):
+        return Fault("cannot be reached through the proxy of the environment: see HTTPS_PROXY and NO_PROXY")
+    if isinstance(error, httpx.HTTPError):
         return Fault("broke off the connection", again=True)
-    if OVERFLOW.search(_said(chain[0])):
-        return Fault(TOO_LONG, overflow=True)
-    if "APIError" in names:
-        return Fault("failed while answering")
-    return Fault(f"sent what cannot be read: {_unreadable(chain)}")
+    return None
 
 
-def _unreadable(chain: Sequence[BaseException]) -> str:
+def _is_distrust(error: BaseException | None) -> bool:
+    """Whether a certificate was refused: httpx tells it from other failures to connect only by the cause."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _odd(error: Exception) -> str:
     """What it was, for people, from what its reader stumbled over."""
     for kind, words in UNREADABLE.items():
-        if any(isinstance(one, kind) for one in chain):
+        if isinstance(error, kind):
             return words
     return "something that is no part of an answer"
-
-
-def _said(error: BaseException) -> str:
-    """What the server said, bounded; for telling faults apart, never for showing."""
-    body: Any = getattr(error, "body", None)
-    return f"{getattr(error, 'message', '')} {body}"[:4000]
 
 
 def unreachable(address: Address) -> str:

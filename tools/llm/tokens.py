@@ -8,13 +8,10 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-from argot.tools.model.exchange import Messages
-from argot.tools.model.faults import TooLong
-
-if TYPE_CHECKING:
-    from argot.tools.model.server import ModelServer
+from argot.tools.llm.completion import Messages
+from argot.tools.llm.endpoint import Endpoint
+from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
 
 TEMPLATE_TOKENS = 96
 """At most so many does a chat template add: its marks, and a date or a role of its own (gpt-oss: about 70)."""
@@ -45,7 +42,7 @@ def estimate(messages: Messages) -> int:
     return total
 
 
-async def count(server: ModelServer, messages: Messages) -> int:
+async def count(server: Endpoint, messages: Messages) -> int:
     """The tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
     key = hashlib.blake2b(json.dumps(messages).encode(), digest_size=16).digest()
     if key in server.counts:
@@ -59,12 +56,12 @@ async def count(server: ModelServer, messages: Messages) -> int:
     return found
 
 
-def counts_tokens(server: ModelServer) -> bool:
+def counts_tokens(server: Endpoint) -> bool:
     """Whether the server's own tokenizer is asked: it has one, and it did not just fail to answer."""
     return server.habits.tokenizer and time.monotonic() >= server.counts_again
 
 
-async def _bounded(server: ModelServer, messages: Messages) -> int | None:
+async def _bounded(server: Endpoint, messages: Messages) -> int | None:
     """None where no count comes within a small part of what a call may take, or the endpoint breaks down.
 
     Raises:
@@ -84,11 +81,8 @@ async def _bounded(server: ModelServer, messages: Messages) -> int | None:
     return None
 
 
-async def _ask(server: ModelServer, messages: Messages) -> int | None:
+async def _ask(server: Endpoint, messages: Messages) -> int | None:
     """None, from then on always, where the server has no such endpoint."""
-    from argot.tools.model.connection import StatusError
-    from argot.tools.model.faults import WrongAnswer
-
     offer = await server.offer()
     said = [{"role": role, "content": text} for role, text in messages]
     body = {"model": offer.model, "messages": said, "add_generation_prompt": True}
@@ -98,7 +92,7 @@ async def _ask(server: ModelServer, messages: Messages) -> int | None:
         except WrongAnswer:
             break
         except StatusError as error:
-            if error.status_code == 400:
+            if error.status == 400:
                 continue
             break
         found = answer.get("count") if isinstance(answer, dict) else None
@@ -108,7 +102,7 @@ async def _ask(server: ModelServer, messages: Messages) -> int | None:
     return None
 
 
-async def fitting(server: ModelServer, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
+async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
     """The pieces, best first, that leave room for a reply of so many tokens. One count where all fit, mostly two else.
 
     Raises:

@@ -1,8 +1,4 @@
-"""The model server as the rest of Argot sees it: one `ModelServer` per process, one `Model` per run of the graph.
-
-Every call is bounded in time and length, asked again only where nothing was received, and recorded. What goes wrong
-is a `ModelUnavailable` whose one sentence may be shown to the asker.
-"""
+"""The model server's side of each call: its connections, what it serves, and what was learnt of it."""
 
 from __future__ import annotations
 
@@ -13,44 +9,24 @@ import time
 import weakref
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.model.address import Address, address_of
-from argot.tools.model.faults import ContextOverflow, Fault, WrongAnswer, fault_of, named, unreachable
-from argot.tools.model.model import Model
+from argot.tools.llm.address import Address
+from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, fault_of, named, unreachable
 
 if TYPE_CHECKING:
-    from argot.tools.model.connection import Connection
-
-__all__ = ["ContextOverflow", "Model", "ModelServer", "ServerInfo", "forget_servers"]
+    from argot.tools.llm.client import ModelClient
 
 SILENT_SECONDS = 10.0
 """So long after nobody took a connection in time, calls fail at once instead of each waiting for itself."""
 OFFER_SECONDS = 300.0
 """So long what the server serves is believed without asking again."""
 LONGEST_NAME = 300
-SPEAKER = "argot.tools.model.connection"
+CLIENT = "argot.tools.llm.client"
 DEFAULT_CONTEXT = 4096
 """Where neither the server nor the settings say: Ollama's default, which it cuts prompts to without a word."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
-    """What the server offers. `served` are all the models it lists.
-
-    `context_known`: the context's length is the server's or the settings' word, no assumption.
-    """
-
-    model: str
-    context_tokens: int
-    json_schema: bool
-    logprobs: bool
-    tokenizer: bool
-    served: tuple[str, ...] = ()
-    context_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +87,7 @@ class Habits:
 
 
 @dataclass(eq=False)
-class ModelServer:
+class Endpoint:
     """The server of these settings: its connections, what it offers and what was learnt of it.
 
     `counts_again`: before this moment, in monotonic seconds, tokens are estimated, as the tokenizer did not answer.
@@ -125,37 +101,23 @@ class ModelServer:
     counts_again: float = 0.0
     told: Callable[[ModelCall], None] | None = None
     """Told of each call when it has ended, whoever made it."""
-    _described: tuple[ServerInfo, float] | None = None
     _silent_until: float = 0.0
-    _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = field(
+    _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ModelClient] = field(
         default_factory=weakref.WeakKeyDictionary
     )
 
-    @classmethod
-    def from_settings(cls, settings: Settings) -> ModelServer | None:
-        """The process's one server of these settings; None where no model is to be used.
-
-        Raises:
-            InvalidSettings: the URL is none.
-        """
-        return _server(_OfServer(settings)) if settings.model_url.strip() else None
-
     def __repr__(self) -> str:
-        return f"ModelServer({self.address})"
+        return f"{type(self).__name__}({self.address})"
 
-    def session(self, calls: list[ModelCall]) -> Model:
-        """One run's use of the server; each call is appended to `calls`."""
-        return Model(self, calls)
-
-    def connection(self) -> Connection:
+    def connection(self) -> ModelClient:
         """The running loop's connections: a pool belongs to the loop that made it."""
-        from argot.tools.model.connection import Connection
+        from argot.tools.llm.client import ModelClient
 
         loop = asyncio.get_running_loop()
         for closed in [one for one in self._connections if one.is_closed()]:
             del self._connections[closed]
         if loop not in self._connections:
-            self._connections[loop] = Connection(self.settings, self.address)
+            self._connections[loop] = ModelClient(self.settings, self.address)
         return self._connections[loop]
 
     async def aclose(self) -> None:
@@ -179,36 +141,10 @@ class ModelServer:
             self._silent_until = time.monotonic() + SILENT_SECONDS
         return found
 
-    async def describe(self) -> ServerInfo:
-        """What the server can do, found out by small requests; kept as long as what it serves is.
-
-        Raises:
-            ModelUnavailable: it does not answer them within the bounds of a call.
-        """
-        from argot.tools.model.probing import probe
-
-        info, at = self._described or (None, 0.0)
-        if info is None or time.monotonic() - at >= OFFER_SECONDS or (self.known and self.known.model != info.model):
-            await self.load()
-            try:
-                info = await probe(self)
-            except Exception as error:
-                raise self.fault(error).error() from None
-            self._described = info, time.monotonic()
-        return info
-
-    async def warm(self) -> None:
-        """Do beforehand what a first call takes long for: imports, the connection, the first log-probabilities.
-
-        Raises:
-            ModelUnavailable: the server does not answer; it is found out again when a question needs it.
-        """
-        await self.describe()
-
     async def load(self) -> None:
-        """Import what speaks to the server, beside everything else: more than a second, which no bound counts."""
-        if SPEAKER not in sys.modules:
-            await asyncio.to_thread(importlib.import_module, SPEAKER)
+        """Import what speaks to the server, beside everything else: a moment, which no bound counts."""
+        if CLIENT not in sys.modules:
+            await asyncio.to_thread(importlib.import_module, CLIENT)
 
     async def offer(self, *, fresh: bool = False) -> Offer:
         """The model in use and its context, asked of the server once in a while. Bound its time with a clock.
@@ -226,12 +162,10 @@ class ModelServer:
 
     async def _models(self) -> list[dict[str, Any]]:
         """What /v1/models lists; a gateway without it is no fault where the model is named in the settings."""
-        from argot.tools.model.connection import StatusError
-
         try:
             listed = await self.connection().request("GET", f"{self.address.api}/models")
         except StatusError as error:
-            if error.status_code in (404, 405) and self.settings.model:
+            if error.status in (404, 405) and self.settings.model:
                 return []
             raise
         data = listed.get("data") if isinstance(listed, dict) else None
@@ -259,27 +193,3 @@ def _only(models: list[dict[str, Any]]) -> str:
     raise WrongAnswer(
         f"serves {len(names)} models ({named(names)}): name one as ARGOT_MODEL" if names else "serves no model"
     )
-
-
-class _OfServer:
-    """Settings, equal where they mean the same server and bounds."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._key = tuple(value for name, value in sorted(settings.model_dump().items()) if name.startswith("model"))
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _OfServer) and self._key == other._key
-
-
-@lru_cache(maxsize=8)
-def _server(of: _OfServer) -> ModelServer:
-    return ModelServer(of.settings, address_of(of.settings.model_url))
-
-
-def forget_servers() -> None:
-    """Make the next `from_settings` start anew, as in a new process; for tests."""
-    _server.cache_clear()

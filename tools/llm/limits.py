@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable
@@ -17,14 +16,13 @@ T = TypeVar("T")
 MAX_BODY_BYTES = 8_000_000
 """A longest answer of 8192 tokens, at some 300 bytes of JSON each, takes 2.5 MB."""
 MAX_EVENT_BYTES = 256_000
-"""Of one server-sent event, which may hold a whole answer; reading its lines takes openai quadratic time."""
+"""Of one server-sent event, which may hold a whole answer."""
 CHARS_PER_TOKEN = 32
 """More than any text has; so the length that was asked for holds where the server does not keep to it."""
 TAIL_CHARS = 1200
 LOOP_CHARS = 240
 LOOP_TIMES = 4
 BLANK_CHARS = 200
-EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
@@ -142,23 +140,3 @@ class Inflater:
         if self._left < 0:
             raise BodyTooLarge
         return plain
-
-
-class EventBound:
-    """Refuses a stream in which one event is longer than MAX_EVENT_BYTES."""
-
-    def __init__(self) -> None:
-        self._open = 0
-        self._end = b""
-
-    def check(self, data: bytes) -> None:
-        """
-        Raises:
-            BodyTooLarge: an event is too long with this piece of the stream.
-        """
-        lengths = [len(part) for part in EVENT_END.split(self._end + data)]
-        lengths[0] += self._open
-        if max(lengths) > MAX_EVENT_BYTES:
-            raise BodyTooLarge
-        self._end = data[-3:]  # an event's end may come in two pieces
-        self._open = lengths[-1] - len(self._end)

@@ -9,12 +9,12 @@ from argot.corpus.store import CorpusStore
 from argot.errors import ModelUnavailable
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
-from argot.tools.model.reader import ModelReader
-from argot.tools.model.sparing import ReadOnce, SparingReader
+from argot.tools.llm.gated_reader import GatedReader, ReadOnce
+from argot.tools.llm.reader import ModelReader
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
 if TYPE_CHECKING:
-    from argot.tools.model.model import Model
+    from argot.tools.llm.session import Model
 
 
 def reader_with_model(
@@ -30,7 +30,7 @@ def reader_with_model(
     """One turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
     once = ReadOnce(extractive)
     asking = ModelReader(model, once, glossary.lookup.matcher(principal), forbidden_words)
-    reader: QuestionReader = SparingReader(asking, once, glossary, store, principal) if spare else asking
+    reader: QuestionReader = GatedReader(asking, once, glossary, store, principal) if spare else asking
     return FallingBackReader(reader, once)
 
 

@@ -109,7 +109,7 @@ def check(value: Any, schema: Mapping[str, Any], place: str = "it") -> None:
     """
     unknown = schema.keys() - BOUNDS.keys() - NO_CHECKS
     if unknown:
-        raise ValueError(f"a prompt's schema uses {sorted(unknown)}, which replies.py does not check yet")
+        raise ValueError(f"a prompt's schema uses {sorted(unknown)}, which structured_output.py does not check yet")
     wanted = schema.get("type")
     if wanted and not _is_of(value, [wanted] if isinstance(wanted, str) else wanted):
         raise InvalidReply(f"{place} is not of type {wanted}")

@@ -6,24 +6,20 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from argot.protocols import TAKEN_BACK
-from argot.tools.model.bounds import CHARS_PER_TOKEN, BodyTooLarge, Clock
-from argot.tools.model.faults import WrongAnswer
-from argot.tools.model.replies import readable
-from argot.tools.model.spoken import Spoken
+from argot.tools.llm.chunks import Chunk, read_chunk
+from argot.tools.llm.faults import WrongAnswer
+from argot.tools.llm.limits import CHARS_PER_TOKEN, BodyTooLarge, Clock
+from argot.tools.llm.reasoning_filter import ReasoningFilter
+from argot.tools.llm.structured_output import readable
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessageChunk
+    from argot.tools.llm.client import EventStream, ModelClient
 
-    from argot.tools.model.connection import Connection
-
-MOST_TOKENS = 2**31
 AFTER_SECONDS = 2.0
 """For what follows the end of a reply, which is nothing but its counts."""
-NOTHING_CAME = "No generation chunks"
-"""What LangChain says of a stream without a single event."""
 EMPTY = {
     "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
     "content_filter": "held its answer back by a filter of its own",
@@ -33,7 +29,7 @@ Messages = Sequence[tuple[str, str]]
 
 
 @dataclass(repr=False)
-class Exchange:
+class Completion:
     """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
 
     `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
@@ -57,6 +53,7 @@ class Exchange:
     completion_tokens: int = 0
     received: bool = False
     thought_unannounced: bool = False
+    _begun: bool = False
     _chars: int = 0
     _goes_on: bool = False
 
@@ -65,45 +62,32 @@ class Exchange:
         """The names of what went beside the messages."""
         return {*self.body, *self._stream_options()}
 
-    async def pieces(self, connection: Connection, clock: Clock) -> AsyncGenerator[str, None]:
+    async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
         """The reply as it comes, without thoughts. However this ends, the server's work on it ends too.
 
         Raises:
             TooLate: a bound in time was reached.
             BodyTooLarge: more came than the tokens that were asked for can hold.
             WrongAnswer: the stream ended before the reply did.
-            Exception: whatever openai and its HTTP library raise (`faults.fault_of` explains it).
+            Exception: whatever the client raises (`faults.fault_of` explains it).
         """
-        from langchain_core.runnables import RunnableConfig
-
-        from argot.tools.model.connection import CALL_HEADER
-
-        stream = cast(
-            "AsyncGenerator[AIMessageChunk, None]",
-            connection.chat(self.model).astream(
-                list(self.messages),
-                RunnableConfig(callbacks=[]),
-                stream_usage=False,  # LangChain's own word for the options below knows only the first
-                extra_headers={CALL_HEADER: self.id},
-                extra_body={**self.body, **self._stream_options()},
-            ),
-        )
-        spoken = Spoken(expects_thought=self.expects_thought)
+        is_text = "response_format" not in self.body and not self.by_words
+        stream = await clock.wait(client.stream(self._request(), self.id, gathers=is_text))
+        visible = ReasoningFilter(expects_thought=self.expects_thought)
         try:
-            while not spoken.is_over and (chunk := await self._next(stream, clock)):
+            while not visible.is_over and (chunk := await self._next(stream, clock)):
                 text = self._take(chunk)
-                if text or self.id in connection.thinking:
+                if text or chunk.thinks:
                     clock.came()
-                for said in spoken.hear(text):
+                for said in visible.feed(text):
                     yield self._given(said)
-            for said in spoken.rest(cut_short=self.cut_short or not self.finish):
+            for said in visible.rest(cut_short=self.cut_short or not self.finish):
                 yield self._given(said)
         finally:
-            await connection.close_call(self.id)
             await stream.aclose()
-        self.thought_unannounced = spoken.unannounced
-        if not self.finish and not spoken.is_over:
-            raise WrongAnswer("broke off its answer")
+        self.thought_unannounced = visible.unannounced
+        if not self.finish and not visible.is_over:
+            raise WrongAnswer("broke off its answer" if self._begun else "sent an empty answer")
         if not self.received:
             raise WrongAnswer(EMPTY.get(self.finish, "sent an empty answer"))
 
@@ -116,41 +100,41 @@ class Exchange:
         self.received = piece is not TAKEN_BACK
         return piece
 
-    async def _next(self, stream: AsyncGenerator[AIMessageChunk, None], clock: Clock) -> AIMessageChunk | None:
+    async def _next(self, stream: EventStream, clock: Clock) -> Chunk | None:
         """What comes next; None at the end. Behind the end of the reply nothing can spoil it, nor hold it up for long.
 
         A server that calls every piece the last is found out by the text that still comes.
         """
         is_done = self.finish and not self._goes_on
         try:
-            async with asyncio.timeout(AFTER_SECONDS if is_done else None):
-                return await clock.next(stream)
+            if not stream.is_waiting:
+                return read_chunk(await anext(stream))
+            if not is_done:
+                return read_chunk(await clock.next(stream))
+            async with asyncio.timeout(AFTER_SECONDS):
+                return read_chunk(await clock.next(stream))
         except StopAsyncIteration:
             return None
-        except Exception as error:
+        except Exception:
             if is_done:
                 return None
-            if str(error).startswith(NOTHING_CAME):
-                raise WrongAnswer("sent an empty answer") from None
             raise
+
+    def _request(self) -> dict[str, Any]:
+        said = [{"role": role, "content": text} for role, text in self.messages]
+        return {"model": self.model, "messages": said, "temperature": 0, **self.body, **self._stream_options()}
 
     def _stream_options(self) -> dict[str, Any]:
         throughout = {"continuous_usage_stats": True} if self.usage_throughout else {}
         return {"stream_options": {"include_usage": True, **throughout}} if self.usage else {}
 
-    def _take(self, chunk: AIMessageChunk) -> str:
-        if chunk.usage_metadata:
-            self.prompt_tokens = token_count(chunk.usage_metadata["input_tokens"])
-            self.completion_tokens = token_count(chunk.usage_metadata["output_tokens"])
-        text = str(chunk.text)  # of a list of parts, those that are text
-        self._goes_on = self._goes_on or bool(self.finish and text)
-        self.finish = str(chunk.response_metadata.get("finish_reason") or self.finish)
-        self._chars += len(text)
+    def _take(self, chunk: Chunk) -> str:
+        self._begun = True
+        if chunk.usage:
+            self.prompt_tokens, self.completion_tokens = chunk.usage
+        self._goes_on = self._goes_on or bool(self.finish and chunk.text)
+        self.finish = chunk.finish or self.finish
+        self._chars += len(chunk.text)
         if self._chars > self.max_tokens * CHARS_PER_TOKEN:
             raise BodyTooLarge
-        return readable(text)
-
-
-def token_count(said: object) -> int:
-    """A count as the server gives it; 0 for what is none."""
-    return said if isinstance(said, int) and 0 <= said <= MOST_TOKENS else 0
+        return readable(chunk.text)

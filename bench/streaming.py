@@ -1,0 +1,186 @@
+"""What it costs to pass a model's answer on while it streams: our processor time, and the wait for the first word.
+
+    python bench/streaming.py [--at-once 1 8 32] [--tokens 300] [--speed 150] [--trees . /tmp/before] [--runs 3]
+
+A model stub (`model_stub.py`) runs in a process of its own and streams answers of a fixed length at a fixed speed. Each
+question is asked as the chat window and the command line ask. Two rows for each number of questions at once:
+
+- ask: the whole journey, with retrieval before the answer and matching references behind it.
+- stream: the model's answer alone, by the session that the journey uses, without anything around it.
+
+`work` is this process's processor time a question (all threads), `first` the wait for the first word at the median and
+at the longest. With several `--trees` (checkouts, each with its `make links`) they take turns, so that a busy machine
+treats them alike; what is printed is the median of the runs. Times are in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from importlib import resources
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).parent
+WARMING = "What is the height limit for poles?"
+PASSAGES = 5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--at-once", type=int, nargs="+", default=[1, 8, 32], help="questions under way together")
+    parser.add_argument("--questions", type=int, default=32, help="for each row, and at least as many as at once")
+    parser.add_argument("--alone", type=int, default=8, help="for the rows of one at once, which take longest")
+    parser.add_argument("--tokens", type=int, default=300, help="of each answer")
+    parser.add_argument("--speed", type=float, default=150, help="tokens a second of each answer")
+    parser.add_argument("--trees", type=Path, nargs="+", default=[HERE.parent], help="checkouts to compare")
+    parser.add_argument("--runs", type=int, default=1, help="of each tree")
+    parser.add_argument("--inside", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.inside:
+        from argot.service.samples import build
+        from argot.settings import load_settings
+
+        home = Path(arguments.inside[0])
+        build(home, load_settings(home=home))
+        print(json.dumps(asyncio.run(measured(*arguments.inside, arguments))))
+        return
+    with tempfile.TemporaryDirectory() as scratch, stub(arguments) as url:
+        found: dict[Path, list[dict[str, Any]]] = {tree: [] for tree in arguments.trees}
+        for run in range(arguments.runs):
+            for tree in sorted(found, reverse=bool(run % 2)):
+                found[tree].append(of_tree(tree, Path(scratch) / "kb", url))
+                print(f"run {run + 1} of {tree}", file=sys.stderr, flush=True)
+    print(table(found))
+
+
+@contextmanager
+def stub(arguments: argparse.Namespace) -> Iterator[str]:
+    """The address of a model server in a process of its own."""
+    command = [sys.executable, str(HERE / "model_stub.py"), "--first", "0.3", "--reply", "0.05"]
+    command += ["--speed", str(arguments.speed), "--tokens", str(arguments.tokens)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def of_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": str(tree.resolve() / ".links"), "ARGOT_MODEL_URL": url}
+    command = [sys.executable, __file__, *sys.argv[1:], "--inside", str(home), url]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+# -- within one tree --------------------------------------------------------------------------------------------------
+
+
+async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Each row's figures. Only what all trees have is used, so that an older one can be measured by this file."""
+    from argot.service.memory import settle
+    from argot.service.owner import KnowledgeBase
+    from argot.settings import load_settings
+
+    patient = {"model_connect_seconds": 60.0, "model_first_token_seconds": 600.0, "model_seconds": 600.0}
+    more = {"model_url": url, "model_answer_tokens": 2 * arguments.tokens, **patient}
+    settings = load_settings(home=Path(home), **more)
+    rows: dict[str, Any] = {}
+    async with KnowledgeBase.open(settings.home, settings, patience=30) as kb:
+        kb.warm_model()
+        questions = asked()
+        for question in questions:  # what is remembered of each is remembered in all rows
+            await spent(journey(kb, question))
+        settle()
+        for name, ask in (("ask", journey), ("stream", streamed)):
+            for together in arguments.at_once:
+                count = arguments.alone if together == 1 else max(arguments.questions, together)
+                some = [questions[n % len(questions)] for n in range(count)]
+                rows[f"{name} {together}"] = await row(kb, some, together, ask)
+    return rows
+
+
+def asked() -> list[str]:
+    """Some of the sample questions, none of which is asked back about."""
+    lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return [WARMING, *[json.loads(line)["question"] for line in lines[:7]]]
+
+
+Ask = Callable[[Any, str], AsyncIterator[str]]
+
+
+async def row(kb: Any, questions: list[str], together: int, ask: Ask) -> dict[str, float]:
+    firsts: list[float] = []
+    pieces = 0
+    before = time.process_time()
+    for start in range(0, len(questions), together):
+        group = [spent(ask(kb, question)) for question in questions[start : start + together]]
+        for first, count in await asyncio.gather(*group):
+            firsts += [first] if first else []
+            pieces += count
+    work = time.process_time() - before
+    each = 1000 / len(questions)
+    return {
+        "work": work * each,
+        "first": median(firsts) * 1000,
+        "longest": max(firsts) * 1000,
+        "pieces": pieces / len(questions),
+    }
+
+
+async def spent(words: AsyncIterator[str]) -> tuple[float | None, int]:
+    """Seconds until the first word, and how many pieces came."""
+    began, first, count = time.perf_counter(), None, 0
+    async for _ in words:
+        first = first or time.perf_counter() - began
+        count += 1
+    return first, count
+
+
+async def journey(kb: Any, question: str) -> AsyncIterator[str]:
+    from argot.service import cases
+    from argot.service.people import local_principal
+
+    async with aclosing(cases.run(kb, local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
+        async for event in events:
+            if event["kind"] == "token":
+                yield event["data"]
+
+
+async def streamed(kb: Any, question: str) -> AsyncIterator[str]:
+    from argot.prompts.loader import fenced
+    from argot.service.people import local_principal
+
+    found = kb.corpus.store.keyword_search(local_principal(), WARMING, PASSAGES)
+    shown = kb.corpus.store.passages(local_principal(), [one for one, _ in found])
+    passages = "\n\n".join(fenced("passage", one.text, n=n) for n, (one, _) in enumerate(shown.values(), 1))
+    session = kb.model_server.session([])
+    async with aclosing(session.text("cited_answer", question=question, passages=passages)) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+def table(found: dict[Path, list[dict[str, Any]]]) -> str:
+    names = list(next(iter(found.values()))[0])
+    lines = ["| what, at once | tree | work | first p50 | longest | pieces |", "|---|---|---|---|---|---|"]
+    for name in names:
+        for tree, runs in found.items():
+            figures = [
+                f"{median(run[name][key] for run in runs):.1f}" for key in ("work", "first", "longest", "pieces")
+            ]
+            lines.append(f"| {name} | {tree} | {' | '.join(figures)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""The HTTP client of the model server: one event loop's connection pool, JSON requests, and streams of events.
+
+A client of our own on httpx instead of `openai` and LangChain's: those build several objects for each token that comes,
+which under load was most of Argot's processor time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+import time
+import zlib
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, Self
+
+import httpx
+
+from argot.settings import Settings
+from argot.tools.llm.address import Address
+from argot.tools.llm.faults import StatusError, WrongAnswer
+from argot.tools.llm.limits import WINDOWS, Inflater
+from argot.tools.llm.sse import EventParser
+
+for _library in ("httpx", "httpcore"):
+    logging.getLogger(_library).setLevel(logging.WARNING)  # at DEBUG they log whole requests, which hold prompts
+
+REQUEST_ID = "x-request-id"
+"""Names a call: vLLM takes it as the request's own id, and logs it."""
+MOST_CONNECTIONS = 1000
+MOST_IDLE_CONNECTIONS = 100
+DONE = b"[DONE]"
+"""What OpenAI's interface sends as the last event."""
+DRAIN_SECONDS = 0.1
+"""For what HTTP sends behind the last event: read to its end, the connection can serve the next call."""
+GATHER_SECONDS = 0.025
+"""A token a read would wake the process 150 times a second for each answer; so a read waits for several tokens."""
+UNGATHERED = 16
+"""Reads at the beginning of a stream that wait for nothing: the first of them bring the first words."""
+WAITED_SECONDS = 0.001
+"""A read that took so long found nothing there, so that nothing is left behind what it brought."""
+COMPRESSION = "sent what cannot be read: a compression that is broken or unknown"
+
+
+class ModelClient:
+    """One event loop's connections to the server. `asking` is for what one call asks for all."""
+
+    def __init__(self, settings: Settings, address: Address) -> None:
+        self._address = address
+        self.asking = asyncio.Lock()
+        key = settings.model_key.get_secret_value()
+        self._http = httpx.AsyncClient(
+            headers={"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})},
+            timeout=httpx.Timeout(settings.model_seconds, connect=settings.model_connect_seconds),
+            limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_IDLE_CONNECTIONS),
+            trust_env=not address.local,  # HTTP_PROXY and its kin lead away from this machine
+            verify=_trusted() if address.api.startswith("https") else False,
+            follow_redirects=False,  # a redirect would carry the prompt to a server nobody named
+        )
+
+    async def request(self, method: str, url: str, body: Any = None) -> Any:
+        """A request that is answered by JSON as a whole, such as the list of models; the decoded JSON.
+
+        Raises:
+            StatusError: the server answered with another status than 200.
+            WrongAnswer: what came is no JSON.
+            BodyTooLarge: more came than an answer may hold.
+            httpx.HTTPError: the connection failed.
+        """
+        response = await self._sent(method, url, body, "application/json")
+        try:
+            return json.loads(b"".join([data async for data in _plain(response)]))
+        except (ValueError, RecursionError):
+            raise WrongAnswer("sent broken JSON") from None
+        finally:
+            await response.aclose()
+
+    async def stream(self, body: dict[str, Any], request_id: str, *, gathers: bool = False) -> EventStream:
+        """A chat completion as the server writes it. Closing the stream tells the server to stop.
+
+        Args:
+            body: the request, without `stream`.
+            request_id: what the server shall call it.
+            gathers: people read along, so that a few hundredths of a second between two reads do not matter.
+
+        Raises:
+            StatusError: the server refuses it.
+            WrongAnswer: this is no stream of events.
+            httpx.HTTPError: the connection failed.
+        """
+        url = f"{self._address.api}/chat/completions"
+        response = await self._sent("POST", url, {**body, "stream": True}, "text/event-stream", request_id)
+        return EventStream(response, gathers=gathers)
+
+    async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
+        """The response's head, after a look at it: status, compression and content type are those of a model server."""
+        headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
+        content = None
+        if body is not None:
+            headers["content-type"] = "application/json"
+            content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")  # half characters cannot be sent
+        request = self._http.build_request(method, url, content=content, headers=headers)
+        response = await self._http.send(request, stream=True)
+        try:
+            await _check(response, wanted)
+        except BaseException:
+            await response.aclose()
+            raise
+        return response
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+
+class EventStream:
+    """The data of a response's server-sent events, one after the other, until [DONE] or the end of the body."""
+
+    def __init__(self, response: httpx.Response, *, gathers: bool = False) -> None:
+        self._response = response
+        self._gathers = gathers
+        self._ungathered = UNGATHERED
+        self._waited = False
+        self._body = _plain(response)
+        self._parser = EventParser()
+        self._events: deque[bytes] = deque()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._events:
+            self._events.extend(self._parser.feed(await self._read()))
+        event = self._events.popleft()
+        if event.startswith(DONE):
+            await self._drain()
+            raise StopAsyncIteration
+        return event
+
+    async def _read(self) -> bytes:
+        """What comes next. After a read that had to wait, more is let come first, which the next then finds there."""
+        self._ungathered -= 1
+        if self._gathers and self._waited and self._ungathered < 0:
+            await asyncio.sleep(GATHER_SECONDS)
+        began = time.monotonic()
+        data = await anext(self._body)
+        self._waited = time.monotonic() - began > WAITED_SECONDS
+        return data
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next event must be waited for: none is left of what has been read."""
+        return not self._events
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+    async def _drain(self) -> None:
+        with suppress(httpx.HTTPError, TimeoutError):  # the answer is whole; its connection is just not used again
+            async with asyncio.timeout(DRAIN_SECONDS):
+                async for _ in self._response.stream:  # type: ignore[union-attr]  # sync streams are of sync clients
+                    pass
+
+
+async def _check(response: httpx.Response, wanted: str) -> None:
+    """
+    Raises:
+        StatusError: the status is not 200.
+        WrongAnswer: the compression cannot be bounded, or what follows is not of the wanted type.
+    """
+    if _coding(response) not in {"", "identity", *WINDOWS}:
+        raise WrongAnswer(COMPRESSION)
+    if response.status_code != 200:
+        said = b"".join([data async for data in _plain(response)])
+        raise StatusError(response.status_code, said.decode(errors="replace"))
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == wanted:
+        return
+    raise WrongAnswer(
+        "does not stream its answers"
+        if kind == "application/json"
+        else "answers with a page, not as a model server: see ARGOT_MODEL_URL"
+    )
+
+
+async def _plain(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body as it comes, decompressed and bounded. httpx's own decoding would inflate a bomb first."""
+    inflate = Inflater(_coding(response))
+    async for data in response.aiter_raw():
+        try:
+            yield inflate(data)
+        except zlib.error:
+            raise WrongAnswer(COMPRESSION) from None
+
+
+def _coding(response: httpx.Response) -> str:
+    return str(response.headers.get("content-encoding", "")).strip().lower()
+
+
+def _trusted() -> ssl.SSLContext:
+    """The system's certificates, or those of SSL_CERT_FILE and SSL_CERT_DIR: an organisation's own are among them.
+
+    httpx by itself trusts only the list it brings along, which stands in where the system has none.
+    """
+    paths = ssl.get_default_verify_paths()
+    return ssl.create_default_context() if paths.cafile or paths.capath else httpx.create_ssl_context()

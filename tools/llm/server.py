@@ -1,0 +1,89 @@
+"""The model server as the rest of Argot sees it: one `ModelServer` per process, one `Model` per run of the graph.
+
+Every call is bounded in time and length, asked again only where nothing was received, and recorded. What goes wrong
+is a `ModelUnavailable` whose one sentence may be shown to the asker.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+
+from argot.results import ModelCall
+from argot.settings import Settings
+from argot.tools.llm.address import address_of
+from argot.tools.llm.capabilities import ServerInfo, probe
+from argot.tools.llm.endpoint import OFFER_SECONDS, Endpoint
+from argot.tools.llm.faults import ContextOverflow
+from argot.tools.llm.session import Model
+
+__all__ = ["ContextOverflow", "Model", "ModelServer", "ServerInfo", "forget_servers"]
+
+
+@dataclass(eq=False, repr=False)
+class ModelServer(Endpoint):
+    """An endpoint with what is done there: runs' sessions, and finding out what it can do."""
+
+    _described: tuple[ServerInfo, float] | None = None
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> ModelServer | None:
+        """The process's one server of these settings; None where no model is to be used.
+
+        Raises:
+            InvalidSettings: the URL is none.
+        """
+        return _server(_OfServer(settings)) if settings.model_url.strip() else None
+
+    def session(self, calls: list[ModelCall]) -> Model:
+        """One run's use of the server; each call is appended to `calls`."""
+        return Model(self, calls)
+
+    async def describe(self) -> ServerInfo:
+        """What the server can do, found out by small requests; kept as long as what it serves is.
+
+        Raises:
+            ModelUnavailable: it does not answer them within the bounds of a call.
+        """
+        info, at = self._described or (None, 0.0)
+        if info is None or time.monotonic() - at >= OFFER_SECONDS or (self.known and self.known.model != info.model):
+            await self.load()
+            try:
+                info = await probe(self)
+            except Exception as error:
+                raise self.fault(error).error() from None
+            self._described = info, time.monotonic()
+        return info
+
+    async def warm(self) -> None:
+        """Do beforehand what a first call takes long for: imports, the connection, the first log-probabilities.
+
+        Raises:
+            ModelUnavailable: the server does not answer; it is found out again when a question needs it.
+        """
+        await self.describe()
+
+
+class _OfServer:
+    """Settings, equal where they mean the same server and bounds."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._key = tuple(value for name, value in sorted(settings.model_dump().items()) if name.startswith("model"))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _OfServer) and self._key == other._key
+
+
+@lru_cache(maxsize=8)
+def _server(of: _OfServer) -> ModelServer:
+    return ModelServer(of.settings, address_of(of.settings.model_url))
+
+
+def forget_servers() -> None:
+    """Make the next `from_settings` start anew, as in a new process; for tests."""
+    _server.cache_clear()

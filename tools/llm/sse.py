@@ -1,0 +1,66 @@
+"""Server-sent events, read piece by piece (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+
+from __future__ import annotations
+
+from argot.tools.llm.limits import MAX_EVENT_BYTES, BodyTooLarge
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class EventParser:
+    """Finds the events in a stream of bytes, whose pieces may end anywhere: within a line end or a character too.
+
+    Of an event only its data matters here: comments, ids and names are passed over. One that the stream breaks off in
+    is dropped, as the specification says.
+    """
+
+    def __init__(self) -> None:
+        self._line: list[bytes] = []
+        """The pieces of the line that is not over yet, `_open` bytes in all; joined only then, however many come."""
+        self._open = 0
+        self._data: list[bytes] = []
+        self._size = 0
+        """Bytes of the event's data lines so far."""
+        self._begun = False
+        self._after_cr = False
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """The data of the events that end in this piece, each without its last line end.
+
+        Raises:
+            BodyTooLarge: an event is longer than MAX_EVENT_BYTES.
+        """
+        lines = self._with_line_feeds(piece).split(b"\n")
+        if len(lines) > 1:
+            lines[0] = b"".join([*self._line, lines[0]])
+            self._line, self._open = [], 0
+        self._line.append(lines.pop())
+        self._open += len(self._line[-1])
+        events: list[bytes] = []
+        for line in lines:
+            self._take(line, events)
+        if self._open > MAX_EVENT_BYTES:
+            raise BodyTooLarge
+        return events
+
+    def _with_line_feeds(self, piece: bytes) -> bytes:
+        """A line may end in CR, LF or CRLF; a CRLF may come in two pieces."""
+        if self._after_cr and piece:
+            piece = piece.removeprefix(b"\n")
+            self._after_cr = False
+        if b"\r" in piece:
+            self._after_cr = piece.endswith(b"\r")
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return piece
+
+    def _take(self, line: bytes, events: list[bytes]) -> None:
+        if not self._begun:
+            self._begun, line = True, line.removeprefix(BYTE_ORDER_MARK)
+        if line.startswith(b"data:") or line == b"data":
+            self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            self._size += len(line)
+            if self._size > MAX_EVENT_BYTES:
+                raise BodyTooLarge
+        elif not line and self._data:
+            events.append(b"\n".join(self._data))
+            self._data, self._size = [], 0

@@ -16,7 +16,14 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import unquote
 
-from argot.jargon_db.formats.glossary_file import ContextInput, Gathering, GlossaryFile, ReadOptions, refuse, refuse_many
+from argot.jargon_db.formats.glossary_file import (
+    ContextInput,
+    Gathering,
+    GlossaryFile,
+    ReadOptions,
+    refuse,
+    refuse_many,
+)
 from argot.jargon_db.formats.rdf import statements
 from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
 from argot.jargon_db.formats.skos_words import (

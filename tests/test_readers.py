@@ -684,7 +684,7 @@ def test_isolated_reading_stops_in_time_and_goes_on_with_the_next() -> None:
 def test_isolated_reading_bounds_memory_and_goes_on_with_the_next() -> None:
     big = b"<p>some text</p>" * 1_500_000
     with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_MEMORY_MB"):
-        read_isolated(big, "big.html", ReadLimits(memory_mb=64))
+        read_isolated(big, "big.html", ReadLimits(memory_mb=64, seconds=600))
     assert read_isolated(b"<p>next</p>", "next.html").markdown == "next\n"
 
 

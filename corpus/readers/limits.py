@@ -11,6 +11,8 @@ from argot.settings import Settings
 Lane = Literal["documents", "attachments"]
 """What managers put in for everybody, and what people put into their own conversations: neither waits for the other."""
 
+ALWAYS_READ = 50_000
+"""Elements of a file that is read however little time it may take: an Office template alone has some thousands."""
 _MEGABYTE = 1_000_000
 _LINES_A_PASSAGE = 100
 _BLOCKS_A_PASSAGE = 20
@@ -90,6 +92,13 @@ class ReadLimits:
         if len(text) > self.max_text_chars:
             reason = f"too much text: {len(text):,} characters, the limit is {self.max_text_chars:,}"
             raise UnreadableDocument(name, reason, self.remedy("MAX_TEXT_CHARS"))
+
+    def check_elements(self, count: int, a_second: int, kind: str, name: str) -> None:
+        """Refuses before it begins what would take too long. A number and not a clock: the same on every machine."""
+        allowed = ALWAYS_READ + int(self.seconds * a_second)
+        if count > allowed:
+            what = f"more than {allowed:,} {kind} elements, too many to read in {self.seconds:g} seconds"
+            raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
 
     def check_lines(self, text: str, name: str) -> None:
         if text.count("\n") > self.max_lines:

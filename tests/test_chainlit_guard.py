@@ -23,6 +23,7 @@ from websockets.asyncio.client import ClientConnection
 from argot.errors import NotAllowed
 from argot.ui.chainlit_guard import EVENTS, UNHEARD, folder_in
 from argot.ui.chat_view import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.connections import INERT_POLICY
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}
@@ -633,7 +634,7 @@ def test_the_original_of_a_document_is_saved_and_never_opened(chromium: Any, sit
         for other in ("/account/data", "/glossary/files/export?format=csv"):
             saved = root.get(other)
             assert saved.headers["content-disposition"].startswith("attachment"), other
-            assert saved.headers["content-security-policy"] == "default-src 'none'; sandbox", other
+            assert saved.headers["content-security-policy"] == INERT_POLICY, other
     context = chromium.new_context(accept_downloads=True)
     context.add_cookies(
         [{"name": name, "value": value, "url": site.url} for name, value in site.cookies["root"].items()]

@@ -19,6 +19,7 @@ from argot.ui.access import needs
 from argot.ui.api.route import FORM, MIB, ApiRoute, Who, result_of, takes
 from argot.ui.api.shapes import Shown, UploadShown
 from argot.ui.api.truth import ERRORS, operation_id
+from argot.ui.connections import INERT_POLICY
 
 AROUND = MIB
 """What may stand around the file in a form, in bytes."""
@@ -26,7 +27,7 @@ MOST_FIELDS = 100
 TEXT = {"type": "string"}
 ATTACHED = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Content-Security-Policy": INERT_POLICY,
     "X-Content-Type-Options": "nosniff",
 }
 """The bytes of strangers are kept, never shown as a page of ours."""

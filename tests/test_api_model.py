@@ -40,8 +40,10 @@ async def streamed(site: Site, model: str = "argot") -> tuple[list[str], dict[st
 
 
 async def test_words_come_as_they_are_written_without_marks_and_sources_follow_by_sentence(
-    site: Site, scripted_model: Any
+    site: Site, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in ("graph.stage", "tools.llm.client"):  # a server this fast is heard in one piece
+        monkeypatch.setattr(f"argot.{module}.GATHER_SECONDS", 0)
     scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
     pieces, found = await streamed(site)
     text = "".join(pieces)

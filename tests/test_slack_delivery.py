@@ -280,8 +280,8 @@ async def test_a_channel_that_cannot_be_written_to_ends_there(slack: Service) ->
 async def test_an_answer_is_streamed_and_then_takes_its_sources(
     slack: Service, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("graph.stage", "tools.llm.client"):  # a server this fast is heard in one piece
-        monkeypatch.setattr(f"argot.{module}.GATHER_SECONDS", 0)
+    monkeypatch.setattr("argot.tools.llm.client.UNGATHERED", 1000)  # a server this fast is heard in one piece
+    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 0)
     hostile = "The Word Line voltage during a read is 4.5 V [1]. See <!channel> [x](http://evil.example) @here now."
     model.reply("cited_answer", hostile)
     channel = slack.channel()

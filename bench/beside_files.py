@@ -33,8 +33,11 @@ from costly_files import FILES
 from hostile import beside, figures, people, prepared, repeated, say, started
 from load_applications import ARGOT, resident
 
-CHEAP_TO_SEND = 6_000_000
-"""Larger ones take longer to send and make than to refuse."""
+COSTLY = (
+    "md headings, 5 MB", "md short lines", "md instructions, 3 MB", "txt Chinese, 9 MB", "html open tags",
+    "html attributes", "rst directives", "csv wide after narrow", "xlsx shared string", "docx runs",
+    "docx tables in tables", "pptx shapes", "pdf forms in forms",
+)  # fmt: skip
 PROSE_CHARS = 1_500_000
 
 
@@ -138,8 +141,7 @@ def watched(site: Site) -> Iterator[list[float]]:
 
 def measured(arguments: argparse.Namespace, scratch: Path) -> list[Part]:
     say("making the costly files")
-    made = [(kind, FILES[kind][0], made_of(kind)) for kind in FILES]
-    costly = [(kind, suffix, data) for kind, suffix, data in made if len(data) <= CHEAP_TO_SEND]
+    costly = [(kind, FILES[kind][0], made_of(kind)) for kind in COSTLY]
     home = scratch / "kb"
     found = prepared(home, arguments.people + arguments.attackers)
     with started("argot", [*ARGOT, "serve", "--home", str(home), "--port", "0"], home, {"ARGOT_MODEL_URL": ""}) as app:

@@ -110,7 +110,10 @@ def shared_string(times: int) -> bytes:
         "xlsx",
         {
             "xl/worksheets/sheet1.xml": lambda xml: xml.replace("</sheetData>", cells + "</sheetData>", 1),
-            "xl/sharedStrings.xml": lambda xml: xml.replace("here", "word " * 6000, 1),
+            "xl/sharedStrings.xml": lambda _: (
+                '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" count="1" uniqueCount="1">'
+                f"<si><t>{'word ' * 6000}</t></si></sst>"
+            ),
         },
     )
 

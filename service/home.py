@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from argot import __version__
 from argot.errors import DamagedStore, InvalidInput, NotFound
@@ -77,6 +78,28 @@ def create(home: Path) -> bool:
 def write_marker(home: Path) -> None:
     content = {"format": FORMAT, "created": now(), "argot": __version__}
     write_atomically(home / MARKER, json.dumps(content) + "\n")
+
+
+def noted_stores(home: Path) -> set[str]:
+    """The databases that were there when the knowledge base was last opened or closed."""
+    return set(_marker(home).get("stores", ()))
+
+
+def note_stores(home: Path) -> None:
+    """Write down which databases there are, so that one that is lost later is not taken for one never needed."""
+    there = [name for name in DATABASES if (home / name).exists()]
+    if set(there) != noted_stores(home):
+        made = {"format": FORMAT, "created": now(), "argot": __version__}
+        write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
+
+
+def _marker(home: Path) -> dict[str, Any]:
+    """What it says; nothing if it is gone, or cannot be read (`_check_format` complains of that)."""
+    try:
+        content = json.loads((home / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -106,6 +106,7 @@ class KnowledgeBase:
         try:
             for name in layout.DATABASES:
                 check_database(home / name)
+            _note_stores(home)
         except BaseException:
             lock.release()
             raise
@@ -130,6 +131,7 @@ class KnowledgeBase:
             for store in (self._corpus, self._store, self._glossary, self._people):
                 if store:
                     await asyncio.to_thread(store.close)
+            _note_stores(self.home)
         finally:
             self.lock.release()
 
@@ -305,6 +307,13 @@ class KnowledgeBase:
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
         return task
+
+
+def _note_stores(home: Path) -> None:
+    try:
+        layout.note_stores(home)
+    except OSError as error:  # on a full disk, which keeps nobody from reading
+        logger.warning("which stores there are could not be noted in %s: %s", home, error)
 
 
 def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:

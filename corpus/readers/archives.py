@@ -10,6 +10,8 @@ from argot.corpus.readers.limits import ReadLimits
 from argot.errors import UnreadableDocument
 
 _MAX_MEMBERS = 20_000
+_BYTES_AN_ELEMENT = 100
+"""At most on average, text included, in files that are not made to be slow."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CHUNK = 1 << 20
@@ -51,7 +53,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
         raise UnreadableDocument(name, "encrypted", "Save it without a password.")
     if sum(member.file_size for member in members) > limits.max_unpacked_bytes:
         raise _too_large(name, limits)
-    unpacked = elements = 0
+    unpacked = elements = xml_bytes = 0
     for member in members:
         with archive.open(member) as stream:
             tail, is_xml = b"", False
@@ -63,7 +65,9 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
                 if is_xml and _DECLARATIONS.search(tail + chunk):
                     raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
                 elements += chunk.count(b"<") - chunk.count(b"</") if is_xml else 0
+                xml_bytes += len(chunk) if is_xml else 0
                 limits.check_elements(elements, elements_a_second, "XML", name)
+                limits.check_markup(xml_bytes, elements_a_second * _BYTES_AN_ELEMENT, "XML", name)
                 tail = chunk[-32:]
 
 

@@ -88,9 +88,9 @@ class ReadLimits:
             reason = f"too large: {_megabytes(size)} MB, the limit is {_megabytes(self.max_bytes)} MB"
             raise UnreadableDocument(name, reason, self.remedy("MAX_FILE_MB"))
 
-    def check_text(self, text: str, name: str) -> None:
-        if len(text) > self.max_text_chars:
-            reason = f"too much text: {len(text):,} characters, the limit is {self.max_text_chars:,}"
+    def check_chars(self, count: int, name: str) -> None:
+        if count > self.max_text_chars:
+            reason = f"too much text: more than {self.max_text_chars:,} characters"
             raise UnreadableDocument(name, reason, self.remedy("MAX_TEXT_CHARS"))
 
     def check_elements(self, count: int, a_second: int, kind: str, name: str) -> None:
@@ -98,6 +98,13 @@ class ReadLimits:
         allowed = ALWAYS_READ + int(self.seconds * a_second)
         if count > allowed:
             what = f"more than {allowed:,} {kind} elements, too many to read in {self.seconds:g} seconds"
+            raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
+
+    def check_markup(self, size: int, a_second: int, kind: str, name: str) -> None:
+        """The same for bytes: elements can be few and long."""
+        allowed = 100 * ALWAYS_READ + int(self.seconds * a_second)
+        if size > allowed:
+            what = f"more than {allowed // _MEGABYTE:,} MB of {kind}, too much to read in {self.seconds:g} seconds"
             raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
 
     def check_lines(self, text: str, name: str) -> None:

@@ -272,11 +272,11 @@ class Hashed:
 
 def one_file(kind: str, lane: str) -> dict[str, Any]:
     """In this process: what the file cost and what became of it."""
-    from argot.corpus.embedding import embedder_for
-    from argot.corpus.ingest import Corpus, Source
-    from argot.corpus.readers import isolated
+    from argot.corpus.corpus import Corpus, Source
+    from argot.corpus.embedding.embedder import embedder_for
+    from argot.corpus.readers import reader_process
     from argot.settings import Settings
-    from argot.tools.triples import ExtractiveDeriver
+    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     suffix, _ = FILES[kind]
     with tempfile.TemporaryDirectory(prefix="argot-costly-") as folder:
@@ -292,7 +292,7 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
         data = (Path(folder) / "file").read_bytes()
         before = peak()
         start = time.perf_counter()
-        with readers_watched(isolated._CHILDREN[lane]) as peaks:  # type: ignore[index]
+        with readers_watched(reader_process._CHILDREN[lane]) as peaks:  # type: ignore[index]
             event = add(f"file{suffix}", data)
         seconds = time.perf_counter() - start
         service, reader = peak() - before, max(peaks)

@@ -38,7 +38,8 @@ from pathlib import Path
 
 import numpy as np
 
-from argot.corpus import embedding, ingest
+from argot.corpus import corpus
+from argot.corpus.embedding import embedder
 from argot.protocols import Vectors
 
 PAGE = 4096
@@ -120,7 +121,7 @@ def _become(arguments: tuple[object, ...], output: int) -> None:
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(n, "wb", 0), write_through=True) for n in (1, 2))
-        from argot.ui.cli import main
+        from argot.ui.cli.main import main
 
         main([str(argument) for argument in arguments])
     except SystemExit as end:
@@ -223,9 +224,9 @@ def main() -> None:
     import chromadb.api.rust  # noqa: F401
 
     import argot.graph.build
-    import argot.ui.cli  # noqa: F401
+    import argot.ui.cli.main  # noqa: F401
 
-    embedding.embedder_for = ingest.embedder_for = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
+    embedder.embedder_for = corpus.embedder_for = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(prefix="argot-damage-") as folder:
         home, failed = made(Path(folder)), 0
         for pattern in FILES:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.ingest import Corpus, Source, sources_in
+from argot.corpus.corpus import Corpus, Source, sources_in
 from argot.settings import Settings, load_settings
 from argot.types import Principal
 
@@ -107,7 +107,7 @@ def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
 def measure_opening(home: Path, settings: Settings) -> None:
     program = (
         "import time, sys; started = time.perf_counter(); from pathlib import Path;"
-        "from argot.settings import Settings; from argot.corpus.ingest import Corpus;"
+        "from argot.settings import Settings; from argot.corpus.corpus import Corpus;"
         f"corpus = Corpus.open(Path({str(home)!r}), Settings(cache=Path({str(settings.cache)!r})));"
         "print(time.perf_counter() - started); corpus.close()"
     )
@@ -119,7 +119,7 @@ def measure_opening(home: Path, settings: Settings) -> None:
 
 
 ADD_IN_CHILD = (
-    "import sys; from pathlib import Path; from argot.corpus.ingest import Corpus, sources_in;"
+    "import sys; from pathlib import Path; from argot.corpus.corpus import Corpus, sources_in;"
     "from argot.settings import load_settings;"
     "corpus = Corpus.open(Path(sys.argv[1]), load_settings(threads=1));"
     "list(corpus.add(sources_in([Path(sys.argv[2])]))); corpus.close()"

@@ -43,11 +43,11 @@ from typing import Any
 
 from argot.errors import ArgotError
 from argot.prompts.loader import prompt
-from argot.service import cases
-from argot.service.memory import settle
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
-from argot.service.samples import build
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.process_memory import settle
+from argot.service.operations.sample_base import build
+from argot.service.usecases import catalogue
 from argot.settings import Settings, load_settings
 from argot.tools.llm.server import ModelServer
 from argot.tools.llm.writer import passages_given
@@ -159,7 +159,7 @@ async def print_passages(home: Path) -> None:
     async with KnowledgeBase.open(home, settings, patience=30) as kb:
         for entry in map(json.loads, lines):
             asked = {"question": entry["question"], "context": entry["asker_context"]}
-            result = await cases.result(kb, local_principal(), "ask", **asked)
+            result = await catalogue.result(kb, local_principal(), "ask", **asked)
             if result["status"] == "answered":
                 ids = [passage["passage_id"] for passage in result["passages"]]
                 found.append(Question(entry["question"], entry["asker_context"], bool(result["jargon"]), ids))
@@ -191,7 +191,7 @@ class Bench:
 
     async def _warm(self, kb: KnowledgeBase) -> None:
         kb.warm_model()
-        await cases.result(kb, local_principal(), "ask", question=WARMING, profile=self.profile)
+        await catalogue.result(kb, local_principal(), "ask", question=WARMING, profile=self.profile)
         passages = kb.corpus.store.keyword_search(local_principal(), WARMING, 5)
         await self.plain(kb, Question(WARMING, None, False, [found for found, _ in passages]))
 
@@ -215,7 +215,7 @@ class Bench:
         asked = {"question": question.text, "context": question.context, "profile": self.profile}
         began = time.perf_counter()
         first, result = None, {}
-        async with aclosing(cases.run(kb, local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
+        async with aclosing(catalogue.run(kb, local_principal(), "ask", asked)) as events:  # type: ignore[type-var]
             async for event in events:
                 if event["kind"] == "token" and first is None:
                     first = time.perf_counter() - began

@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from argot.corpus.passages import cut_passages
+from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.settings import Settings
-from argot.tools.cite import match_references, source_text
-from argot.tools.markdown import plain
+from argot.tools.answering.citations import match_references, source_text
+from argot.tools.answering.support import SupportScorer, support
 from argot.tools.objections import objection
-from argot.tools.sentences import split_units
-from argot.tools.support import SupportScorer, support
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.sentences import split_units
 from argot.types import Passage
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-ARGOT = (sys.executable, "-c", "from argot.ui.cli import main; main()")
+ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
 START_SECONDS = 180.0
 DOCUMENTS = 20
 """Documents of a folder that goes in at a time."""
@@ -29,9 +29,9 @@ import asyncio, json, sys
 from importlib import resources
 from pathlib import Path
 from argot.service import cases
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
-from argot.service.samples import build
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.identity.people import local_principal
+from argot.service.operations.sample_base import build
 from argot.settings import load_settings
 
 async def main(home, people):

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 CLOCK = time.thread_time if "--processor" in sys.argv else time.perf_counter
 ASKER = Principal("asker")
 ADMIN = Principal("admin", sees_all=True)
-ARGOT = [sys.executable, "-c", "from argot.ui.cli import main; main()"]
+ARGOT = [sys.executable, "-c", "from argot.ui.cli.main import main; main()"]
 PASSWORD = "tilted copper llama 9"
 
 

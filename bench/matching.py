@@ -23,14 +23,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from argot.corpus.passages import cut_passages
+from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.protocols import Scorer
 from argot.settings import Settings
-from argot.tools.cite import match_references
-from argot.tools.rerank import LexicalScorer
-from argot.tools.sentences import split_units
-from argot.tools.support import SupportScorer
+from argot.tools.answering.citations import match_references
+from argot.tools.answering.support import SupportScorer
+from argot.tools.retrieval.reranker import LexicalScorer
+from argot.tools.text.sentences import split_units
 from argot.types import Passage
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "documents"

@@ -100,7 +100,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> None:
-    from argot.service.samples import build
+    from argot.service.operations.sample_base import build
     from argot.settings import load_settings
 
     home = scratch / "kb"
@@ -145,7 +145,7 @@ def ask(home: Path, count: int, start: int) -> None:
 
 @contextmanager
 def client(home: Path) -> Iterator[Any]:
-    from argot.service.client import connect
+    from argot.service.transport.client import connect
     from argot.settings import load_settings
 
     with connect(home, load_settings(home=home, model_url="")) as opened:
@@ -245,12 +245,12 @@ def served(home: Path) -> Iterator[Service]:
 
 def serve_measured(home: Path) -> None:
     """Serve as `argot serve` does, but for the vectors, and measure when asked."""
-    from argot.corpus.background import BackgroundEmbedder
-    from argot.service import memory
+    from argot.corpus.embedding.embedding_process import BackgroundEmbedder
+    from argot.service.operations import process_memory
     from argot.settings import load_settings
-    from argot.ui.web import serve
+    from argot.ui.server import serve
 
-    settle = memory.settle
+    settle = process_memory.settle
 
     def settled() -> None:
         _remember()
@@ -268,7 +268,7 @@ def serve_measured(home: Path) -> None:
         os.kill(os.getpid(), signal.SIGTERM)  # whoever asked is gone
 
     BackgroundEmbedder.embed_passages = drawn  # type: ignore[method-assign]
-    memory.settle = settled
+    process_memory.settle = settled
     threading.Thread(target=answer, daemon=True).start()
     serve(home, load_settings(home=home, port=0, model_url="", questions_per_minute=0))
 
@@ -366,8 +366,8 @@ def _sqlite_memory() -> float:
 
 
 def _known_objects() -> dict[str, float]:
-    from argot.corpus.kept import Kept
-    from argot.corpus.vectors import VectorIndex
+    from argot.corpus.embedding.fifo_cache import Kept
+    from argot.corpus.index.vectors import VectorIndex
 
     _remember()
     indexes = [one for one in _known if isinstance(one, VectorIndex)]
@@ -382,8 +382,8 @@ def _known_objects() -> dict[str, float]:
 
 def _remember() -> None:
     """What is to be measured, of all that the collector knows; what is frozen after start-up it no longer shows."""
-    from argot.corpus.kept import Kept
-    from argot.corpus.vectors import VectorIndex
+    from argot.corpus.embedding.fifo_cache import Kept
+    from argot.corpus.index.vectors import VectorIndex
 
     wanted = (functools._lru_cache_wrapper, Kept, VectorIndex)
     for one in gc.get_objects():

@@ -39,7 +39,7 @@ class Index:
     def __init__(self, store: Path) -> None:
         import chromadb
 
-        from argot.corpus.embedding import embedder_for
+        from argot.corpus.embedding.embedder import embedder_for
         from argot.settings import Settings
 
         self.embedder = embedder_for(Settings())

@@ -14,13 +14,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from argot.corpus.ingest import sources_in
-from argot.evaluate.base import TemporaryBase
-from argot.evaluate.quiz import ARGOT, PLAIN, evaluate_quiz
+from argot.corpus.corpus import sources_in
 from argot.evaluate.quiz_data import QuizQuestion, read_contexts, read_questions
+from argot.evaluate.quiz_suite import ARGOT, PLAIN, evaluate_quiz
+from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
 from argot.settings import Settings
-from argot.tools.triples import ExtractiveDeriver
+from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import EVERYONE
 
 Asked = Callable[[QuizQuestion], str]

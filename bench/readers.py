@@ -12,10 +12,10 @@ import io
 import time
 from collections.abc import Callable
 
-from argot.corpus.passages import cut_passages
+from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
-from argot.corpus.readers.isolated import read_in_child
-from argot.corpus.readers.wire import Cutting
+from argot.corpus.readers.reader_process import read_in_child
+from argot.corpus.readers.reader_protocol import Cutting
 
 SENTENCE = "The recovery team restores services in the order of their tiers and reports to the duty manager. "
 TABLE = [["Part", "Limit", "Unit"], ["Valve", "12.5", "bar"], ["Seal", "9.0", "bar"], ["Pump", "7.1", "bar"]]

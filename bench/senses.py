@@ -24,14 +24,14 @@ from pathlib import Path
 
 import numpy as np
 
-from argot.corpus.embedding import embedder_for
-from argot.corpus.ingest import Corpus, Source
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.embedding.embedder import embedder_for
 from argot.evaluate.beir import BeirSet, load_beir
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
-from argot.tools.extractive_reader import ExtractiveReader, signatures_for
-from argot.tools.senses import SenseChooser, SenseRanking
+from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
+from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.types import ContextScore, Mention, Principal, Sense
 
 EVERYONE = Principal("bench", sees_all=True)

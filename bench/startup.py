@@ -25,10 +25,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
-from argot.service.samples import build
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.sample_base import build
+from argot.service.usecases import catalogue
 from argot.settings import load_settings
 
 QUESTION = "What is the height limit for poles?"
@@ -67,7 +67,7 @@ def cold(home: Path, runs: int) -> None:
 
 def _run(words: Sequence[str]) -> float:
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "argot.ui.cli", *words], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "argot.ui.cli.main", *words], check=True, capture_output=True)
     return time.perf_counter() - began
 
 
@@ -80,19 +80,19 @@ def step(name):
     now = time.perf_counter()
     steps.append((name, now - last))
     last = now
-import argot.ui.cli; step("import the command line")
+import argot.ui.cli.main; step("import the command line")
 from pathlib import Path
 from argot.settings import load_settings
 settings = load_settings(home=Path(sys.argv[1])); step("import and read settings")
 from argot.service import cases
-from argot.service.client import connect
+from argot.service.transport.client import connect
 client = connect(settings.home, settings); step("open: lock, check of the stores")
 import chromadb; step("import chromadb")
 import onnxruntime, tokenizers; step("import onnxruntime, tokenizers")
 client.kb.corpus; step("open corpus, vectors, embedder")
 client.kb.glossary; step("open glossary")
 import langgraph.graph, langgraph.checkpoint.sqlite.aio; step("import langgraph")
-import argot.graph.run, argot.graph.context; step("import the journey")
+import argot.graph.run, argot.graph.run_context; step("import the journey")
 result = client.call("ask", question=sys.argv[2]); step("the first question")
 client.__exit__(None, None, None); step("close")
 import json
@@ -115,11 +115,11 @@ async def warm(home: Path, count: int) -> None:
     took: list[float] = []
     stages: dict[str, list[float]] = defaultdict(list)
     async with KnowledgeBase.open(home, load_settings(home=home)) as kb:
-        await cases.result(kb, local_principal(), "ask", question=QUESTION)
+        await catalogue.result(kb, local_principal(), "ask", question=QUESTION)
         work = time.process_time()
         for question in questions:
             began = time.perf_counter()
-            result: dict[str, Any] = await cases.result(kb, local_principal(), "ask", question=question)
+            result: dict[str, Any] = await catalogue.result(kb, local_principal(), "ask", question=question)
             took.append(time.perf_counter() - began)
             for stage, seconds in result["timings"].items():
                 stages[stage].append(seconds)

@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--inside", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.inside:
-        from argot.service.samples import build
+        from argot.service.operations.sample_base import build
         from argot.settings import load_settings
 
         home = Path(arguments.inside[0])
@@ -88,8 +88,8 @@ def of_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
 
 async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Each row's figures. Only what all trees have is used, so that an older one can be measured by this file."""
-    from argot.service.memory import settle
-    from argot.service.owner import KnowledgeBase
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.service.operations.process_memory import settle
     from argot.settings import load_settings
 
     patient = {"model_connect_seconds": 60.0, "model_first_token_seconds": 600.0, "model_seconds": 600.0}
@@ -148,10 +148,10 @@ async def spent(words: AsyncIterator[str]) -> tuple[float | None, int]:
 
 
 async def journey(kb: Any, question: str) -> AsyncIterator[str]:
-    from argot.service import cases
-    from argot.service.people import local_principal
+    from argot.service.identity.people import local_principal
+    from argot.service.usecases import catalogue
 
-    async with aclosing(cases.run(kb, local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
+    async with aclosing(catalogue.run(kb, local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
         async for event in events:
             if event["kind"] == "token":
                 yield event["data"]
@@ -159,7 +159,7 @@ async def journey(kb: Any, question: str) -> AsyncIterator[str]:
 
 async def streamed(kb: Any, question: str) -> AsyncIterator[str]:
     from argot.prompts.loader import fenced
-    from argot.service.people import local_principal
+    from argot.service.identity.people import local_principal
 
     found = kb.corpus.store.keyword_search(local_principal(), WARMING, PASSAGES)
     shown = kb.corpus.store.passages(local_principal(), [one for one, _ in found])

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argot.corpus.generations import damaged_vectors
+from argot.corpus.index.generations import damaged_vectors
 
 IDS = "index_metadata.pickle"
 SLICE = 8192

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from argot.corpus.rows import audience_of
-from argot.corpus.vectors import BATCH, VectorIndex, vector_id
+from argot.corpus.index.vectors import BATCH, VectorIndex, vector_id
+from argot.corpus.store.row_mapping import audience_of
 from argot.protocols import Vectors
 
 SUMS = 2

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argot.evaluate.disambiguate import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
 from argot.evaluate.disambiguation_measures import COVERAGES, Measures
+from argot.evaluate.disambiguation_suite import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
 from argot.evaluate.reports import Table
 
 _SURER = [share for share in COVERAGES if share < 1]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from argot.evaluate.abbreviations import AbbreviationRow, AbbreviationsReport
-from argot.evaluate.identify import IdentifyReport
+from argot.evaluate.abbreviation_suite import AbbreviationRow, AbbreviationsReport
+from argot.evaluate.identification import IdentifyReport
 from argot.evaluate.measures import MEASURES, bootstrap_interval
-from argot.evaluate.quiz import ALONE, ARGOT, PLAIN, QuizReport, Score
-from argot.evaluate.retrieval import RetrievalReport
-from argot.evaluate.samples import KindRow, SamplesReport
+from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, Score
+from argot.evaluate.retrieval_suite import RetrievalReport
+from argot.evaluate.sample_suite import KindRow, SamplesReport
 
 EXPLAINED_WAYS = {
     "plain": "the questions as they stand, no glossary",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from argot.graph.build import build_graph
-from argot.graph.context import RunContext, extractive_context
+from argot.graph.run_context import RunContext, extractive_context
 from argot.types import Principal
 
 WORKBENCH = Principal("workbench", sees_all=True)
@@ -16,7 +16,7 @@ WORKBENCH = Principal("workbench", sees_all=True)
 
 @cache
 def surroundings() -> RunContext:
-    from argot.corpus.ingest import Corpus
+    from argot.corpus.corpus import Corpus
     from argot.jargon_db.glossary import Glossary
     from argot.profile import profile_named
     from argot.settings import load_settings

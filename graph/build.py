@@ -8,7 +8,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from argot.graph.context import ContextSource, RunContext
+from argot.graph.node_frame import SIDE_BY_SIDE, Node, stage
 from argot.graph.nodes.abstain import abstain
 from argot.graph.nodes.augment_question import augment_question
 from argot.graph.nodes.choose_sense import choose_sense
@@ -23,7 +23,7 @@ from argot.graph.nodes.rerank import rerank
 from argot.graph.nodes.retrieve import retrieve
 from argot.graph.nodes.small_talk import small_talk
 from argot.graph.nodes.stand_alone import stand_alone
-from argot.graph.stage import SIDE_BY_SIDE, Node, stage
+from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import Asked, State
 
 ArgotGraph = CompiledStateGraph[State, RunContext, Asked, State]

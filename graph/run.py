@@ -12,16 +12,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateSnapshot
 
 from argot.errors import Conflict, InvalidInput
-from argot.graph.ahead import embed_question_ahead
-from argot.graph.assemble import assemble
 from argot.graph.build import ArgotGraph
-from argot.graph.checkpoints import keep_latest
+from argot.graph.checkpoints.pruning import keep_latest
+from argot.graph.checkpoints.thread_history import past_turns
 from argot.graph.choices import understand
-from argot.graph.context import RunContext
-from argot.graph.learned import Learned, learned_of
-from argot.graph.past import past_turns
-from argot.graph.question import checked_question
-from argot.graph.stage import News
+from argot.graph.glossary_feedback import Learned, learned_of
+from argot.graph.node_frame import News
+from argot.graph.prefetch import embed_question_ahead
+from argot.graph.presentation.turn_view import assemble
+from argot.graph.question_validation import checked_question
+from argot.graph.run_context import RunContext
 from argot.graph.state import Asked, State, finished_turn
 from argot.results import AskResult
 

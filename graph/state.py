@@ -3,7 +3,7 @@
 Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown.
 So what a person may no longer see vanishes from resumed threads too. The few texts made from them (the augmented
 question, the queries, the sentences of the answer) are shown only while everything they rest on may be seen
-(`argot.graph.assemble`).
+(`argot.graph.presentation.turn_view`).
 
 The asker's words arrive as `asked`. The first node moves the finished turn into `turns` and begins an empty one, so
 that a turn never sees what an earlier one left behind.
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from argot.graph.past import append_turn
+from argot.graph.checkpoints.thread_history import append_turn
 from argot.results import AnsweredBy, Status
-from argot.tools.small_talk import SmallTalk
+from argot.tools.reading.chitchat import SmallTalk
 
 MOST_QUESTIONS_BACK = 3
 """Times one turn may ask the asker something; beyond it the best guess is taken and said to be one."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import Any
 
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
 
 logger = logging.getLogger(__name__)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import httpx
 
-from argot.service.owner import KnowledgeBase
-from argot.service.people import People
-from argot.ui.access import Addresses
-from argot.ui.door import Door
-from argot.ui.sign_in import refused
-from argot.ui.web import application
-from argot.ui.web_guard import Guard, Names
+from argot.service.identity.people import People
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.account import refused
+from argot.ui.server import application
+from argot.ui.web.authentication import Door
+from argot.ui.web.authorization import Addresses
+from argot.ui.web.security import Guard, Names
 
 PORT = 8123
 URL = f"http://localhost:{PORT}"

@@ -124,7 +124,7 @@ class TinyBase:
 
     def run_context(self, principal: Any = None, **profile: Any) -> Any:
         """A RunContext without a language model; keywords change the default profile."""
-        from argot.graph.context import extractive_context
+        from argot.graph.run_context import extractive_context
         from argot.profile import Profile
         from argot.types import Principal
 
@@ -132,8 +132,8 @@ class TinyBase:
         return extractive_context(self.corpus, self.glossary, someone, Profile(**profile), self.settings)
 
     def add(self, name: str, text: str, audience: frozenset[str] = frozenset()) -> None:
-        from argot.corpus.ingest import Source
-        from argot.tools.triples import ExtractiveDeriver
+        from argot.corpus.corpus import Source
+        from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
         source = Source(uri=f"test:///{name}", name=name, load=text.encode)
         for event in self.corpus.add([source], deriver=ExtractiveDeriver(), audience=audience, tags=()):
@@ -243,7 +243,7 @@ def empty_kb(tmp_path: Path) -> Iterator[TinyBase]:
 
 
 def _open(folder: Path) -> TinyBase:
-    from argot.corpus.ingest import Corpus
+    from argot.corpus.corpus import Corpus
     from argot.jargon_db.glossary import Glossary
 
     settings = Settings(home=folder)
@@ -255,7 +255,7 @@ def _open(folder: Path) -> TinyBase:
 @cache
 def _embedder() -> Any:
     """One for all tests: loading it takes longer than most of them."""
-    from argot.corpus.embedding import embedder_for
+    from argot.corpus.embedding.embedder import embedder_for
 
     return embedder_for(Settings())
 

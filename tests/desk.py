@@ -6,8 +6,8 @@ import httpx
 from fastapi import APIRouter, Depends, FastAPI
 
 from argot.types import Principal
-from argot.ui.access import ENTRY, VISITOR, Visitor, unforged
-from argot.ui.web_errors import put_errors_in_words
+from argot.ui.web.authorization import ENTRY, VISITOR, Visitor, unforged
+from argot.ui.web.error_pages import put_errors_in_words
 
 CSRF = "token"
 

@@ -20,7 +20,14 @@ Work = Callable[..., None]
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
-    ["argot.corpus.ingest", "argot.corpus.deriving", "chromadb", "chromadb.api.rust", "onnxruntime", "tokenizers"]
+    [
+        "argot.corpus.corpus",
+        "argot.corpus.ingestion.derivation",
+        "chromadb",
+        "chromadb.api.rust",
+        "onnxruntime",
+        "tokenizers",
+    ]
 )
 
 
@@ -101,7 +108,8 @@ def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, 
 
 
 def _do(result: Connection, work: Work, arguments: tuple[Any, ...], kill_at: int) -> None:
-    from argot.corpus import database, vectors
+    from argot.corpus.index import vectors
+    from argot.corpus.store import database
 
     writing = database.Database.writing
     database.Database.writing = lambda self: _Stepping(writing(self))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from argot.ui.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from argot.ui.cli.main import main; main()"]
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 LEFT_OPEN = {"socket", "owner.json", "corpus.db-wal", "threads.db-wal"}
 PATIENCE = 300

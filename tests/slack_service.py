@@ -13,14 +13,14 @@ import pytest
 from fake_slack import FakeSlack
 from scripted_server import ScriptedServer
 
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
-from argot.ui.access import Addresses
-from argot.ui.door import Door
+from argot.ui.server import application
 from argot.ui.slack import stream as stream_module
-from argot.ui.slack.running import Slack, slack
-from argot.ui.web import application
-from argot.ui.web_guard import Guard, Names
+from argot.ui.slack.lifecycle import Slack, slack
+from argot.ui.web.authentication import Door
+from argot.ui.web.authorization import Addresses
+from argot.ui.web.security import Guard, Names
 
 WEB = "https://argot.example.com"
 VOLTAGE = "What is the Word Line voltage during a read?"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from argot.graph import ahead, run
-from argot.graph.ahead import Ahead
+from argot.graph import prefetch, run
 from argot.graph.build import build_graph
-from argot.graph.context import run_context_for
 from argot.graph.nodes import augment_question
+from argot.graph.prefetch import Ahead
+from argot.graph.run_context import run_context_for
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.results import AskResult
@@ -76,7 +76,7 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
         looked.append(draft)
         return []
 
-    monkeypatch.setattr(ahead, "checked", checked)
+    monkeypatch.setattr(prefetch, "checked", checked)
     one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
     pieces: list[str] = []
     for _ in range(9):
@@ -92,7 +92,7 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
 
 async def test_a_number_is_not_looked_at_before_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(ahead, "checked", lambda draft, *_: looked.append(draft) or [])
+    monkeypatch.setattr(prefetch, "checked", lambda draft, *_: looked.append(draft) or [])
     one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
     pieces: list[str] = []
     for piece in ("It is ", "4", ".", "5", " V", " [1]", ".", " So"):

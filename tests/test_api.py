@@ -13,9 +13,9 @@ import pytest
 import pytest_asyncio
 from api_site import URL, Site, hang_up
 
-from argot.service import cases
-from argot.service.limits import Gate, Limits
-from argot.service.owner import KnowledgeBase
+from argot.service.admission_control import Gate, Limits
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -120,10 +120,10 @@ async def test_a_follow_up_is_understood_by_the_messages_before_it(site: Site) -
 
 
 async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
-    before = await cases.result(site.kb, Principal("bob"), "thread_list")
+    before = await catalogue.result(site.kb, Principal("bob"), "thread_list")
     await client_of(site, "bob").chat.completions.create(model="argot", messages=said("What is PUC?"))
-    assert await cases.result(site.kb, Principal("bob"), "thread_list") == before == []
-    from argot.service.cases_conversation import _graphs
+    assert await catalogue.result(site.kb, Principal("bob"), "thread_list") == before == []
+    from argot.service.usecases.conversations import _graphs
 
     assert not _graphs[site.kb].checkpointer.storage  # type: ignore[union-attr]
 
@@ -488,11 +488,11 @@ async def test_a_name_leads_nowhere(site: Site, name: str, becomes: str) -> None
     """Scorecard 14, for uploads."""
     before = set(site.kb.home.parent.rglob("*.md"))
     mona, data = Principal("mona", frozenset({"managers"})), f"# T\n\nWords of {becomes}.".encode()
-    uploaded = await cases.result(site.kb, mona, "upload", name=name, data=data)
+    uploaded = await catalogue.result(site.kb, mona, "upload", name=name, data=data)
     assert uploaded["document"]["name"] == becomes
     assert uploaded["document"]["uri"].startswith("upload://mona/")
     assert set(site.kb.home.parent.rglob("*.md")) == before
-    await cases.result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
+    await catalogue.result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
 
 
 async def test_half_an_upload_leaves_nothing(site: Site) -> None:
@@ -613,7 +613,7 @@ async def test_who_hangs_up_stops_the_work(site: Site, monkeypatch: pytest.Monke
         finally:
             stopped.set()
 
-    monkeypatch.setattr(cases, "run", slow)
+    monkeypatch.setattr(catalogue, "run", slow)
     headers = {"Authorization": f"Bearer {site.key()}", "Content-Type": "application/json"}
     for body in ({"question": TRIM}, {"messages": said(TRIM)}, {"messages": said(TRIM), "stream": True}):
         path = "/api/ask" if "question" in body else "/v1/chat/completions"
@@ -650,7 +650,7 @@ async def test_suspension_cuts_what_is_being_answered(site: Site, monkeypatch: p
         finally:
             stopped.set()
 
-    monkeypatch.setattr(cases, "run", slow)
+    monkeypatch.setattr(catalogue, "run", slow)
     async with site.program("tom") as tom:
         asking = asyncio.create_task(tom.post("/api/ask", json={"question": TRIM}))
         await started.wait()

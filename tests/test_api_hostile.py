@@ -16,8 +16,8 @@ import pytest
 import pytest_asyncio
 from api_site import URL, Site
 
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -51,7 +51,7 @@ def message_of(answer: httpx.Response) -> str:
 async def test_a_history_of_white_space_holds_nobody_up() -> None:
     """A pattern that tried a run of spaces anew at each of them needs twenty minutes for this, in the event loop."""
     script = """
-from argot.ui.api.answer_text import without_footnotes
+from argot.ui.rendering.message_markdown import without_footnotes
 from argot.ui.api.streamed_text import Streamed
 for space in (" ", "\\t", " \\t"):
     assert without_footnotes("a [1]" + space * 500_000 + "[2] b") == "a b"
@@ -124,7 +124,7 @@ async def test_a_fault_in_the_middle_of_a_stream_is_told_in_it(site: Site, monke
         yield {"kind": "stage", "name": "search", "seconds": None, "model_seconds": 0.0, "data": ""}
         raise RuntimeError("canary of the inside")
 
-    monkeypatch.setattr(cases, "run", broken)
+    monkeypatch.setattr(catalogue, "run", broken)
     http = httpx.AsyncClient(transport=httpx.ASGITransport(site.guard))
     client = openai.AsyncOpenAI(base_url=f"{URL}/v1", api_key=site.key(), http_client=http, max_retries=0)
     stream = await client.chat.completions.create(**chat(TRIM), stream=True)
@@ -147,7 +147,7 @@ async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: An
         begun.set()
         await asyncio.sleep(HANGS)
 
-    monkeypatch.setattr(cases, "run", slow)
+    monkeypatch.setattr(catalogue, "run", slow)
     made, token = site.kb.people.keys.make("ann", "to be revoked")
     async with site.program(None, Authorization=f"Bearer {token}", **EVENTS) as program:
         asking = asyncio.create_task(program.post(path, json=given))
@@ -193,7 +193,7 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert (await probe.get("/ready")).status_code == 200
             whole = (home / "glossary.db").read_bytes()
             (home / "glossary.db").write_bytes(b"rubbish" * 1000)
-            monkeypatch.setattr(cases, "run", malformed)
+            monkeypatch.setattr(catalogue, "run", malformed)
             for headers in ({}, EVENTS):
                 answer = await ann.post("/api/ask", json={"question": TRIM}, headers=headers)
                 assert answer.status_code == 503
@@ -202,7 +202,7 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert ready.status_code == 503 and "argot doctor" in ready.text and str(home) not in ready.text
             (home / "glossary.db").write_bytes(whole)
             assert "argot doctor" in message_of(await ann.post("/api/ask", json={"question": TRIM}))
-            monkeypatch.setattr(cases, "run", ours)
+            monkeypatch.setattr(catalogue, "run", ours)
             assert (await ann.post("/api/ask", json={"question": TRIM})).status_code == 500
 
 

@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 from api_site import Site
 
-from argot.service.owner import KnowledgeBase
-from argot.ui.api.answer_text import TAKEN_BACK, message_text, without_footnotes
+from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.api.streamed_text import Streamed
+from argot.ui.rendering.message_markdown import TAKEN_BACK, message_text, without_footnotes
 
 QUESTION = "How do I trim a drive?"
 TRUE = "To trim a drive, open the Media panel and click on Trim [1]."
@@ -43,7 +43,7 @@ async def test_words_come_as_they_are_written_without_marks_and_sources_follow_b
     site: Site, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.tools.llm.client.UNGATHERED", 1000)  # a server this fast is heard in one piece
-    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 0)
+    monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
     pieces, found = await streamed(site)
     text = "".join(pieces)

@@ -23,12 +23,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
-from argot.ui.access import for_programs
-from argot.ui.api import truth
-from argot.ui.api.routes import OPENAPI, api_routes
-from argot.ui.api.truth import LATER
+from argot.ui.api import openapi
+from argot.ui.api.api_routes import OPENAPI, api_routes
+from argot.ui.api.openapi import LATER
+from argot.ui.web.authorization import for_programs
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = 6
@@ -42,7 +42,7 @@ class _Alone:
     settings = Settings()
 
 
-DOCUMENT = json.loads(json.dumps(truth.document(api_routes(_Alone()).routes)))  # type: ignore[arg-type]
+DOCUMENT = json.loads(json.dumps(openapi.document(api_routes(_Alone()).routes)))  # type: ignore[arg-type]
 OPERATIONS = {one.ok().label: one.ok() for one in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()}
 
 
@@ -139,7 +139,7 @@ def test_the_document_can_be_read_by_what_makes_clients_of_it() -> None:
         assert "Retry-After" in told["responses"].get("429", {"headers": LATER})["headers"]
 
 
-@pytest.mark.parametrize("path", truth.EXAMPLES)
+@pytest.mark.parametrize("path", openapi.EXAMPLES)
 def test_examples_are_accepted(served: Served, path: str) -> None:
     given = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
     if "thread" in given:

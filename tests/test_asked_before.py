@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.asked_before import asked_before
+from argot.tools.reading.history_questions import asked_before
 
 VOLTAGE, TRIM = "What is the WL voltage during a read?", "How long does trimming a drive take?"
 
@@ -69,7 +69,7 @@ async def test_where_nothing_was_asked_or_the_first_is_kept_no_more_nothing_is_m
 ) -> None:
     (nothing,) = await asked(tiny_kb, "What did I ask first?")
     assert "that part of it no more" in nothing.answer
-    monkeypatch.setattr("argot.graph.past.MAX_TURNS", 1)
+    monkeypatch.setattr("argot.graph.checkpoints.thread_history.MAX_TURNS", 1)
     *_, gone, last = await asked(tiny_kb, VOLTAGE, TRIM, VOLTAGE, "What did I ask first?", "What was my last question?")
     assert "that part of it no more" in gone.answer
     assert VOLTAGE not in gone.answer and last.status == "small_talk"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from conftest import TinyBase
 
-from argot.corpus.background import NICE, TEXTS, BackgroundEmbedder
-from argot.corpus.embedding import embedder_for
+from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedding_process import NICE, TEXTS, BackgroundEmbedder
 from argot.protocols import Embedder
 from argot.settings import Settings
 
@@ -60,7 +60,7 @@ def test_a_model_that_cannot_be_loaded_there_is_used_here() -> None:
 
 
 def test_idle_it_goes_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.background.IDLE_SECONDS", 0.05)
+    monkeypatch.setattr("argot.corpus.embedding.embedding_process.IDLE_SECONDS", 0.05)
     made = BackgroundEmbedder(here(), Settings())
     made.embed_passages(PASSAGES[:1])
     idle = made._idle

@@ -13,14 +13,14 @@ from api_site import URL, Site
 from mcp.shared.memory import create_connected_server_and_client_session
 
 from argot.errors import NotFound
-from argot.service import cases
-from argot.service.background import BackgroundClient
-from argot.service.local_socket import serving
-from argot.service.metrics import Metrics
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.metrics import Metrics
+from argot.service.transport.background_base import BackgroundClient
+from argot.service.transport.local_socket import serving
+from argot.service.usecases import catalogue
 from argot.settings import Settings
-from argot.ui.mcp_server import AGENT, calls_for, server_for
-from argot.ui.remote import Remote
+from argot.ui.api.http_client import Remote
+from argot.ui.api.mcp_server import AGENT, calls_for, server_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 HANGS = 120
@@ -71,7 +71,7 @@ async def test_calls_run_side_by_side_and_a_cancelled_one_is_stopped(
         finally:
             stopped.set()
 
-    monkeypatch.setattr(cases, "run", slow)
+    monkeypatch.setattr(catalogue, "run", slow)
     calls = BackgroundClient(kb.home, kb.settings, "ann")
     first, second = (asyncio.ensure_future(calls.acall("search", query=text)) for text in ("a", "b"))
     await asyncio.wait_for(two.wait(), HANGS / 2)

@@ -8,7 +8,7 @@ import pytest
 from argot.errors import InvalidInput
 from argot.evaluate.beir import load_beir
 from argot.evaluate.measures import bootstrap_interval, measure, share_of_gap_closed
-from argot.evaluate.retrieval import score_senses
+from argot.evaluate.retrieval_suite import score_senses
 from argot.results import AskResult, Jargon
 
 

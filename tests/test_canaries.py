@@ -21,14 +21,14 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from argot.errors import ArgotError, NotAllowed, NotFound
-from argot.service import cases
-from argot.service.client import SocketClient
-from argot.service.local_socket import serving
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.client import SocketClient
+from argot.service.transport.local_socket import serving
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import DerivedText, Principal
-from argot.ui.chat_people import asker
-from argot.ui.chat_sources import sources
+from argot.ui.chat.chat_identity import asker
+from argot.ui.pages.sources import sources
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -93,7 +93,7 @@ class QuestionDeriver:
     """Triples by the rules, and for each passage a question that stands for it."""
 
     def __init__(self) -> None:
-        from argot.tools.triples import ExtractiveDeriver
+        from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
         self._rules = ExtractiveDeriver()
         self.name = "canaries"
@@ -111,7 +111,7 @@ class QuestionDeriver:
 @pytest.fixture(scope="module")
 def guarded_home(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small knowledge base with a document, a context, senses and a miss of every audience."""
-    from argot.corpus.ingest import Corpus, Source
+    from argot.corpus.corpus import Corpus, Source
     from argot.jargon_db.glossary import Glossary
 
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("guarded") / "kb"))
@@ -141,7 +141,7 @@ async def kb(guarded_home: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    return await cases.result(kb, principal, name, **parameters)
+    return await catalogue.result(kb, principal, name, **parameters)
 
 
 async def told(road: Awaitable[Any], *asked: str) -> str:
@@ -248,7 +248,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 @road("stages as they are shown")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     parameters = {"question": f"What does {canary.abbreviation} say of the {canary.holiday} holiday?"}
-    return [event async for event in cases.run(kb, principal, "ask", parameters)]
+    return [event async for event in catalogue.run(kb, principal, "ask", parameters)]
 
 
 @road("a follow-up")
@@ -488,16 +488,16 @@ async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_byte
     canary = CANARIES[0]
     (tmp_path / "copy.md").write_text(canary.text, "utf-8")
     parameters = {"paths": [str(tmp_path / "copy.md")], "audience": ["hr"]}
-    events = [event async for event in cases.run(kb, MANAGER, "add", parameters)]
+    events = [event async for event in catalogue.run(kb, MANAGER, "add", parameters)]
     assert events[-1]["data"]["added"] == 1 and events[-1]["data"]["duplicate"] == 0
     assert canary.word not in json.dumps(events).casefold()
     other = {"name": "upload.md", "data": base64.b64encode(canary.text.encode()).decode(), "audience": ["hr"]}
-    done = await cases.result(kb, MANAGER, "upload", **other)
+    done = await catalogue.result(kb, MANAGER, "upload", **other)
     assert (done["kind"], done["document"]) == ("added", None)
     (tmp_path / "copy.md").rename(tmp_path / "another.md")
     parameters["paths"] = [str(tmp_path / "another.md")]
     manager_of_hr = Principal("mona", frozenset({"managers", "hr"}))
-    assert canary.word in json.dumps([event async for event in cases.run(kb, manager_of_hr, "add", parameters)])
+    assert canary.word in json.dumps([event async for event in catalogue.run(kb, manager_of_hr, "add", parameters)])
 
 
 async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(kb: KnowledgeBase) -> None:
@@ -573,7 +573,7 @@ async def test_a_conversation_is_its_owners_alone(kb: KnowledgeBase, thief: Prin
 async def test_the_windows_history_is_its_owners_alone(kb: KnowledgeBase) -> None:
     from chainlit.types import Feedback, Pagination, ThreadFilter
 
-    from argot.ui.chat_data import ThreadsLayer
+    from argot.ui.chat.data_layer import ThreadsLayer
 
     thread = (await call(kb, HR, "ask", question="How long does the winterfeast holiday last?"))["thread"]
     layer = ThreadsLayer(kb)

@@ -22,8 +22,8 @@ from websockets.asyncio.client import ClientConnection
 
 from argot.errors import NotAllowed
 from argot.ui.chainlit_guard import EVENTS, UNHEARD, folder_in
-from argot.ui.chat_view import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
-from argot.ui.connections import INERT_POLICY
+from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.web.connections import INERT_POLICY
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from argot.errors import NotAllowed, NotFound
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
-from argot.ui.chat_people import asker
+from argot.ui.chat.chat_identity import asker
 
 QUESTION = "What is the WL voltage during a read?"
 
@@ -41,14 +41,14 @@ async def kb(chainlit_imported: None, tiny_home: Path, tmp_path: Path) -> AsyncI
 
 @pytest.fixture
 def layer(kb: KnowledgeBase) -> Any:
-    from argot.ui.chat_data import ThreadsLayer
+    from argot.ui.chat.data_layer import ThreadsLayer
 
     return ThreadsLayer(kb)
 
 
 async def _ask(kb: KnowledgeBase, name: str, question: str, thread: str | None = None) -> dict[str, Any]:
     principal = kb.principal(name)
-    result: dict[str, Any] = await cases.result(kb, principal, "ask", question=question, thread=thread)
+    result: dict[str, Any] = await catalogue.result(kb, principal, "ask", question=question, thread=thread)
     return result
 
 
@@ -139,7 +139,7 @@ async def test_thumbs_reach_our_store_and_come_back(kb: KnowledgeBase, layer: An
     asked = await _ask(kb, "ann", QUESTION)
     layer.remember_run("just given", asked["thread"], 0)
     given = await layer.upsert_feedback(Feedback(forId="just given", value=0, comment="wrong page"))
-    said = (await cases.result(kb, kb.principal("ann"), "thread_read", thread=asked["thread"]))["feedback"]
+    said = (await catalogue.result(kb, kb.principal("ann"), "thread_read", thread=asked["thread"]))["feedback"]
     assert [(one["turn"], one["value"], one["comment"]) for one in said] == [(0, -1, "wrong page")]
     run = (await layer.get_thread(asked["thread"]))["steps"][1]
     assert run["feedback"] == {"forId": run["id"], "id": given, "value": 0, "comment": "wrong page"}
@@ -154,7 +154,7 @@ async def test_thumbs_reach_our_store_and_come_back(kb: KnowledgeBase, layer: An
 async def test_a_first_message_begins_one_thread_under_our_id(kb: KnowledgeBase) -> None:
     import asyncio
 
-    from argot.ui.chat_threads import ensure_thread
+    from argot.ui.chat.chat_threads import ensure_thread
 
     class Session:
         thread_id = "made up by Chainlit"
@@ -176,7 +176,7 @@ async def test_what_is_asked_while_a_window_is_shown_anew_waits_for_it(kb: Knowl
     from chainlit.context import init_ws_context
     from chainlit.session import WebsocketSession
 
-    from argot.ui.chat import ChatWindow
+    from argot.ui.chat.chat_window import ChatWindow
 
     thread = (await _ask(kb, "ann", QUESTION))["thread"]
     window, code, shown = ChatWindow(kb), SimpleNamespace(), list[tuple[str, Any]]()
@@ -189,7 +189,7 @@ async def test_what_is_asked_while_a_window_is_shown_anew_waits_for_it(kb: Knowl
     async def slowly(name: str, **parameters: Any) -> Any:
         began.set()
         await reading.wait()
-        return await cases.result(kb, kb.principal("ann"), name, **parameters)
+        return await catalogue.result(kb, kb.principal("ann"), name, **parameters)
 
     asker.set("ann")
     session = WebsocketSession("window", "socket", emit, emit, {}, "webapp", thread_id=thread)

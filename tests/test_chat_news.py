@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from serving import Served, argot
 from window import MESSAGE, QUESTION, answer, ask, come_back, conversation, open_window, press, visitors
 
-from argot.ui import chat_news
-from argot.ui.chat_news import News, news_text
+from argot.ui.chat import news as chat_news
+from argot.ui.chat.news import News, news_text
 
 MEANING = "Zigzag Quartz Valve"
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from argot.graph.wording import query_miss_answer
-from argot.places import place
+from argot.graph.presentation.wording import query_miss_answer
+from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
-from argot.ui.chat_sources import source_of
-from argot.ui.chat_text import highlighted, literal, plain, quoted
-from argot.ui.chat_view import passage_panel, stage_line, view
+from argot.ui.pages.sources import source_of
+from argot.ui.rendering.chat_markdown import passage_panel, stage_line, view
+from argot.ui.rendering.safe_markdown import highlighted, literal, plain, quoted
 
 
 @pytest.mark.parametrize(

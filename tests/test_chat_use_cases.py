@@ -12,8 +12,8 @@ import pytest
 from depot import DEPOT, NIGHT_TRAIN, pdf
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -33,7 +33,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 async def call(kb: KnowledgeBase, who: str | Principal, case: str, /, **parameters: Any) -> Any:
     principal = kb.principal(who) if isinstance(who, str) else who
-    return await cases.result(kb, principal, case, **parameters)
+    return await catalogue.result(kb, principal, case, **parameters)
 
 
 async def put(kb: KnowledgeBase, folder: Path, name: str, data: str | bytes, **parameters: Any) -> None:
@@ -105,7 +105,7 @@ async def test_answering_again_takes_the_place_of_the_answer_and_of_what_was_sai
 
 async def test_a_question_that_was_stopped_says_so_and_can_be_asked_again(kb: KnowledgeBase) -> None:
     thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
-    events = cases.run(kb, kb.principal("ann"), "ask", {"question": QUESTION, "thread": thread})
+    events = catalogue.run(kb, kb.principal("ann"), "ask", {"question": QUESTION, "thread": thread})
     async for event in events:
         if event["name"] == "retrieve":
             break
@@ -302,7 +302,7 @@ async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: 
 async def test_turns_keep_their_numbers_when_older_ones_fall_off(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.graph.past.MAX_TURNS", 2)
+    monkeypatch.setattr("argot.graph.checkpoints.thread_history.MAX_TURNS", 2)
     thread = (await call(kb, "ann", "ask", question=QUESTION))["thread"]
     for number in (1, 2, 3, 4):
         asked = await call(kb, "ann", "ask", question=TARIFF if number == 3 else QUESTION, thread=thread)
@@ -365,7 +365,7 @@ async def test_only_pdfs_have_pages_to_draw(kb: KnowledgeBase) -> None:
 
 
 def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
-    from argot.service.page_picture import Wanted, draw
+    from argot.service.page_images import Wanted, draw
 
     for data, page in (
         (b"%PDF-1.4 broken", 1),
@@ -376,7 +376,7 @@ def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
 
 
 def test_what_draws_a_strangers_file_is_given_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    from argot.service import page_picture
+    from argot.service import page_images
 
     given: list[dict[str, str]] = []
 
@@ -385,8 +385,8 @@ def test_what_draws_a_strangers_file_is_given_no_key(monkeypatch: pytest.MonkeyP
         return SimpleNamespace(stdout=b"1\npng")
 
     monkeypatch.setenv("ARGOT_MODEL_KEY", "secret")
-    monkeypatch.setattr(page_picture.subprocess, "run", run)
-    page_picture.draw(b"", page_picture.Wanted(1))
+    monkeypatch.setattr(page_images.subprocess, "run", run)
+    page_images.draw(b"", page_images.Wanted(1))
     assert "PATH" in given[0] and "secret" not in given[0].values()
 
 
@@ -395,7 +395,7 @@ def test_a_cited_sentence_is_marked_on_a_page_that_is_turned(turn: int) -> None:
     from PIL import Image
     from reportlab.pdfgen.canvas import Canvas
 
-    from argot.service.page_picture import MARGIN, Wanted, draw
+    from argot.service.page_images import MARGIN, Wanted, draw
 
     sentence, out = "The quokka stays for the winter.", io.BytesIO()
     canvas = Canvas(out, (500, 500))

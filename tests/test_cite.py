@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from argot.tools.cite import locate, match_references
+from argot.tools.answering.citations import locate, match_references
+from argot.tools.answering.support import SupportScorer, support
 from argot.tools.objections import objection
-from argot.tools.rerank import LexicalScorer
-from argot.tools.support import SupportScorer, support
+from argot.tools.retrieval.reranker import LexicalScorer
 from argot.types import MatchedSegment, Passage
 
 

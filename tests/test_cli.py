@@ -22,11 +22,11 @@ import typer.main
 
 from argot.errors import InvalidInput
 from argot.results import AskResult
-from argot.service import home as layout
-from argot.service import registry
-from argot.service.logs import JsonLines, Lines
+from argot.service import home_folder as layout
+from argot.service.operations.logs import JsonLines, Lines
+from argot.service.usecases import registry
 from argot.settings import Settings
-from argot.ui.cli import app, main
+from argot.ui.cli.main import app, main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs" / "command-line.md"
@@ -115,7 +115,7 @@ def test_version_help_and_wrong_commands(argot: Argot) -> None:
 def in_process(
     *arguments: object, env: dict[str, str] | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "argot.ui.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "argot.ui.cli.main", *map(str, arguments)]
     return subprocess.run(
         command,
         check=False,
@@ -129,7 +129,7 @@ def in_process(
 
 def modules_after(*arguments: object) -> set[str]:
     code = (
-        "import sys\nfrom argot.ui.cli import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "import sys\nfrom argot.ui.cli.main import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
         "print('\\n' + ' '.join(sys.modules))"
     )
     done = subprocess.run(
@@ -348,7 +348,7 @@ def test_what_is_asked_back_is_shown_with_the_commands_that_answer_it(argot: Arg
 
 def test_at_a_terminal_the_choice_is_asked_right_away(tiny: Path) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "argot.ui.cli", "ask", "What is a PUC?", "--home", str(tiny)]
+    command = [sys.executable, "-m", "argot.ui.cli.main", "ask", "What is a PUC?", "--home", str(tiny)]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown, replied = "", False
@@ -430,8 +430,8 @@ def test_a_thread_of_another_user_does_not_exist(argot: Argot, tiny: Path) -> No
 SERVE = """
 import asyncio, sys
 from pathlib import Path
-from argot.service.local_socket import serving
-from argot.service.owner import KnowledgeBase
+from argot.service.transport.local_socket import serving
+from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 async def main():
     async with KnowledgeBase.open(Path(sys.argv[1]), Settings()) as kb, serving(kb):
@@ -765,7 +765,7 @@ def test_log_lines_are_harmless_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def on_a_terminal(*arguments: str, home: Path) -> str:
-    command = [sys.executable, "-c", "from argot.ui.cli import main; main()", *arguments, "--home", str(home)]
+    command = [sys.executable, "-c", "from argot.ui.cli.main import main; main()", *arguments, "--home", str(home)]
     theirs, ours = pty.openpty()
     with subprocess.Popen(command, stdout=ours, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as process:
         os.close(ours)

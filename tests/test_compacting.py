@@ -11,10 +11,11 @@ import killing
 import numpy as np
 import pytest
 
-from argot.corpus import compacting, rebuild
+from argot.corpus.corpus import Corpus, Source
 from argot.corpus.graphs import saved_elements
-from argot.corpus.ingest import Corpus, Source
-from argot.corpus.vectors import VectorIndex
+from argot.corpus.index import compaction
+from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.ingestion import reindexing
 from argot.errors import NotFound
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Principal
@@ -102,7 +103,7 @@ def test_it_opens_again_and_goes_on(corpus: Corpus) -> None:
 
 
 def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compacting, "LEAST_GONE", 5)
+    monkeypatch.setattr(compaction, "LEAST_GONE", 5)
     old = corpus.vectors
     _add(corpus, *(f"{n}.md" for n in range(6)), text="oiled")
     corpus.compacting.wait()
@@ -115,7 +116,7 @@ def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypa
 
 
 def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compacting, "LEAST_GONE", 3)
+    monkeypatch.setattr(compaction, "LEAST_GONE", 3)
     old = corpus.vectors
     for number in range(4):
         corpus.remove(ROOT, f"{number}.md")
@@ -126,7 +127,7 @@ def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.
 
 def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 200 vectors one after the other is deleted, now and then one put in."""
-    monkeypatch.setattr(compacting, "LEAST_GONE", 5)
+    monkeypatch.setattr(compaction, "LEAST_GONE", 5)
     index = VectorIndex(tmp_path, "g000001", "f")
     vectors = {f"p{n}:0": row for n, row in enumerate(np.eye(200, dtype=np.float32))}
     index.upsert("passages", vectors)
@@ -137,7 +138,7 @@ def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.Monk
         if gone % 10 == 0:
             index.upsert("passages", {f"new{gone}:0": vectors[name]})
         left = 200 - gone + gone // 10
-        assert compacting.is_due(index) == (gone > left)
+        assert compaction.is_due(index) == (gone > left)
         if gone > left:
             break
     assert gone > 100
@@ -161,9 +162,9 @@ def test_what_is_gone_is_known_again_after_a_restart(tmp_path: Path) -> None:
 def test_a_generation_that_was_just_replaced_is_not_due(corpus: Corpus) -> None:
     old = corpus.vectors
     old.gone = 5_000
-    assert compacting.is_due(old)
+    assert compaction.is_due(old)
     corpus.reindex()
-    assert not compacting.is_due(old)
+    assert not compaction.is_due(old)
 
 
 # -- beside others ----------------------------------------------------------------------------------------------------
@@ -171,16 +172,16 @@ def test_a_generation_that_was_just_replaced_is_not_due(corpus: Corpus) -> None:
 
 def _in_each_pause(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, *does: Any) -> None:
     """One item a slice; after each slice the next of these is called, as another thread would."""
-    monkeypatch.setattr(compacting, "SLICE", 1)
+    monkeypatch.setattr(compaction, "SLICE", 1)
     calls = iter(does)
-    slices = compacting.Compacting._copy_slice
+    slices = compaction.Compacting._copy_slice
 
     def copied(self: Any, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
         found = slices(self, old, fresh, after)
         next(calls, lambda: None)()
         return found
 
-    monkeypatch.setattr(compacting.Compacting, "_copy_slice", copied)
+    monkeypatch.setattr(compaction.Compacting, "_copy_slice", copied)
 
 
 def test_what_changes_meanwhile_is_in_the_new_generation(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,17 +236,17 @@ def test_searches_go_on_beside_it(corpus: Corpus) -> None:
 
 def test_a_rebuild_meanwhile_wins(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     _in_each_pause(corpus, monkeypatch, corpus.reindex)
-    with pytest.raises(compacting.Overtaken):
+    with pytest.raises(compaction.Overtaken):
         _compact(corpus)
     assert corpus.check() == []
     assert _folders(corpus) == [corpus.vectors.generation]
 
 
 def test_closing_does_not_wait_for_its_end(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compacting, "LEAST_GONE", 0)
+    monkeypatch.setattr(compaction, "LEAST_GONE", 0)
     started = threading.Event()
     _in_each_pause(corpus, monkeypatch, started.set)
-    monkeypatch.setattr(compacting, "PAUSE_SECONDS", BOUND_SECONDS)
+    monkeypatch.setattr(compaction, "PAUSE_SECONDS", BOUND_SECONDS)
     old = corpus.vectors
     old.gone = 100
     corpus.compacting.start_if_due()
@@ -277,11 +278,11 @@ def test_a_failure_leaves_everything_as_it_was(corpus: Corpus, monkeypatch: pyte
 
 def work(home: Path) -> None:
     """A copy with a change in the middle of it, in a process that may be killed (killing.py)."""
-    killing.stepping(rebuild, "remove_generations")
-    killing.stepping(compacting, "make_current")
-    compacting.SLICE = 3
+    killing.stepping(reindexing, "remove_generations")
+    killing.stepping(compaction, "make_current")
+    compaction.SLICE = 3
     corpus = Corpus.open(home, SETTINGS)
-    slices = compacting.Compacting._copy_slice
+    slices = compaction.Compacting._copy_slice
 
     def copied(self: Any, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
         found = slices(self, old, fresh, after)
@@ -290,7 +291,7 @@ def work(home: Path) -> None:
             corpus.remove(ROOT, "1.md")
         return found
 
-    compacting.Compacting._copy_slice = copied  # type: ignore[method-assign]
+    compaction.Compacting._copy_slice = copied  # type: ignore[method-assign]
     _compact(corpus)
     corpus.close()
 

@@ -23,13 +23,13 @@ from serving import Served, argot
 from websockets.asyncio.client import connect
 
 from argot.service import handles
-from argot.service.client import LocalClient
-from argot.service.logs import EXHAUSTED_EVERY, Seldom
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.logs import EXHAUSTED_EVERY, Seldom
+from argot.service.transport.client import LocalClient
 from argot.settings import Settings
-from argot.ui import slow_senders
 from argot.ui.connection_limits import ConnectionLimits, counted_as
-from argot.ui.door import networks
+from argot.ui.web import slow_clients
+from argot.ui.web.authentication import networks
 
 HANGS = 120
 """Seconds after which something is taken to hang; no measure of anything."""
@@ -121,8 +121,8 @@ async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         app,
-        http=partial(slow_senders.Impatient, limits=limits),  # type: ignore[arg-type]
-        ws=partial(slow_senders.Window, limits=limits),  # type: ignore[arg-type]
+        http=partial(slow_clients.Impatient, limits=limits),  # type: ignore[arg-type]
+        ws=partial(slow_clients.Window, limits=limits),  # type: ignore[arg-type]
         lifespan="off",
         log_config=None,
         timeout_keep_alive=HANGS,
@@ -241,8 +241,8 @@ async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
 
 
 async def test_who_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_senders, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(slow_senders, "SILENCE_SECONDS", 0.1)
+    monkeypatch.setattr(slow_clients, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(slow_clients, "SILENCE_SECONDS", 0.1)
     app = App(b"x" * 50_000_000)
     app.may_answer.set()
     limits = ConnectionLimits()

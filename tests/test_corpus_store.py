@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.ingest import Corpus, Source
-from argot.corpus.store import CorpusStore
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.store.document_store import CorpusStore
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, DerivedText, Passage, Principal, Triple

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from argot.corpus import blocks
-from argot.corpus.ingest import Corpus, Source
-from argot.corpus.passages import cut_passages
+from argot.corpus.chunking import blocks
+from argot.corpus.chunking.passages import cut_passages
+from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
-from argot.corpus.readers.isolated import _CHILDREN, read_in_child
-from argot.corpus.readers.wire import CutDocument, Cutting
-from argot.corpus.readers.worker import NICE
+from argot.corpus.readers.reader_process import _CHILDREN, read_in_child
+from argot.corpus.readers.reader_protocol import CutDocument, Cutting
+from argot.corpus.readers.reader_worker import NICE
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
 from argot.types import ParsedDocument, Principal, Triple
@@ -73,7 +73,7 @@ def test_each_lane_has_a_process_of_its_own() -> None:
 
 
 def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.readers.isolated._MOST_KEPT", 1)
+    monkeypatch.setattr("argot.corpus.readers.reader_process._MOST_KEPT", 1)
     read(b"text")
     assert _CHILDREN["documents"]._process is None
 

@@ -19,17 +19,17 @@ import killing
 import pytest
 from serving import PATIENCE
 
-from argot.corpus import deriving
-from argot.corpus.deriving import Made, Recipe
-from argot.corpus.ingest import Corpus
+from argot.corpus.corpus import Corpus
+from argot.corpus.ingestion import derivation as deriving
+from argot.corpus.ingestion.derivation import Made, Recipe
 from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotAllowed, NotFound
 from argot.profile import Profile
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
-from argot.tools.search import WeightedQuery, hybrid_search
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.types import DerivedText, Passage, Principal, Triple
-from argot.ui.cli import main
+from argot.ui.cli.main import main
 
 ROOT = Principal("root", sees_all=True)
 MANAGER = Principal("mona", frozenset({"managers"}))
@@ -49,7 +49,7 @@ LONG = "# Device handbook\n\n" + "".join(
 
 @pytest.fixture(scope="module")
 def long_home(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from argot.corpus.ingest import Source
+    from argot.corpus.corpus import Source
 
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("long") / "kb"))
     corpus = Corpus.open(home, Settings(home=home, threads=1))
@@ -141,7 +141,7 @@ def test_texts_that_came_with_the_document_count_as_made(corpus: Corpus) -> None
         async def derived_texts(self, of: Any) -> list[DerivedText]:
             return [DerivedText("", "question", "What is new?", (of[0].id,), "old", "m")]
 
-    from argot.corpus.ingest import Source
+    from argot.corpus.corpus import Source
 
     text = b"# Pump\n\nThe pump pumps.\n\n## Valve\n\nThe valve opens at 7 bar.\n"
     list(corpus.add([Source("test:///pump.md", "pump.md", lambda: text)], deriver=Deriver()))
@@ -223,7 +223,7 @@ def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_al
         corpus, asked(QUESTION, of, "Which gizmo refurbishes it?"), named(TRIPLE, of, ("FTLX module", "remap", "block"))
     )
     document = corpus.store.document(ROOT, "drive-tool.md")
-    from argot.corpus.storing import relabel
+    from argot.corpus.ingestion.document_changes import relabel
 
     with corpus.changing() as parts:
         relabel(parts, document, frozenset({"vault"}), ())
@@ -234,7 +234,7 @@ def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_al
     assert len(corpus.semantic_search(insider, "derived", vector, 9)) == 1
     assert corpus.check() == []
 
-    from argot.corpus.ingest import Source
+    from argot.corpus.corpus import Source
 
     changed = Source("test:///drive-tool.md", "drive-tool.md", b"# Drive tool manual\n\nAll new.\n".strip)
     assert [event.kind for event in corpus.add([changed])] == ["found", "updated", "done"]
@@ -362,7 +362,7 @@ async def kb(long_home: Path, tmp_path: Path, scripted_model: Any) -> AsyncItera
 
 
 async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    return await cases.result(kb, principal, name, **parameters)
+    return await catalogue.result(kb, principal, name, **parameters)
 
 
 async def derive(kb: KnowledgeBase, *kinds: str, as_: Principal = ROOT, **more: Any) -> Any:
@@ -386,7 +386,7 @@ async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, s
 
 async def test_progress_is_told_passage_by_passage(kb: KnowledgeBase) -> None:
     parameters = {"kinds": ["question"], "documents": ["handbook.md"]}
-    events = [event async for event in cases.run(kb, ROOT, "derive", parameters)]
+    events = [event async for event in catalogue.run(kb, ROOT, "derive", parameters)]
     progress = events[:-1]
     total = len(passages(await kb.load()))
     assert [event["done"] for event in progress] == list(range(total + 1))
@@ -415,7 +415,7 @@ async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
     kb: KnowledgeBase, scripted_model: Any
 ) -> None:
     total = (await kb.load()).store.passage_count(ROOT)
-    events = cases.run(kb, ROOT, "derive", {"kinds": ["question"]})
+    events = catalogue.run(kb, ROOT, "derive", {"kinds": ["question"]})
     with pytest.raises(ModelUnavailable, match=rf"ARGOT_MODEL_URL.* of {total} are made and stored; the same command"):
         async for event in events:
             if event.get("done") == 1:
@@ -448,7 +448,7 @@ async def test_a_passage_the_model_cannot_cope_with_is_named_and_tried_again(
 
 async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scripted_model: Any) -> None:
     scripted_model.speed = 0.01
-    events = cases.run(kb, ROOT, "derive", {"kinds": ["question"]})
+    events = catalogue.run(kb, ROOT, "derive", {"kinds": ["question"]})
     told = 0
     async for event in events:
         told = event["done"]
@@ -470,7 +470,7 @@ async def test_questions_are_answered_and_documents_changed_meanwhile(
 ) -> None:
     """A passage of a document that was changed while the model worked on it is passed over, not kept."""
     (tmp_path / "pump.md").write_text("# Pump\n\nThe blue valve opens at 7 bar.\n")
-    events = cases.run(kb, ROOT, "derive", {"kinds": ["question"]})
+    events = catalogue.run(kb, ROOT, "derive", {"kinds": ["question"]})
     scripted_model.fault("pause", tokens=0)
     assert (await anext(events))["kind"] == "progress"
     await call(kb, ROOT, "remove", document="handbook.md")
@@ -636,7 +636,7 @@ def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
     argot: Argot, tmp_path: Path, scripted_model: Any
 ) -> None:
     scripted_model.speed = 0.1
-    command = [sys.executable, "-m", "argot.ui.cli", "derive", "--kind", "question"]
+    command = [sys.executable, "-m", "argot.ui.cli.main", "derive", "--kind", "question"]
     process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     reached = scripted_model.wait_until(lambda: len(scripted_model.asked()) >= 6)
     process.kill()
@@ -659,7 +659,7 @@ def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
 
 def test_stopping_the_command_stops_the_servers_work(argot: Argot, scripted_model: Any) -> None:
     scripted_model.fault("pause", tokens=0)
-    command = [sys.executable, "-m", "argot.ui.cli", "derive", "--kind", "question"]
+    command = [sys.executable, "-m", "argot.ui.cli.main", "derive", "--kind", "question"]
     process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert scripted_model.wait_until(lambda: len(scripted_model.asked()) >= 4)
     process.send_signal(signal.SIGINT)

@@ -13,11 +13,11 @@ import pytest
 import typer.main
 
 from argot.profile import PROFILES, Profile
-from argot.service.metrics import STATUSES, SURFACES, Metrics
+from argot.service.operations.metrics import STATUSES, SURFACES, Metrics
 from argot.settings import Settings, valid_names
-from argot.ui.api import truth
-from argot.ui.api.routes import api_routes
-from argot.ui.cli import app
+from argot.ui.api import openapi
+from argot.ui.api.api_routes import api_routes
+from argot.ui.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "samples" / "README.md"]
@@ -255,7 +255,7 @@ class _Alone:
 
 
 def test_every_address_that_is_named_is_served() -> None:
-    known = set(truth.document(api_routes(_Alone()).routes)["paths"])  # type: ignore[arg-type]
+    known = set(openapi.document(api_routes(_Alone()).routes)["paths"])  # type: ignore[arg-type]
     sources = "\n".join(text(path) for path in modules("ui"))
     spans = {span for page in PAGES for span in in_code(page)}
     named = {one for span in spans for one in re.findall(r"(?:^|(?<=GET )|(?<=POST ))/[a-z][\w{}/.-]*", span)}

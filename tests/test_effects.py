@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service import cases, effects, effects_many
-from argot.service.owner import KnowledgeBase
+from argot.service.glossary_review import combined_impact, impact
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.cli import main
+from argot.ui.cli.main import main
 
 ASKER = Principal("ann")
 MANAGER = Principal("mia", manages=frozenset({"NAND", "Tools"}))
@@ -35,7 +36,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str) -> str:
-    result = await cases.result(kb, principal, "ask", question=question, profile="lenient")
+    result = await catalogue.result(kb, principal, "ask", question=question, profile="lenient")
     await asyncio.gather(*kb._chores)
     return str(result["thread"])
 
@@ -55,7 +56,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     draft = kb.glossary.senses.draft(MANAGER, "LTF", "Tools", "late tariff filing")
     was = everything_in(kb)
 
-    found = await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id)
+    found = await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id)
 
     (row,) = found["rows"]
     assert (row["question"], row["source"]) == (COST, "yours")
@@ -67,7 +68,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     assert row["after"]["query"] == "What does the late tariff filing cost a day?"
     assert row["after"]["passages"][0]["document"] == "tariff-filing.md"
     assert everything_in(kb) == was
-    assert len(await cases.result(kb, MANAGER, "thread_list")) == 2
+    assert len(await catalogue.result(kb, MANAGER, "thread_list")) == 2
 
 
 async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_comes_first(kb: KnowledgeBase) -> None:
@@ -76,7 +77,7 @@ async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_c
         "What is the WL, which connects the control gates of one page?",
         "Which penalties does the WL name for electricity?",
     ]
-    found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=given)
+    found = await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=given)
 
     assert [bool(row["changed"]) for row in found["rows"]] == sorted(
         (bool(row["changed"]) for row in found["rows"]), reverse=True
@@ -93,7 +94,9 @@ async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_c
 
 async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
     (sense,) = kb.glossary.senses.find(ADMIN, query="Word Line")
-    found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=sense.id, change="retire", questions=[WORD_LINE])
+    found = await catalogue.result(
+        kb, ADMIN, "glossary_effects", sense_id=sense.id, change="retire", questions=[WORD_LINE]
+    )
     (row,) = found["rows"]
     assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
     assert row["after"]["terms"] == []
@@ -105,25 +108,25 @@ async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     was = everything_in(kb)
     edit = {"sense_id": sense.id, "version": sense.version, "expansion": "clean room", "audience": []}
 
-    found = await cases.result(kb, MANAGER, "glossary_edit_effects", **edit, questions=["Where is the WLN?"])
+    found = await catalogue.result(kb, MANAGER, "glossary_edit_effects", **edit, questions=["Where is the WLN?"])
 
     (row,) = found["rows"]
     assert [one["expansion"] for one in row["before"]["terms"]] == ["Word Line"]
     assert [one["expansion"] for one in row["after"]["terms"]] == ["clean room"]
     assert row["after"]["passages"][0]["excerpt"][1].casefold() == "clean room"
-    aliased = await cases.result(
+    aliased = await catalogue.result(
         kb, MANAGER, "glossary_edit_effects", sense_id=sense.id, version=sense.version, aliases=["WLN"],
         questions=["Where is the WLN?"],
     )  # fmt: skip
     assert [row["question"] for row in aliased["rows"] if row["changed"]] == ["Where is the WLN?"]
     assert everything_in(kb) == was
     with pytest.raises(Conflict):
-        await cases.result(kb, MANAGER, "glossary_edit_effects", **{**edit, "version": 0})
+        await catalogue.result(kb, MANAGER, "glossary_edit_effects", **{**edit, "version": 0})
 
 
 async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBase) -> None:
     proposal = kb.glossary.proposals.add("person", "LTF", "late tariff filing")
-    found = await cases.result(
+    found = await catalogue.result(
         kb, ADMIN, "glossary_effects", proposal_id=proposal.id, context="Legal", questions=[COST]
     )
     assert [one["context"] for one in found["rows"][0]["after"]["terms"]] == ["Legal"]
@@ -136,22 +139,22 @@ async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBa
 async def test_another_persons_question_is_seen_only_when_they_shared_it(kb: KnowledgeBase) -> None:
     thread = await ask(kb, ASKER, "How is an LTFX paid for?")
     draft = kb.glossary.senses.draft(MANAGER, "LTFX", "Tools", "late tariff filing")
-    assert (await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
+    assert (await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
 
-    await cases.result(kb, ASKER, "thread_share", thread=thread)
+    await catalogue.result(kb, ASKER, "thread_share", thread=thread)
     await asyncio.to_thread(kb.glossary.senses.draft, MANAGER, "ZZ1", "Tools", "anything")
 
-    (row,) = (await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"]
+    (row,) = (await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"]
     assert (row["question"], row["source"]) == ("How is an LTFX paid for?", "missed")
 
 
 async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(MANAGER, "VCX", "Tools", "vault combination")
-    found = await cases.result(
+    found = await catalogue.result(
         kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
     )
     assert "vault-handbook.md" not in json.dumps(found)
-    found = await cases.result(
+    found = await catalogue.result(
         kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
     )
     assert "vault-handbook.md" in json.dumps(found)
@@ -161,11 +164,11 @@ async def test_what_is_not_ones_own_to_approve_is_refused(kb: KnowledgeBase) -> 
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     hidden = kb.glossary.senses.draft(ADMIN, "LTF", "Tools", "hidden", audience=frozenset({"vault"}))
     with pytest.raises(NotAllowed):
-        await cases.result(kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=[COST])
+        await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=[COST])
     with pytest.raises(NotFound):
-        await cases.result(kb, MANAGER, "glossary_effects", sense_id=hidden.id)
+        await catalogue.result(kb, MANAGER, "glossary_effects", sense_id=hidden.id)
     with pytest.raises(InvalidInput, match="either a sense or a proposal"):
-        await cases.result(kb, MANAGER, "glossary_effects")
+        await catalogue.result(kb, MANAGER, "glossary_effects")
 
 
 # -- several at once --------------------------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: K
     ]
     was = everything_in(kb)
     seen = [(draft.id, draft.version) for draft in drafts]
-    found = await cases.result(kb, MANAGER, "glossary_effects_together", senses=[*seen, (10**9, 1)])
+    found = await catalogue.result(kb, MANAGER, "glossary_effects_together", senses=[*seen, (10**9, 1)])
     assert (found["tried"], found["not_tried"], found["questions"], found["changed"]) == (3, 0, 1, 1)
     (row,) = found["rows"]
     assert row["question"] == COST
@@ -194,7 +197,7 @@ async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> Non
         kb.glossary.proposals.add("mined", "LTF", "late tariff filing").id,
         kb.glossary.proposals.add("mined", "XQZ", "x q z").id,
     ]
-    found = await cases.result(kb, MANAGER, "glossary_effects_together", proposal_ids=ids)
+    found = await catalogue.result(kb, MANAGER, "glossary_effects_together", proposal_ids=ids)
     assert (found["tried"], found["changed"]) == (2, 1)
     assert kb.glossary.proposals.get(ADMIN, ids[0]).status == "open"
 
@@ -202,15 +205,15 @@ async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> Non
 async def test_only_so_many_are_tried_at_once_and_it_is_said(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(effects_many, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(combined_impact, "MOST_TOGETHER", 1)
     await ask(kb, ADMIN, COST)
     drafts = [kb.glossary.senses.draft(ADMIN, term, "Legal", "late tariff filing") for term in ("XQZ", "LTF")]
     seen = [(draft.id, draft.version) for draft in drafts]
-    found = await cases.result(kb, ADMIN, "glossary_effects_together", senses=seen)
+    found = await catalogue.result(kb, ADMIN, "glossary_effects_together", senses=seen)
     assert (found["tried"], found["not_tried"], found["questions"]) == (1, 1, 0)
     for nothing in ({}, {"senses": seen, "proposal_ids": [1]}):
         with pytest.raises(InvalidInput, match="either"):
-            await cases.result(kb, ADMIN, "glossary_effects_together", **nothing)
+            await catalogue.result(kb, ADMIN, "glossary_effects_together", **nothing)
 
 
 # -- bounds -----------------------------------------------------------------------------------------------------------
@@ -219,12 +222,12 @@ async def test_only_so_many_are_tried_at_once_and_it_is_said(
 async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     many = [f"What does the LTF cost on day {day}?" for day in range(8)]
-    monkeypatch.setattr(effects, "MOST_QUESTIONS", 3)
-    found = await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
+    monkeypatch.setattr(impact, "MOST_QUESTIONS", 3)
+    found = await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
     assert (found["questions"], found["asked"], found["left_out"]) == (8, 3, 5)
 
-    change = effects.approving(kb.glossary, ADMIN, draft.id)
-    hurried = await effects.effects(kb, ADMIN, change, many[:3], seconds=0)
+    change = impact.approving(kb.glossary, ADMIN, draft.id)
+    hurried = await impact.effects(kb, ADMIN, change, many[:3], seconds=0)
     assert (hurried["asked"], hurried["left_out"]) == (1, 2)
 
 
@@ -232,19 +235,19 @@ async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    real = effects._side
+    real = impact._side
 
     async def counted(graph: Any, run: Any, question: str) -> dict[str, Any]:
         tried.append(question)
         return await real(graph, run, question)
 
-    monkeypatch.setattr(effects, "_side", counted)
+    monkeypatch.setattr(impact, "_side", counted)
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     for _ in range(2):
-        await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
+        await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
     assert len(tried) == 2
     kb.glossary.senses.add("DAY", "Legal", "calendar day", by=ADMIN)
-    await cases.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
+    await catalogue.result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=[COST])
     assert len(tried) == 4
 
 
@@ -295,7 +298,7 @@ def test_questions_for_the_effects_come_from_a_file_of_lines_or_of_json(
     monkeypatch.setenv("ARGOT_HOME", str(home))
     file = tmp_path / "questions.jsonl"
     file.write_text(f'{{"id": "q1", "question": "{WORD_LINE}"}}\n\nHow long is a WL?\n')
-    from argot.ui.cli_glossary_loop import _questions
+    from argot.ui.cli.review_commands import _questions
 
     assert _questions(file) == [WORD_LINE, "How long is a WL?"]
     file.write_text('{"id": "q1"}\n')

@@ -11,13 +11,13 @@ import pytest
 from serving import Served, run
 
 from argot.errors import DamagedStore, KnowledgeBaseBusy, MissingExtra, StoreUnavailable, asked_from_elsewhere
-from argot.service.client import LocalClient
-from argot.service.logs import JsonLines, Lines
-from argot.service.owner import KnowledgeBase
-from argot.service.wire import error_event
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.logs import JsonLines, Lines
+from argot.service.transport.client import LocalClient
+from argot.service.transport.wire_format import error_event
 from argot.settings import Settings
-from argot.ui.api.route import told_in_stream
-from argot.ui.chat_text import plain
+from argot.ui.api.api_route import told_in_stream
+from argot.ui.rendering.safe_markdown import plain
 from argot.ui.slack.mrkdwn import plain as slack_plain
 
 PATH = "/srv/canary/kb/glossary.db"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from argot.corpus.embedding import OnnxEmbedder, embedder_for, model_folder, read_card
+from argot.corpus.embedding.embedder import OnnxEmbedder, embedder_for, model_folder, read_card
 from argot.errors import InvalidSettings
 from argot.protocols import Embedder
 from argot.settings import Settings
@@ -129,7 +129,7 @@ def test_windows_overlap_between_words(embedder: OnnxEmbedder) -> None:
 def test_asking_needs_no_torch(embedder: OnnxEmbedder) -> None:
     """`embedder` has seen to it that the model is exported."""
     program = (
-        "import sys; from argot.settings import Settings; from argot.corpus.embedding import embedder_for;"
+        "import sys; from argot.settings import Settings; from argot.corpus.embedding.embedder import embedder_for;"
         "embedder_for(Settings(threads=1)).embed_queries(['hello']);"
         "print(sorted({'torch', 'transformers', 'sentence_transformers', 'onnx'} & set(sys.modules)))"
     )

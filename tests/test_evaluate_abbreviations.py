@@ -13,11 +13,11 @@ import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
 from argot.evaluate.abbreviation_questions import TEMPLATES, AbbreviationQuestion, draw_abbreviations, questions_of
-from argot.evaluate.abbreviations import AbbreviationsReport, Reading, evaluate_abbreviations
-from argot.evaluate.base import Identifier, TemporaryBase
+from argot.evaluate.abbreviation_suite import AbbreviationsReport, Reading, evaluate_abbreviations
 from argot.evaluate.reports import abbreviations_tables
+from argot.evaluate.temporary_base import Identifier, TemporaryBase
 from argot.jargon_db.lookup.words import is_well_known
-from argot.service import evaluation
+from argot.service.operations import evaluation
 from argot.settings import Settings
 from argot.tools.llm.server import ModelServer
 from argot.types import Mention

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from argot.corpus.embedding import embedder_for
+from argot.corpus.embedding.embedder import embedder_for
 from argot.errors import InvalidInput
-from argot.evaluate.disambiguate import (
+from argot.evaluate.disambiguation_data import Sentence, load_dictionary, load_sentences, load_text
+from argot.evaluate.disambiguation_matching import matched
+from argot.evaluate.disambiguation_measures import Guess, measures_of
+from argot.evaluate.disambiguation_suite import (
     EACH_FOR_ITSELF,
     EVERYTHING,
     HALVES,
@@ -19,12 +22,9 @@ from argot.evaluate.disambiguate import (
     read_texts,
     usages_in,
 )
-from argot.evaluate.disambiguation_data import Sentence, load_dictionary, load_sentences, load_text
-from argot.evaluate.disambiguation_matching import matched
-from argot.evaluate.disambiguation_measures import Guess, measures_of
+from argot.evaluate.sense_neighbours import ALONE, NEIGHBOURS, Group, choose_together, groups_of
 from argot.settings import Settings
-from argot.tools.sense_neighbours import ALONE, NEIGHBOURS, Group, choose_together, groups_of
-from argot.ui.cli import app
+from argot.ui.cli.main import app
 
 DICTIONARY = {"PUC": ["peripheral under cell", "public utilities commission"], "DRAM": ["dynamic random access memory"]}
 LABELLED = [

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.identify import HALVES, evaluate_identify, load_labelled, measured, predict
-from argot.ui.cli import app
+from argot.evaluate.identification import HALVES, evaluate_identify, load_labelled, measured, predict
+from argot.ui.cli.main import app
 
 SENTENCE: dict[str, Any] = {
     "id": "S-1",

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
-from argot.evaluate.base import TemporaryBase
-from argot.evaluate.quiz import ALONE, ARGOT, PLAIN, QuizReport, evaluate_quiz
 from argot.evaluate.quiz_data import load_quiz, read_contexts, read_questions
-from argot.service import evaluation
+from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, evaluate_quiz
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.service.operations import evaluation
 from argot.settings import Settings
 from argot.tools.llm.server import ModelServer
 
@@ -74,7 +74,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def base(folder: Path, tmp_path: Path) -> Iterator[TemporaryBase]:
-    from argot.corpus.ingest import sources_in
+    from argot.corpus.corpus import sources_in
 
     with TemporaryBase(tmp_path / "kb", Settings()) as made:
         made.add(sources_in([folder / "documents"]), quiet)

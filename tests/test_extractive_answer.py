@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from argot.protocols import AnswerRequest
-from argot.tools.choose_option import choose_option
-from argot.tools.cite import match_references
-from argot.tools.extractive_answer import ExtractiveWriter
-from argot.tools.rerank import LexicalScorer
-from argot.tools.sentences import split_sentences
-from argot.tools.wanted import wanted_by
+from argot.tools.answering.citations import match_references
+from argot.tools.answering.extractive_writer import ExtractiveWriter
+from argot.tools.answering.multiple_choice import choose_option
+from argot.tools.reading.answer_types import wanted_by
+from argot.tools.retrieval.reranker import LexicalScorer
+from argot.tools.text.sentences import split_sentences
 from argot.types import Document, Hit, Passage
 
 DOCUMENT = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")

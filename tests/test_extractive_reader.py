@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from argot.tools.context import ContextSignatures, score_contexts
-from argot.tools.extractive_reader import ExtractiveReader, enhanced
-from argot.tools.jargon import identify, known_to_documents
-from argot.tools.stand_alone import stand_alone
+from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
+from argot.tools.reading.extractive_reader import ExtractiveReader, enhanced
+from argot.tools.reading.follow_ups import stand_alone
+from argot.tools.reading.unknown_terms import identify, known_to_documents
 from argot.types import Context, Mention, Principal, Sense, Triple, Turn
 
 ANN = Principal("ann")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from serving import COMMAND, environment
 
-from argot.corpus.blobs import Blobs
-from argot.corpus.sources import Source, sources_in
+from argot.corpus.ingestion.sources import Source, sources_in
+from argot.corpus.store.blobs import Blobs
 from argot.errors import DamagedStore
 from argot.files import NotAFile, read_below, read_file
 

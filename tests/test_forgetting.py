@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from killing import killed, shares, steps_of
 
-from argot.corpus.ingest import Corpus
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
-from argot.service.retention import erase_old
+from argot.corpus.corpus import Corpus
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.retention import erase_old
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -41,7 +41,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await cases.result(kb, who, name, **parameters)
+    return await catalogue.result(kb, who, name, **parameters)
 
 
 def left(home: Path) -> list[str]:

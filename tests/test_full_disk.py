@@ -12,8 +12,8 @@ import httpx
 import pytest
 from serving import Served
 
-from argot.service.client import LocalClient
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.client import LocalClient
 from argot.settings import Settings
 
 READ = (

@@ -19,7 +19,7 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFoun
 from argot.jargon_db import Glossary, SenseInput
 from argot.jargon_db.store.schema import migrations
 from argot.jargon_db.store.snapshots import snapshot_of_sense
-from argot.service import people
+from argot.service.identity import people
 from argot.types import MANAGERS, Principal
 
 ADMIN = Principal("admin", sees_all=True)
@@ -823,7 +823,7 @@ TestGoverned.settings = settings(max_examples=25, stateful_step_count=15, deadli
 
 
 def test_an_error_carries_its_conflict_over_the_wire():
-    from argot.service.wire import decode, encode, error_event, error_of
+    from argot.service.transport.wire_format import decode, encode, error_event, error_of
 
     error = error_of(decode(encode(error_event(Conflict("changed", changes=(1,))))))
     assert isinstance(error, Conflict)

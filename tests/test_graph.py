@@ -17,11 +17,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.errors import Conflict, InvalidInput
-from argot.graph.assemble import assemble
 from argot.graph.build import build_graph
-from argot.graph.past import past_turns
+from argot.graph.checkpoints.checkpointer import TurnSaver
+from argot.graph.checkpoints.thread_history import past_turns
+from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, thread_state
-from argot.graph.saver import TurnSaver
 from argot.graph.state import finished_turn
 from argot.results import AskResult
 from argot.types import Principal
@@ -487,13 +487,13 @@ KILLED = """
 import asyncio, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
-from argot.graph.saver import TurnSaver
+from argot.graph.checkpoints.checkpointer import TurnSaver
 from argot.graph.state import finished_turn
-from argot.corpus.ingest import Corpus
-from argot.graph.assemble import assemble
+from argot.corpus.corpus import Corpus
+from argot.graph.presentation.turn_view import assemble
 from argot.graph.build import build_graph
-from argot.graph.past import past_turns
-from argot.graph.context import extractive_context
+from argot.graph.checkpoints.thread_history import past_turns
+from argot.graph.run_context import extractive_context
 from argot.graph.run import ask
 from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile

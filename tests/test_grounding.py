@@ -11,7 +11,6 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.lookup.spelling import Spelling
 from argot.jargon_db.lookup.words import is_ordinary_word, is_well_known
-from argot.tools.jargon import identify, unknown_terms
 from argot.tools.llm.grounding import (
     CHOSEN,
     grounded_context,
@@ -21,6 +20,7 @@ from argot.tools.llm.grounding import (
     strange_words,
 )
 from argot.tools.llm.rewording import search_query, stand_alone_question
+from argot.tools.reading.unknown_terms import identify, unknown_terms
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 NO_GLOSSARY = TermMatcher([])

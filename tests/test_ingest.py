@@ -11,9 +11,10 @@ from typing import Any
 import killing
 import pytest
 
-from argot.corpus import adding, blobs
-from argot.corpus.embedding import embedder_for
-from argot.corpus.ingest import Corpus, IngestEvent, Source, sources_in
+from argot.corpus.corpus import Corpus, IngestEvent, Source, sources_in
+from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.ingestion import ingest_job
+from argot.corpus.store import blobs
 from argot.errors import DamagedStore, ModelUnavailable, NotFound
 from argot.settings import Settings
 from argot.types import EVERYONE, DerivedText, Principal, Triple
@@ -258,7 +259,7 @@ async def test_adding_works_where_an_event_loop_runs(corpus: Corpus) -> None:
 
 
 def test_stopping_half_way_keeps_what_was_reported(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.corpus.adding.GROUP_DOCUMENTS", 1)
+    monkeypatch.setattr("argot.corpus.ingestion.ingest_job.GROUP_DOCUMENTS", 1)
     events = corpus.add([source(f"{n}.md", f"# {n}\n\nword{n}\n") for n in range(3)])
     reported = next(event.name for event in events if event.kind == "added")
     events.close()  # type: ignore[attr-defined]
@@ -269,7 +270,7 @@ def test_stopping_half_way_keeps_what_was_reported(corpus: Corpus, monkeypatch: 
 def test_an_error_in_the_middle_leaves_nothing(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     add(corpus, source("a.md", "# A\n\none\n"))
     before = dump(corpus)
-    monkeypatch.setattr("argot.corpus.storing.record_windows", lambda *_: 1 / 0)
+    monkeypatch.setattr("argot.corpus.ingestion.document_changes.record_windows", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         add(corpus, source("b.md", "# B\n\ntwo\n"))
     assert dump(corpus) == before
@@ -294,7 +295,7 @@ def work(home: Path, folder: Path) -> None:
     killing.stepping(blobs.Blobs, "put")
     killing.stepping(blobs.Blobs, "remove")
     killing.stepping(blobs.Path, "replace")
-    adding.GROUP_DOCUMENTS = 2
+    ingest_job.GROUP_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)
     list(corpus.add(sources_in([folder / "second"], "test:///"), deriver=FirstWords(), audience=INSIDE))
     with suppress(NotFound):

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from argot.jargon_db.lookup.words import well_known
-from argot.tools.explained import explanations
-from argot.tools.jargon import identify, unknown_terms, without_overlaps
+from argot.tools.reading.inline_definitions import explanations
+from argot.tools.reading.unknown_terms import identify, unknown_terms, without_overlaps
 from argot.types import Mention
 
 ABBREVIATIONS = re.findall(

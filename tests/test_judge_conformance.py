@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from argot.protocols import Judge
-from argot.tools.extractive_judge import ExtractiveJudge
+from argot.tools.answering.extractive_judge import ExtractiveJudge
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.server import ModelServer
 

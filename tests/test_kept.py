@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from argot.corpus.ingest import Corpus, Source
-from argot.corpus.kept import Kept
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.embedding.fifo_cache import Kept
 from argot.settings import Settings
-from argot.tools import sense_documents
-from argot.tools.sense_documents import worked_out
+from argot.tools.senses import document_evidence
+from argot.tools.senses.document_evidence import worked_out
 from argot.types import EVERYONE, Audience, Principal
 
 ANN, BEN, INSIDER = Principal("ann"), Principal("ben"), Principal("ida", frozenset({"vault"}))
@@ -108,7 +108,7 @@ def test_what_documents_changed_during_is_not_kept(corpus: Corpus) -> None:
 
 
 def test_what_is_worked_out_stays_within_its_bytes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sense_documents, "_KEPT_BYTES", 100_000)
+    monkeypatch.setattr(document_evidence, "_KEPT_BYTES", 100_000)
     for number in range(50):
         worked_out(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))
     again = [worked_out(corpus.store, ANN, number, lambda: ()) for number in range(50)]

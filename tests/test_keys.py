@@ -13,13 +13,13 @@ import pytest_asyncio
 from api_site import URL, Site
 
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service import cases
-from argot.service.keys import MOST_PER_USER, PREFIX
-from argot.service.owner import KnowledgeBase
-from argot.service.people import Ended, People
+from argot.service.identity.keys import MOST_PER_USER, PREFIX
+from argot.service.identity.people import Ended, People
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.cli import main
+from argot.ui.cli.main import main
 
 ADMIN = Principal("local", sees_all=True)
 
@@ -108,8 +108,8 @@ def test_the_days_of_a_key_are_bounded_and_ended_keys_are_not_counted(people: Pe
 
 
 def test_keys_made_before_keys_could_end_go_on(tmp_path: Path) -> None:
-    from argot.service.people import MIGRATIONS
-    from argot.service.sqlite import open_database
+    from argot.service.identity.people import MIGRATIONS
+    from argot.service.storage.sqlite import open_database
 
     before = MIGRATIONS[: MIGRATIONS.index("ALTER TABLE keys ADD COLUMN ends_at TEXT")]
     with closing(open_database(tmp_path / "people.db", before)) as old:
@@ -239,15 +239,17 @@ async def test_nobody_makes_or_sees_keys_of_others_but_an_admin(site: Site) -> N
     kb, ann = site.kb, Principal("ann")
     for name, given in (("key_add", {"name": "x", "user": "bob"}), ("key_list", {"user": "bob"}), ("key_list", {"user": "*"})):  # fmt: skip  # noqa: E501
         with pytest.raises(NotAllowed):
-            await cases.result(kb, ann, name, **given)
-    made = await cases.result(kb, ADMIN, "key_add", name="x", user="bob")
+            await catalogue.result(kb, ann, name, **given)
+    made = await catalogue.result(kb, ADMIN, "key_add", name="x", user="bob")
     with pytest.raises(NotFound):
-        await cases.result(kb, ann, "key_revoke", key=made["id"])
+        await catalogue.result(kb, ann, "key_revoke", key=made["id"])
     kb.people.suspend("ann")
     with pytest.raises(NotAllowed, match="suspended"):
-        await cases.result(kb, ADMIN, "key_add", name="x", user="ann")
-    assert len(await cases.result(kb, ADMIN, "key_list", user="*")) == 1
-    assert all("key" not in one and "hash" not in one for one in await cases.result(kb, ADMIN, "key_list", user="bob"))
+        await catalogue.result(kb, ADMIN, "key_add", name="x", user="ann")
+    assert len(await catalogue.result(kb, ADMIN, "key_list", user="*")) == 1
+    assert all(
+        "key" not in one and "hash" not in one for one in await catalogue.result(kb, ADMIN, "key_list", user="bob")
+    )
 
 
 def test_the_table_of_keys_holds_no_more_than_it_must(people: People) -> None:

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from argot.corpus import keyword, writing
-from argot.corpus.identity import content_hash, document_id, passage_id, revision_id
-from argot.corpus.store import CorpusStore
-from argot.corpus.words import identifiers, match_expression
-from argot.corpus.writing import NewRevision
+from argot.corpus.index import keyword
+from argot.corpus.index.index_terms import identifiers, match_expression
+from argot.corpus.store import row_writes
+from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.row_writes import NewRevision
 from argot.types import Audience, Document, Passage, Principal
 
 EVE = Principal("eve")
@@ -41,7 +42,7 @@ def store_text(store: CorpusStore, name: str, text: str, audience: Audience = fr
         document, name, title or name, "text/plain", revision, content_hash(text.encode()), "", audience=audience
     )
     with store.database.writing() as connection:
-        writing.put(connection, NewRevision(row, text, [passage]))
+        row_writes.put(connection, NewRevision(row, text, [passage]))
     return passage.id
 
 
@@ -178,7 +179,7 @@ def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
     assert store.keyword_search(EVE, "alpha C++", 5) == []
     assert len(store.keyword_search(EVE, "gamma", 5)) == 1
     with store.database.writing() as connection:
-        writing.remove(connection, document_id("b"))
+        row_writes.remove(connection, document_id("b"))
         assert keyword.faults(connection) == []
     assert store.keyword_search(EVE, "beta", 5) == []
 

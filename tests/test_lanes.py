@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.background import _Turns
-from argot.corpus.readers.limits import Lane
+from argot.corpus.embedding.embedding_process import _Turns
+from argot.corpus.readers.file_limits import Lane
 from argot.errors import InvalidInput, NotFound, TooManyQuestions
 from argot.protocols import Embedder, Vectors
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -63,7 +63,7 @@ async def held(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
 
 async def call(kb: KnowledgeBase, who: str, case: str, /, **parameters: Any) -> Any:
-    return await cases.result(kb, kb.principal(who), case, **parameters)
+    return await catalogue.result(kb, kb.principal(who), case, **parameters)
 
 
 async def attach(kb: KnowledgeBase, who: str, name: str, data: bytes, thread: str = "") -> Any:
@@ -166,7 +166,7 @@ async def test_so_many_files_of_one_person_are_read_at_once(kb: KnowledgeBase, h
 async def test_a_conversation_holds_no_more_files_than_it_may_however_many_come_at_once(
     kb: KnowledgeBase, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.service.cases_thread_files.MOST_FILES", 1)
+    monkeypatch.setattr("argot.service.usecases.attachments.MOST_FILES", 1)
     thread = (await (await kb.threads()).start("ann", "Files")).id
     first = asyncio.create_task(attach(kb, "ann", "long.md", LONG, thread))
     await until(held.begun)

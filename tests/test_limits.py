@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput, Later, ServiceStopping, TooManyQuestions
-from argot.service import cases
-from argot.service.limits import Gate, Limits
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
-from argot.service.wire import decode, encode, error_event, error_of
+from argot.service.admission_control import Gate, Limits
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.wire_format import decode, encode, error_event, error_of
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -164,7 +164,7 @@ async def test_a_stop_lets_run_what_runs_and_begins_nothing_more() -> None:
 
 
 async def test_people_who_asked_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.service.limits.MOST_COUNTED", 10)
+    monkeypatch.setattr("argot.service.admission_control.MOST_COUNTED", 10)
     at = gate(questions_per_minute=1)
     for number in range(50):
         await ask(at, Principal(f"p{number}"))
@@ -192,29 +192,29 @@ QUESTION = "What does a late tariff filing cost?"
 
 
 async def test_every_use_case_that_answers_is_limited(kb: KnowledgeBase) -> None:
-    asking = {case.name for case in cases.CASES.values() if case.asks}
+    asking = {case.name for case in catalogue.CASES.values() if case.asks}
     assert {"ask", "answer", "ask_again", "ask_in_sense", "converse", "search"} <= asking
     for _ in range(2):
-        assert "500 dollars" in (await cases.result(kb, ANN, "ask", question=QUESTION))["answer"]
+        assert "500 dollars" in (await catalogue.result(kb, ANN, "ask", question=QUESTION))["answer"]
     given = {"thread": "t1", "choice": "1", "question": QUESTION, "query": QUESTION, "turn": 0, "sense": 1}
     given |= {"term": "PUC", "messages": [{"role": "user", "content": QUESTION}]}
     for name in asking:
-        fields = cases.CASES[name].parameters.model_fields
+        fields = catalogue.CASES[name].parameters.model_fields
         wanted = {key: value for key, value in given.items() if key in fields and fields[key].is_required()}
         with pytest.raises(TooManyQuestions):
-            await cases.result(kb, ANN, name, **wanted)
-    assert await cases.result(kb, ANN, "list_documents")
-    assert "500 dollars" in (await cases.result(kb, LOCAL, "ask", question=QUESTION))["answer"]
+            await catalogue.result(kb, ANN, name, **wanted)
+    assert await catalogue.result(kb, ANN, "list_documents")
+    assert "500 dollars" in (await catalogue.result(kb, LOCAL, "ask", question=QUESTION))["answer"]
 
 
 async def test_an_answer_whose_reader_leaves_gives_its_place_back(kb: KnowledgeBase) -> None:
-    events = cases.run(kb, LOCAL, "ask", {"question": QUESTION})
+    events = catalogue.run(kb, LOCAL, "ask", {"question": QUESTION})
     await anext(events)
     assert kb.gate.running == 1
     await events.aclose()
     assert kb.gate.running == 0
     with pytest.raises(InvalidInput, match="characters"):
-        await cases.result(kb, LOCAL, "ask", question="x" * 1_000_000)
+        await catalogue.result(kb, LOCAL, "ask", question="x" * 1_000_000)
     assert kb.gate.running == 0
 
 
@@ -229,7 +229,7 @@ async def test_no_question_sends_a_pattern_back_and_forth(kb: KnowledgeBase) -> 
     kb.settings = Settings(home=kb.home)
     for question in BLOW_UPS:
         try:
-            result = await cases.result(kb, LOCAL, "ask", question=question[:4000])
+            result = await catalogue.result(kb, LOCAL, "ask", question=question[:4000])
         except InvalidInput as error:
             assert "word" in str(error) or "empty" in str(error), question[:20]
         else:
@@ -240,7 +240,7 @@ def http_errors() -> Any:
     from fastapi import FastAPI
     from starlette.testclient import TestClient
 
-    from argot.ui.web_errors import put_errors_in_words
+    from argot.ui.web.error_pages import put_errors_in_words
 
     app = FastAPI()
     put_errors_in_words(app)

@@ -14,9 +14,9 @@ import pytest
 from pydantic import SecretStr
 from serving import Served, argot, run
 
-from argot.service.cases_conversation import Message
-from argot.service.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, secrets_of
-from argot.service.telling import request_id, said_now, secrets_now, told_of
+from argot.service.instrumentation import request_id, said_now, secrets_now, told_of
+from argot.service.operations.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, secrets_of
+from argot.service.usecases.conversations import Message
 from argot.settings import Settings
 
 SETTINGS = Settings(model_key=SecretStr("canary-model-key"))
@@ -256,7 +256,9 @@ def test_secrets_are_absent_from_logs_answers_and_errors_while_everything_fails(
     assert "argot_questions_total" in shown[-1]
     served.stop()
     lines = [json.loads(line) for line in log().splitlines() if line.startswith("{")]
-    assert any(line["logger"] == "argot.service.telling" and line["message"].startswith("question") for line in lines)
+    assert any(
+        line["logger"] == "argot.service.instrumentation" and line["message"].startswith("question") for line in lines
+    )
     assert any(line.get("request") for line in lines)
     said = log()
     for name, canary in {**CANARIES, "session": session}.items():

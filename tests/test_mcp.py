@@ -17,11 +17,11 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from argot.service.local_socket import serving
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.local_socket import serving
 from argot.settings import Settings
-from argot.ui.mcp_server import server_for
-from argot.ui.remote import Remote
+from argot.ui.api.http_client import Remote
+from argot.ui.api.mcp_server import server_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,7 +39,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 @asynccontextmanager
 async def assistant(home: Path, user: str) -> AsyncIterator[ClientSession]:
-    command = ["-m", "argot.ui.cli", "mcp", "--home", str(home), "--as", user]
+    command = ["-m", "argot.ui.cli.main", "mcp", "--home", str(home), "--as", user]
     parameters = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
@@ -106,7 +106,7 @@ async def test_tools_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
 
 
 async def test_alone_it_opens_the_knowledge_base_and_lets_go_of_it(tiny_home: Path, tmp_path: Path) -> None:
-    from argot.service.background import BackgroundClient
+    from argot.service.transport.background_base import BackgroundClient
 
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     calls = BackgroundClient(home, Settings(home=home), idle_seconds=0.05)

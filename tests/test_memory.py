@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from argot.corpus.database import READING_KIB, WRITING_KIB
-from argot.corpus.store import CorpusStore
+from argot.corpus.store.database import READING_KIB, WRITING_KIB
+from argot.corpus.store.document_store import CorpusStore
 
 GLIBC = hasattr(ctypes.CDLL(None), "malloc_info")
 SERVE = """

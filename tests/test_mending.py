@@ -13,10 +13,10 @@ import pytest
 
 from argot.errors import ArgotError, DamagedStore, InvalidInput, StoreUnavailable
 from argot.jargon_db.glossary import Glossary
-from argot.mending import damaged_store, reindex_command, store_error
-from argot.service import home as layout
-from argot.service.people import People
-from argot.service.sqlite import check_database
+from argot.remedies import damaged_store, reindex_command, store_error
+from argot.service import home_folder as layout
+from argot.service.identity.people import People
+from argot.service.storage.sqlite import check_database
 
 
 def error_of(path: Path, *statements: str) -> ArgotError:

@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.jargon_db.mining import Miner, Text, definitions_in, definitions_of, forms_of
-from argot.service.cases import result, run
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.catalogue import result, run
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.cli import app
+from argot.ui.cli.main import app
 
 ADMIN = Principal("admin", sees_all=True)
 

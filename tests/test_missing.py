@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.missing import asks_of_numbers_alone, unknown_part_numbers
+from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, unknown_part_numbers
 from argot.types import Principal
 
 METER = """# Meters

@@ -108,7 +108,7 @@ async def test_a_thought_in_a_field_of_its_own_is_a_sign_of_work_and_no_answer(s
 def test_nothing_on_the_path_of_a_question_needs_openai() -> None:
     """Neither it nor LangChain's client of it is an installation's any more, and both take seconds to import."""
     script = (
-        "import sys; import argot.tools.llm.client, argot.tools.llm.server, argot.service.cases;"
+        "import sys; import argot.tools.llm.client, argot.tools.llm.server, argot.service.usecases.catalogue;"
         "print(*{'openai', 'langchain_openai'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

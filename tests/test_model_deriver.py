@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.deriving import DERIVABLE
+from argot.corpus.ingestion.derivation import DERIVABLE
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed

@@ -11,10 +11,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from argot.graph.assemble import assemble
 from argot.graph.build import build_graph
-from argot.graph.context import run_context_for, with_model
+from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, thread_state
+from argot.graph.run_context import run_context_for, with_model
 from argot.profile import Profile, profile_named
 from argot.prompts.loader import prompt
 from argot.results import AskResult
@@ -168,7 +168,7 @@ async def test_turns_side_by_side_keep_their_calls_apart(tiny_kb: Any, scripted_
 async def test_the_answer_streams_with_provisional_marks_and_ends_checked(
     tiny_kb: Any, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 0)
+    monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     scripted_model.speed = 0.03
     scripted_model.reply("cited_answer", f"{ANSWER} Pigs fly [1]. It is high [9].")
     events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
@@ -284,7 +284,7 @@ async def test_pieces_that_come_close_after_one_another_go_out_as_one(
     tiny_kb: Any, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first at once, the others together: an event for each token is what costs most while an answer streams."""
-    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 3600)
+    monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 3600)
     scripted_model.reply("cited_answer", ANSWER)
     events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
     first, rest = [str(event.data) for event in events if event.kind == "token"]

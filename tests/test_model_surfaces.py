@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from argot.service import cases
-from argot.service.local_socket import serving
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.local_socket import serving
+from argot.service.usecases import catalogue
 from argot.types import Principal
-from argot.ui.cli import main
-from argot.ui.cli_watching import Watching
+from argot.ui.cli.main import main
+from argot.ui.cli.progress import Watching
 
 QUESTION = "What is the Word Line voltage during a read?"
 ANSWER = "The Word Line voltage during a read is 4.5 V [1]."
@@ -121,7 +121,7 @@ LONG = " ".join(f"word{number}" for number in range(400))
 LEFT = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background has it ignored
-from argot.ui.cli import main
+from argot.ui.cli.main import main
 main(["ask", sys.argv[1], "--home", sys.argv[2]])
 """
 
@@ -152,7 +152,7 @@ def test_ctrl_c_stops_the_servers_work(
 async def test_events_are_plain_json_with_the_models_share_of_the_time(home: Path, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
-        events = [event async for event in cases.run(kb, LOCAL, "ask", {"question": QUESTION})]
+        events = [event async for event in catalogue.run(kb, LOCAL, "ask", {"question": QUESTION})]
     assert json.loads(json.dumps(events)) == events
     ended = [event for event in events if event["name"] == "generate_answer" and event["seconds"]]
     assert ended[0]["model_seconds"] > 0
@@ -176,7 +176,7 @@ async def test_closing_the_events_stops_the_servers_work(home: Path, scripted_mo
     scripted_model.reply("cited_answer", LONG)
     scripted_model.speed = 0.1
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
-        async with aclosing(cases.run(kb, LOCAL, "ask", {"question": QUESTION})) as events:
+        async with aclosing(catalogue.run(kb, LOCAL, "ask", {"question": QUESTION})) as events:
             async for event in events:
                 if event["kind"] == "token":
                     break
@@ -191,7 +191,7 @@ async def test_the_model_is_warmed_beside_everything_else_and_may_be_down(
     async with KnowledgeBase.open(home, scripted_model.settings(home=home, model_first_token_seconds=30)) as kb:
         kb.warm_model()
         assert await asyncio.to_thread(scripted_model.wait_until, lambda: bool(scripted_model.requests))
-        documents = await cases.result(kb, LOCAL, "list_documents")
+        documents = await catalogue.result(kb, LOCAL, "list_documents")
         assert documents
     assert await asyncio.to_thread(scripted_model.wait_until, lambda: scripted_model.requests[0].gone)
     scripted_model.fault("refuse")
@@ -204,5 +204,5 @@ async def test_without_a_url_there_is_no_server(home: Path, scripted_model: Any)
     async with KnowledgeBase.open(home, scripted_model.settings(home=home, model_url="")) as kb:
         assert kb.model_server is None
         kb.warm_model()
-        result = await cases.result(kb, LOCAL, "ask", question=QUESTION)
+        result = await catalogue.result(kb, LOCAL, "ask", question=QUESTION)
     assert (result["answered_by"], result["model"]) == ("extractive", "")

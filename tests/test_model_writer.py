@@ -9,13 +9,13 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.protocols import TAKEN_BACK, AnswerRequest
-from argot.tools.instructions import is_instruction, support_only
+from argot.tools.answering.citation_marks import MarkFilter, without_marks
+from argot.tools.answering.embedded_instructions import is_instruction, support_only
+from argot.tools.answering.support import support
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
 from argot.tools.llm.server import ModelServer
 from argot.tools.llm.writer import ModelWriter
-from argot.tools.marks import MarkFilter, without_marks
-from argot.tools.support import support
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 
 DOCUMENT = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")

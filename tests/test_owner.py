@@ -17,12 +17,12 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.errors import DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
-from argot.service import home as layout
-from argot.service.owner import KnowledgeBase
-from argot.service.sqlite import check_database
-from argot.service.threads import Threads
+from argot.service import home_folder as layout
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.storage.sqlite import check_database
+from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
-from argot.ui.cli import app
+from argot.ui.cli.main import app
 
 SETTINGS = Settings()
 
@@ -41,7 +41,7 @@ def wait_for(process: subprocess.Popen[str], word: str) -> None:
 HOLD = """
     import sys, time
     from pathlib import Path
-    from argot.service.owner import KnowledgeBase
+    from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import Settings
     kb = KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True)
     print("open", flush=True)
@@ -76,7 +76,7 @@ async def test_a_killed_owner_leaves_nothing_in_the_way(tmp_path: Path) -> None:
 FORK = """
     import os, sys, time
     from pathlib import Path
-    from argot.service.owner import KnowledgeBase
+    from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import Settings
     kb = KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True)
     child = os.fork()
@@ -256,7 +256,7 @@ async def test_long_titles_are_cut(threads: Threads) -> None:
 START_THREADS = """
     import asyncio, sys
     from pathlib import Path
-    from argot.service.threads import Threads
+    from argot.service.threads.thread_store import Threads
     async def main():
         threads = await Threads.open(Path(sys.argv[1]))
         for number in range(1000):

@@ -12,11 +12,11 @@ import httpx
 import pytest
 from desk import CSRF, at_desk
 
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.types import Context, Principal
-from argot.ui.pages.base import templates
-from argot.ui.pages.routes import glossary_pages
+from argot.ui.pages.page_base import templates
+from argot.ui.pages.page_routes import glossary_pages
 
 ADMIN = Principal("ada", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"NAND"}))

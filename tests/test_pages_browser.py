@@ -328,7 +328,7 @@ def _prepare(home: Path) -> None:
     """Some weeks of use, some misses, and what the documents say of one, so that there is something to see."""
     from datetime import UTC, datetime, timedelta
 
-    from argot.corpus.store import CorpusStore
+    from argot.corpus.store.document_store import CorpusStore
     from argot.jargon_db import Glossary
     from argot.types import Principal
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from desk import CSRF, at_desk
 
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.routes import glossary_pages
+from argot.ui.pages.page_routes import glossary_pages
 
 ADMIN = Principal("ada", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"Lab"}))
@@ -90,7 +90,7 @@ async def test_a_save_beside_what_was_let_stand_shows_who_saved(kb: KnowledgeBas
     kb.glossary.conflicts.accept(
         ADMIN, "conflicting_expansion", [(saved.id, saved.version), (second.id, second.version)], "both are right"
     )
-    found = await cases.result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
+    found = await catalogue.result(kb, NINA, "glossary_since", sense_id=first.id, version=first.version)
     assert (found["who"], found["why"], found["base"]["description"]) == ("nina", "mine", "")
 
 
@@ -126,7 +126,7 @@ async def test_what_an_approval_let_stand_is_not_taken_up_with_the_approval_in_s
 async def test_conflicts_can_be_asked_for_by_their_senses(kb: KnowledgeBase) -> None:
     first, second = (one.id for one in kb.glossary.lookup.senses(ADMIN, [TERM])[TERM])
     kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
-    every = await cases.result(kb, ADMIN, "glossary_conflicts")
-    found = await cases.result(kb, ADMIN, "glossary_conflicts", about=[first, second])
+    every = await catalogue.result(kb, ADMIN, "glossary_conflicts")
+    found = await catalogue.result(kb, ADMIN, "glossary_conflicts", about=[first, second])
     assert (every["total"], found["total"], found["open"]) == (2, 1, 2)
-    assert (await cases.result(kb, ADMIN, "glossary_conflicts", about=[999]))["conflicts"] == []
+    assert (await catalogue.result(kb, ADMIN, "glossary_conflicts", about=[999]))["conflicts"] == []

@@ -13,14 +13,14 @@ from desk import CSRF, at_desk
 from fastapi import APIRouter
 
 from argot.errors import NotAllowed
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
-from argot.service.people import local_principal
-from argot.service.sign_in import SignIn
+from argot.service.identity.password_sign_in import SignIn
+from argot.service.identity.people import local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.people import people_pages
-from argot.ui.sign_in import Confirmation
+from argot.ui.pages.account import Confirmation
+from argot.ui.pages.people_pages import people_pages
 
 GOOD = "tilted copper llama 9"
 MADE_UP = r"<code>([a-z2-9]{4}(?:-[a-z2-9]{4}){3})</code>"
@@ -146,7 +146,7 @@ async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> N
     kb.people.add("ann")
     for case in ("user_set", "user_password", "user_add", "user_suspend"):
         with pytest.raises(NotAllowed):
-            await cases.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
+            await catalogue.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
 
 
 async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb: KnowledgeBase) -> None:

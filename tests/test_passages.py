@@ -6,8 +6,8 @@ from unittest.mock import patch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from argot.corpus.identity import content_hash, document_id, passage_id, revision_id
-from argot.corpus.passages import MAX_BOXES, cut_passages
+from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
+from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
 
 SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))
@@ -57,7 +57,7 @@ def test_every_character_is_in_exactly_one_passage(lines: list[str], max_chars: 
 @given(st.lists(MARKDOWN_LINES | st.text(max_size=30), max_size=60), st.integers(1, 60))
 def test_nothing_is_lost_between_the_pieces_long_texts_are_parsed_in(lines: list[str], slice_chars: int) -> None:
     markdown = "\n".join(lines)
-    with patch("argot.corpus.blocks._SLICE_CHARS", slice_chars):
+    with patch("argot.corpus.chunking.blocks._SLICE_CHARS", slice_chars):
         check_cover(markdown, cut(markdown, max_chars=80), 80)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service import cases
-from argot.service.owner import KnowledgeBase
-from argot.service.people import People, local_principal
+from argot.service.identity.people import People, local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -114,4 +114,4 @@ async def test_a_manager_of_one_context_has_no_say_over_the_documents(tmp_path: 
     async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
         leo = Principal("leo", manages=frozenset({"Legal"}))
         with pytest.raises(NotAllowed, match="manager of all contexts"):
-            await cases.result(kb, leo, name)
+            await catalogue.result(kb, leo, name)

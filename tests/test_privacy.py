@@ -17,11 +17,13 @@ import pytest
 
 from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
-from argot.service import cases, home, personal
-from argot.service.owner import KnowledgeBase
-from argot.service.people import MIGRATIONS, local_principal
-from argot.service.retention import erase_old
-from argot.service.sqlite import open_database
+from argot.service import home_folder
+from argot.service.identity import personal_rows
+from argot.service.identity.people import MIGRATIONS, local_principal
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.storage.sqlite import open_database
+from argot.service.threads.retention import erase_old
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -39,7 +41,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any) -> Any:
-    return await cases.result(kb, who, name, **parameters)
+    return await catalogue.result(kb, who, name, **parameters)
 
 
 async def lived(kb: KnowledgeBase) -> Principal:
@@ -139,7 +141,7 @@ async def test_the_glossarys_history_stays_and_names_nobody(kb: KnowledgeBase) -
     before = await do(kb, LOCAL, "glossary_term", term="CRN")
     await do(kb, LOCAL, "user_erase", name="ann")
     assert [one["expansion"] for one in await do(kb, LOCAL, "glossary_list", query="CRN")] == ["crane"]
-    with closing(sqlite3.connect(kb.home / home.GLOSSARY)) as db:
+    with closing(sqlite3.connect(kb.home / home_folder.GLOSSARY)) as db:
         assert db.execute("SELECT count(*) FROM changes WHERE who = ?", (ERASED,)).fetchone()[0]
         assert not db.execute("SELECT count(*) FROM changes WHERE who = 'ann'").fetchone()[0]
         assert "ann" not in {json.loads(row[0])["owner"] for row in db.execute(
@@ -159,24 +161,24 @@ async def test_who_is_still_named_as_a_reader_is_told(kb: KnowledgeBase) -> None
 async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None:
     """Else its end would be written into a thread without an owner."""
     ann = await lived(kb)
-    events = cases.run(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
+    events = catalogue.run(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
     await anext(events)
     erasing = asyncio.create_task(do(kb, LOCAL, "user_erase", name="ann"))
     async for _ in events:
         await asyncio.sleep(0)
     await erasing
     assert files_with(kb.home, CANARY) == []
-    with closing(sqlite3.connect(kb.home / home.THREADS)) as db:
+    with closing(sqlite3.connect(kb.home / home_folder.THREADS)) as db:
         owned = {row[0] for row in db.execute("SELECT id FROM threads")}
         assert {row[0] for row in db.execute("SELECT DISTINCT thread_id FROM checkpoints")} <= owned
 
 
 async def test_every_table_of_people_is_known(tmp_path: Path) -> None:
-    """A new one must be said to be personal (and in which column) or not: `service/personal.py`."""
+    """A new one must be said to be personal (and in which column) or not: `service/identity/personal_rows.py`."""
     with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
-        found = personal.tables_of(db)
-        assert found - personal.IMPERSONAL == personal.PERSONAL.keys()
-        for table, column in personal.PERSONAL.items():
+        found = personal_rows.tables_of(db)
+        assert found - personal_rows.IMPERSONAL == personal_rows.PERSONAL.keys()
+        for table, column in personal_rows.PERSONAL.items():
             assert column in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from argot.prompts.fences import FENCE_RULE, is_fenced
 from argot.prompts.loader import NOT_IN_PASSAGES, fenced, neutral, numbered, prompt, prompt_names
-from argot.prompts.page import page
+from argot.prompts.prompt_docs import page
 from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
 
 ROOT = Path(__file__).parents[1]

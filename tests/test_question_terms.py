@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.question_terms import (
+from argot.evaluate.question_term_suite import (
     FILES,
     HALVES,
     LabelledQuestion,
@@ -21,7 +21,7 @@ from argot.evaluate.question_terms import (
     question_terms_tables,
 )
 from argot.types import Mention
-from argot.ui.cli import app
+from argot.ui.cli.main import app
 
 FOLDER = files("argot.samples")
 LABELS = FOLDER.joinpath("question_terms.jsonl").read_text("utf-8")

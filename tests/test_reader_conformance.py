@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from argot.protocols import QuestionReader
-from argot.tools.extractive_reader import ExtractiveReader
 from argot.tools.llm.fallback import reader_with_model
 from argot.tools.llm.server import ModelServer
 from argot.tools.llm.structured_output import readable
+from argot.tools.reading.extractive_reader import ExtractiveReader
 from argot.types import Context, Principal, Triple, Turn
 
 ANN = Principal("ann")

@@ -16,10 +16,10 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
-from argot.corpus.passages import cut_passages, passages_of
+from argot.corpus.chunking.passages import cut_passages, passages_of
 from argot.corpus.readers import SUFFIXES, ReadLimits, read_document
-from argot.corpus.readers.isolated import read_in_child
-from argot.corpus.readers.wire import CutDocument, Cutting
+from argot.corpus.readers.reader_process import read_in_child
+from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
 from argot.types import ParsedDocument

@@ -7,9 +7,9 @@ import numpy as np
 
 from argot.profile import Profile
 from argot.protocols import Scorer
-from argot.tools.rerank import LIKELIEST, LexicalScorer, any_sentence_near, evidence_strength, rerank
-from argot.tools.search import WeightedQuery
-from argot.tools.words import identifiers
+from argot.tools.retrieval.hybrid_search import WeightedQuery
+from argot.tools.retrieval.reranker import LIKELIEST, LexicalScorer, any_sentence_near, evidence_strength, rerank
+from argot.tools.text.words import identifiers
 from argot.types import Document, Hit, Passage
 
 TEXTS = [

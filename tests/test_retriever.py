@@ -13,11 +13,11 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from argot.errors import ArgotError, InvalidSettings, NotAllowed, NotFound
-from argot.service.owner import KnowledgeBase
-from argot.service.people import People
+from argot.service.identity.people import People
+from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
-from argot.ui.remote import Remote
-from argot.ui.retriever import ArgotRetriever
+from argot.ui.api.http_client import Remote
+from argot.ui.api.retriever import ArgotRetriever
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -16,8 +16,18 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from argot.types import Principal
-from argot.ui.access import CSRF_HEADER, ENTRY, VISITOR, Addresses, Visitor, allowed, needs, unforged, visitor
 from argot.ui.chainlit_guard import ROUTES
+from argot.ui.web.authorization import (
+    CSRF_HEADER,
+    ENTRY,
+    VISITOR,
+    Addresses,
+    Visitor,
+    allowed,
+    needs,
+    unforged,
+    visitor,
+)
 
 OPEN = {
     "GET /health", "HEAD /health", "GET /ready", "HEAD /ready", "GET /sign-in", "POST /sign-in", "GET /login",
@@ -46,9 +56,9 @@ SCRIPT = """
 import asyncio, json, sys
 from pathlib import Path
 import httpx
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
-from argot.ui.web import build_app
+from argot.ui.server import build_app
 
 async def main(home):
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:

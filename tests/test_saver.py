@@ -8,7 +8,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
-from argot.graph.saver import TurnSaver
+from argot.graph.checkpoints.checkpointer import TurnSaver
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 

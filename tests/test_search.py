@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from argot.profile import Profile
-from argot.tools.search import Fused, RankedList, WeightedQuery, fuse, hybrid_search, search_triples, standing
+from argot.tools.retrieval.hybrid_search import (
+    Fused,
+    RankedList,
+    WeightedQuery,
+    fuse,
+    hybrid_search,
+    search_triples,
+    standing,
+)
 from argot.types import Principal
 
 ANN = Principal("ann")

@@ -6,10 +6,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.records import CHOSEN
 from argot.graph.run import answer_choice, ask
+from argot.graph.state_records import CHOSEN
 from argot.results import AskResult
-from argot.tools.sense_rivals import passages_of_rivals
+from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Principal
 
 QUESTION = "What clean room does the bonding step of the PUC need?"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from argot.tools.senses import SenseChooser, SenseEvidence, rewritten, score
+from argot.tools.senses.disambiguation import SenseChooser, SenseEvidence, rewritten, score
 from argot.types import ContextScore, Mention, Principal, Sense
 
 ANN = Principal("ann")

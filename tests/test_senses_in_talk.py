@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.context import ContextSignatures
-from argot.tools.sense_usages import usages
+from argot.tools.reading.context_classifier import ContextSignatures
+from argot.tools.senses.usage_evidence import usages
 from argot.types import Principal, Sense
 
 ANN = Principal("ann")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argot.tools.markdown import plain
-from argot.tools.sentences import split_sentences, split_units
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.sentences import split_sentences, split_units
 
 
 def pieces(text: str) -> list[str]:

@@ -23,13 +23,13 @@ import pytest
 
 from argot import errors
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy, NotAllowed, NotFound
-from argot.service import cases, registry
-from argot.service.client import LocalClient, SocketClient, connect
-from argot.service.local_socket import serving
-from argot.service.lock import read_owner
-from argot.service.owner import KnowledgeBase
-from argot.service.wire import decode, encode, error_event, error_of
-from argot.service.worker import stream, told
+from argot.service.blocking_work import stream, told
+from argot.service.home_lock import read_owner
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.client import LocalClient, SocketClient, connect
+from argot.service.transport.local_socket import serving
+from argot.service.transport.wire_format import decode, encode, error_event, error_of
+from argot.service.usecases import catalogue, registry
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -49,23 +49,23 @@ async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 def test_every_case_says_what_it_does() -> None:
-    assert {"add", "remove", "list_documents", "show", "reindex", "ask", "answer", "backup"} <= set(cases.CASES)
-    for case in cases.CASES.values():
+    assert {"add", "remove", "list_documents", "show", "reindex", "ask", "answer", "backup"} <= set(catalogue.CASES)
+    for case in catalogue.CASES.values():
         assert case.help, case.name
 
 
 @pytest.mark.parametrize("principal", [ASKER, MANAGER])
 async def test_a_role_too_small_is_refused_for_every_case(kb: KnowledgeBase, principal: Principal) -> None:
-    may = {"asker": {"asker"}, "manager": {"asker", "manager"}}[cases.role_of(principal)]
-    forbidden = [case for case in cases.CASES.values() if case.role not in may]
+    may = {"asker": {"asker"}, "manager": {"asker", "manager"}}[catalogue.role_of(principal)]
+    forbidden = [case for case in catalogue.CASES.values() if case.role not in may]
     assert forbidden
     for case in forbidden:
         with pytest.raises(NotAllowed, match=principal.name):
-            await cases.result(kb, principal, case.name)
+            await catalogue.result(kb, principal, case.name)
 
 
 async def test_what_writes_takes_more_than_an_asker() -> None:
-    harmless = {case.name for case in cases.CASES.values() if case.role == "asker"}
+    harmless = {case.name for case in catalogue.CASES.values() if case.role == "asker"}
     assert harmless == {
         "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "feedback", "glossary_export",
         "glossary_export_file", "glossary_list", "glossary_occurrences", "glossary_passage", "glossary_search",
@@ -78,35 +78,35 @@ async def test_what_writes_takes_more_than_an_asker() -> None:
 
 
 async def test_what_touches_files_of_the_machine_is_local() -> None:
-    assert {case.name for case in cases.CASES.values() if case.local} == {"add", "backup"}
+    assert {case.name for case in catalogue.CASES.values() if case.local} == {"add", "backup"}
 
 
 async def test_parameters_are_checked_before_anything_runs(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput, match=r"no use case 'nonsense'.*glossary_list"):
-        await cases.result(kb, ADMIN, "nonsense")
+        await catalogue.result(kb, ADMIN, "nonsense")
     with pytest.raises(InvalidInput, match=r"colour.*Its parameters: .*expansion"):
-        await cases.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", colour="red")
+        await catalogue.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", colour="red")
     with pytest.raises(InvalidInput, match="expansion"):
-        await cases.result(kb, ADMIN, "glossary_add", term="A", context="B")
+        await catalogue.result(kb, ADMIN, "glossary_add", term="A", context="B")
     with pytest.raises(InvalidInput, match="not valid Unicode"):
-        await cases.result(kb, ADMIN, "user_add", name="\ud800")
-    assert await cases.result(kb, ADMIN, "glossary_list") == []
+        await catalogue.result(kb, ADMIN, "user_add", name="\ud800")
+    assert await catalogue.result(kb, ADMIN, "glossary_list") == []
 
 
 async def test_a_sense_with_an_audience_is_invisible_to_others(kb: KnowledgeBase) -> None:
-    await cases.result(kb, ADMIN, "glossary_add", term="PUC", context="X", expansion="secret", audience=["board"])
+    await catalogue.result(kb, ADMIN, "glossary_add", term="PUC", context="X", expansion="secret", audience=["board"])
 
     board = Principal("bea", frozenset({"board"}))
-    assert [one["expansion"] for one in await cases.result(kb, board, "glossary_list")] == ["secret"]
-    assert await cases.result(kb, ASKER, "glossary_list") == []
-    assert "secret" not in await cases.result(kb, ASKER, "glossary_export")
+    assert [one["expansion"] for one in await catalogue.result(kb, board, "glossary_list")] == ["secret"]
+    assert await catalogue.result(kb, ASKER, "glossary_list") == []
+    assert "secret" not in await catalogue.result(kb, ASKER, "glossary_export")
 
 
 @pytest.mark.parametrize("audience", [["hr,legal"], [""], ["@"], ["@@ann"], [" hr"]])
 async def test_readers_that_nobody_can_be_are_refused(kb: KnowledgeBase, audience: list[str]) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a group"):
-        await cases.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", audience=audience)
-    assert await cases.result(kb, ADMIN, "glossary_list") == []
+        await catalogue.result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", audience=audience)
+    assert await catalogue.result(kb, ADMIN, "glossary_list") == []
 
 
 # -- questions and documents side by side ---------------------------------------------------------------------------
@@ -130,10 +130,10 @@ def folder_of_documents(folder: Path, count: int) -> Path:
 
 async def test_questions_are_answered_while_documents_go_in(tiny: KnowledgeBase, tmp_path: Path) -> None:
     folder = folder_of_documents(tmp_path / "in", 150)
-    adding = asyncio.create_task(cases.result(tiny, ADMIN, "add", paths=[str(folder)]))
+    adding = asyncio.create_task(catalogue.result(tiny, ADMIN, "add", paths=[str(folder)]))
     answered = 0
     while not adding.done():
-        result = await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+        result = await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
         answered += "500 dollars" in result["answer"]
         await asyncio.sleep(0)
     assert (await adding)["added"] == 150
@@ -144,52 +144,52 @@ async def test_an_add_that_is_stopped_leaves_a_sound_base_and_can_be_repeated(
     tiny: KnowledgeBase, tmp_path: Path
 ) -> None:
     folder = folder_of_documents(tmp_path / "in", 150)
-    events = cases.run(tiny, ADMIN, "add", {"paths": [str(folder)]})
+    events = catalogue.run(tiny, ADMIN, "add", {"paths": [str(folder)]})
     async for event in events:
         if event["kind"] == "added":
             break
     await events.aclose()
     assert not tiny.writing.locked()
-    assert await cases.result(tiny, ADMIN, "check") == []
-    there = len(await cases.result(tiny, ADMIN, "list_documents"))
+    assert await catalogue.result(tiny, ADMIN, "check") == []
+    there = len(await catalogue.result(tiny, ADMIN, "list_documents"))
 
-    again = await cases.result(tiny, ADMIN, "add", paths=[str(folder)])
+    again = await catalogue.result(tiny, ADMIN, "add", paths=[str(folder)])
 
     assert 0 < again["unchanged"] < 150
     assert again["added"] + again["unchanged"] == 150
     assert there == 4 + again["unchanged"]
-    assert await cases.result(tiny, ADMIN, "check") == []
+    assert await catalogue.result(tiny, ADMIN, "check") == []
 
 
 async def test_a_reindex_that_is_stopped_leaves_the_old_index(tiny: KnowledgeBase) -> None:
-    events = cases.run(tiny, ADMIN, "reindex", {})
+    events = catalogue.run(tiny, ADMIN, "reindex", {})
     await anext(events)
     await events.aclose()
-    result = await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+    result = await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
     assert "500 dollars" in result["answer"]
-    assert await cases.result(tiny, ADMIN, "check") == []
+    assert await catalogue.result(tiny, ADMIN, "check") == []
 
 
 async def test_turns_of_one_thread_follow_each_other(tiny: KnowledgeBase) -> None:
-    first = await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
+    first = await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
     questions = ["When must a tariff be filed?", "How long does trimming a drive take?", "What is the read voltage?"]
     await asyncio.gather(
-        *(cases.result(tiny, ADMIN, "ask", question=question, thread=first["thread"]) for question in questions)
+        *(catalogue.result(tiny, ADMIN, "ask", question=question, thread=first["thread"]) for question in questions)
     )
-    thread = await cases.result(tiny, ADMIN, "thread_read", thread=first["thread"])
+    thread = await catalogue.result(tiny, ADMIN, "thread_read", thread=first["thread"])
     assert sorted(turn["question"] for turn in thread["turns"][1:]) == sorted(questions)
 
 
 async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: KnowledgeBase) -> None:
     insider = Principal("vic", frozenset({"vault"}))
-    asked = await cases.result(tiny, insider, "ask", question="How often is the vault combination rotated?")
+    asked = await catalogue.result(tiny, insider, "ask", question="How often is the vault combination rotated?")
     assert "14 days" in asked["answer"]
 
-    outside = await cases.result(tiny, Principal("vic"), "thread_read", thread=asked["thread"])
+    outside = await catalogue.result(tiny, Principal("vic"), "thread_read", thread=asked["thread"])
 
     assert "14 days" not in json.dumps(outside)
     passage = asked["passages"][0]["passage_id"]
-    assert "14 days" in (await cases.result(tiny, insider, "read_passage", passage_id=passage))["text"]
+    assert "14 days" in (await catalogue.result(tiny, insider, "read_passage", passage_id=passage))["text"]
     for name, parameters in (
         ("read_passage", {"passage_id": passage}),
         ("show", {"document": "vault-handbook.md"}),
@@ -197,12 +197,12 @@ async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: Know
         ("read_original", {"document": "vault-handbook.md"}),
     ):
         with pytest.raises(NotFound):
-            await cases.result(tiny, Principal("vic"), name, **parameters)
+            await catalogue.result(tiny, Principal("vic"), name, **parameters)
 
 
 async def test_an_empty_thread_name_is_no_new_thread(tiny: KnowledgeBase) -> None:
     with pytest.raises(NotFound):
-        await cases.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?", thread="")
+        await catalogue.result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?", thread="")
 
 
 # -- long work ------------------------------------------------------------------------------------------------------
@@ -453,8 +453,8 @@ def test_ctrl_c_stops_the_work_of_a_command_that_owns_the_base(tmp_path: Path, e
 SERVE = """
     import asyncio, sys
     from pathlib import Path
-    from argot.service.local_socket import serving
-    from argot.service.owner import KnowledgeBase
+    from argot.service.transport.local_socket import serving
+    from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import Settings
     async def main():
         async with KnowledgeBase.open(Path(sys.argv[1]), Settings(), create=True) as kb, serving(kb):
@@ -502,7 +502,7 @@ async def test_askers_who_hang_up_at_any_moment_stop_nobody_else(tiny: Knowledge
     for events in range(0, 40, 4):
 
         async def some(events: int = events) -> None:
-            async with aclosing(cases.run(tiny, ADMIN, "ask", {"question": question})) as asked:  # type: ignore
+            async with aclosing(catalogue.run(tiny, ADMIN, "ask", {"question": question})) as asked:  # type: ignore
                 for _ in range(events):
                     await anext(asked, None)
                 await anext(asked, None)
@@ -511,16 +511,16 @@ async def test_askers_who_hang_up_at_any_moment_stop_nobody_else(tiny: Knowledge
         await asyncio.wait([asking], timeout=0.004 * events)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-        result = await cases.result(tiny, ADMIN, "ask", question=question)
+        result = await catalogue.result(tiny, ADMIN, "ask", question=question)
         assert "500 dollars" in result["answer"]
 
 
 async def test_what_several_use_cases_take_is_given_field_by_field_beside_the_rest(kb: KnowledgeBase) -> None:
-    await cases.result(kb, ADMIN, "context_add", name="Zoo")
+    await catalogue.result(kb, ADMIN, "context_add", name="Zoo")
     given = {"term": "ZQ", "context": "Zoo", "expansion": "zebra quarter", "why": "heard"}
-    draft = await cases.result(kb, ADMIN, "glossary_draft", **given)
+    draft = await catalogue.result(kb, ADMIN, "glossary_draft", **given)
     seen = {"sense_id": draft["id"], "version": draft["version"]}
-    saved = await cases.result(kb, ADMIN, "glossary_save", **seen, notes="behind the lake", aliases=["Z.Q."])
+    saved = await catalogue.result(kb, ADMIN, "glossary_save", **seen, notes="behind the lake", aliases=["Z.Q."])
     assert (saved["expansion"], saved["notes"], saved["aliases"]) == ("zebra quarter", "behind the lake", ["Z.Q."])
     with pytest.raises(InvalidInput, match="context: Field required"):
-        await cases.result(kb, ADMIN, "glossary_draft", term="ZQ", expansion="zebra quarter")
+        await catalogue.result(kb, ADMIN, "glossary_draft", term="ZQ", expansion="zebra quarter")

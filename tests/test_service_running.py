@@ -19,8 +19,8 @@ import pytest
 from scripted_server import ScriptedServer
 from serving import Served, argot
 
-from argot.service.client import LocalClient
-from argot.service.owner import KnowledgeBase
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.client import LocalClient
 from argot.settings import Settings
 
 QUESTION = "What does a late tariff filing cost?"

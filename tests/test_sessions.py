@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from argot.errors import InvalidInput, NotAllowed
-from argot.service import cases, passwords
-from argot.service.attempts import LIMITS, MOST_COUNTED, WINDOW_SECONDS, Attempts, network_of
-from argot.service.owner import KnowledgeBase
-from argot.service.passwords import require_password
-from argot.service.people import LOCAL_NAME, MIGRATIONS, Ended, People, local_principal
-from argot.service.sessions import DAY, HOUR, MOST_PER_USER, Lifetimes
-from argot.service.sign_in import SignIn, SignInRefused
+from argot.service.identity import passwords
+from argot.service.identity.password_sign_in import SignIn, SignInRefused
+from argot.service.identity.passwords import require_password
+from argot.service.identity.people import LOCAL_NAME, MIGRATIONS, Ended, People, local_principal
+from argot.service.identity.sessions import DAY, HOUR, MOST_PER_USER, Lifetimes
+from argot.service.identity.sign_in_attempts import LIMITS, MOST_COUNTED, WINDOW_SECONDS, Attempts, network_of
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.settings import Settings
 
 GOOD = "tilted copper llama 9"
@@ -267,10 +268,12 @@ async def test_the_password_is_in_no_message_and_no_log(kb: KnowledgeBase, caplo
     await sign_in.with_password("ann", GOOD, "192.0.2.7")
     for parameters in ({"password": GOOD}, {"name": "ann", "password": "password12"}, {"name": 1, "password": GOOD}):
         with pytest.raises(InvalidInput) as refused:
-            await cases.result(kb, local_principal(), "user_password", **parameters)
+            await catalogue.result(kb, local_principal(), "user_password", **parameters)
         said.append(str(refused.value))
-    shown = await cases.result(kb, local_principal(), "user_add", name="eve", password=GOOD)
-    everything = " ".join([*said, caplog.text, str(shown), str(await cases.result(kb, local_principal(), "user_list"))])
+    shown = await catalogue.result(kb, local_principal(), "user_add", name="eve", password=GOOD)
+    everything = " ".join(
+        [*said, caplog.text, str(shown), str(await catalogue.result(kb, local_principal(), "user_list"))]
+    )
     assert GOOD not in everything and OTHER not in everything and "password12" not in everything
     assert "argon2" not in everything
 

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.tools.several_questions import parts_of
+from argot.tools.reading.question_splitting import parts_of
 
 
 async def asked(kb: Any, question: str, **profile: Any) -> AskResult:

@@ -13,8 +13,8 @@ import serving
 import window
 from playwright.sync_api import expect
 
-from argot.service.people import People
-from argot.ui.sign_in import own_page
+from argot.service.identity.people import People
+from argot.ui.pages.account import own_page
 
 ROOT = Path(__file__).parent.parent
 GOOD = "tilted copper llama 9"

@@ -11,8 +11,8 @@ import pytest_asyncio
 from fake_slack import BOT, SECRET, TEAM
 from slack_service import VOLTAGE, WEB, Service, labels, words, workspace
 
-from argot.service import cases
-from argot.service.people import local_principal
+from argot.service.identity.people import local_principal
+from argot.service.usecases import catalogue
 from argot.types import Principal
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -38,7 +38,7 @@ async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> As
 
 
 async def set_channel(slack: Service, channel: str, **how: Any) -> None:
-    await cases.result(slack.kb, LOCAL, "slack_channel_set", channel=channel, **how)
+    await catalogue.result(slack.kb, LOCAL, "slack_channel_set", channel=channel, **how)
 
 
 # -- who is answered -------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ async def test_context_and_profile_of_a_channel_hold(slack: Service) -> None:
     (answer,) = await slack.asked("What is a PUC?", channel=channel)
     assert "Public Utilities Commission" in words(answer)
     found = slack.store.thread(TEAM, channel, answer["thread_ts"], "public")
-    read = await cases.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert read["turns"][0]["profile"] == "lenient"
 
 
@@ -225,7 +225,7 @@ async def test_a_thread_is_one_conversation(slack: Service) -> None:
     top = first["thread_ts"]
     await slack.asked("And when must it be filed?", channel=channel, thread=top, user="U2")
     found = slack.store.thread(TEAM, channel, top, "public")
-    read = await cases.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert [turn["question"] for turn in read["turns"]][1:] == ["And when must it be filed?"]
     assert "tariff filing" in read["turns"][1]["stand_alone_question"]
 
@@ -236,7 +236,7 @@ async def test_what_people_said_before_is_understood(slack: Service) -> None:
     slack.fake.message("No idea", channel=channel, mention=False, user="U6", thread=top, bot_id="B7")
     (answer,) = await slack.asked("and during a read?", channel=channel, thread=top)
     found = slack.store.thread(TEAM, channel, top, "public")
-    read = await cases.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     assert "Word Line" in read["turns"][0]["stand_alone_question"]
     assert "4.5 V" in words(answer)
 
@@ -282,7 +282,7 @@ async def test_not_what_i_meant_asks_again_in_another_sense(slack: Service) -> N
         assert "*PUC*: Peripheral Under Cell" in words(slack.fake.said(channel)[-1])
         assert len(slack.fake.said(channel)) == 3
         await slack.act(slack.fake.submit(view, {"sense": options[1]["value"]}))
-    (missed,) = await cases.result(slack.kb, LOCAL, "glossary_misses", term="PUC")
+    (missed,) = await catalogue.result(slack.kb, LOCAL, "glossary_misses", term="PUC")
     assert "What is a PUC?" in json.dumps(missed)
 
 
@@ -311,7 +311,7 @@ async def test_a_conversation_of_ones_own_goes_on_in_the_web_window(slack: Servi
     url = next(one["url"] for block in answer["blocks"] for one in block.get("elements", ()) if "url" in one)
     thread = url.removeprefix(f"{WEB}/thread/")
     vera = slack.kb.principal("vera@example.com")
-    read = await cases.result(slack.kb, vera, "thread_read", thread=thread)
+    read = await catalogue.result(slack.kb, vera, "thread_read", thread=thread)
     assert read["turns"][0]["question"] == VAULT
 
 
@@ -325,9 +325,9 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
     assert moved.status_code == 303
     mine = moved.headers["location"].removeprefix("/thread/")
     assert (await slack.client.get(f"/slack/threads/{thread}", headers=cookie)).headers["location"].endswith(mine)
-    read = await cases.result(slack.kb, slack.kb.principal("mia"), "thread_read", thread=mine)
+    read = await catalogue.result(slack.kb, slack.kb.principal("mia"), "thread_read", thread=mine)
     assert "4.5 V" in read["turns"][0]["answer"]
-    async for event in cases.run(slack.kb, slack.kb.principal("mia"), "ask", {"question": VOLTAGE, "thread": mine}):
+    async for event in catalogue.run(slack.kb, slack.kb.principal("mia"), "ask", {"question": VOLTAGE, "thread": mine}):
         last = event
     assert last["data"]["turn"] == 1
     anonymous = await slack.client.get(f"/slack/threads/{thread}")
@@ -342,7 +342,7 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
 
 async def said_of(slack: Service, channel: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
     found = slack.store.thread(TEAM, channel, answer["thread_ts"], "public")
-    read = await cases.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    read = await catalogue.result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
     feedback: list[dict[str, Any]] = read["feedback"]
     return feedback
 
@@ -404,12 +404,12 @@ async def test_a_manager_adds_a_term_from_a_message(slack: Service) -> None:
         slack.client, slack.fake.submit(view, {"expansion": "Bit Line Sense Amplifier <x>"}, user="UMIA")
     )
     assert sent.json()["response_action"] == "update" and "Amplifier &lt;x&gt;" in json.dumps(sent.json())
-    (sense,) = await cases.result(slack.kb, LOCAL, "glossary_list", query="BLSA")
+    (sense,) = await catalogue.result(slack.kb, LOCAL, "glossary_list", query="BLSA")
     assert (sense["context"], sense["status"], sense["owner"]) == ("NAND", "approved", "mia")
     sent = await slack.fake.send(
         slack.client, slack.fake.submit(view, {"term": "QQX", "expansion": "Q", "state": "draft"}, user="UMIA")
     )
-    (sense,) = await cases.result(slack.kb, LOCAL, "glossary_list", query="QQX")
+    (sense,) = await catalogue.result(slack.kb, LOCAL, "glossary_list", query="QQX")
     assert sense["status"] == "draft"
     wrong = await slack.fake.send(slack.client, slack.fake.submit(view, {"expansion": "x" * 30_000}, user="UMIA"))
     assert wrong.json()["response_action"] == "errors"
@@ -421,10 +421,10 @@ async def test_who_asked_in_vain_hears_of_the_meaning_in_the_same_thread(slack: 
         (missed,) = await slack.asked("What is a QVLX?", channel=where)
         assert "QVLX" in words(missed) and "Let the glossary's managers read this" in labels(missed)
     await slack.act(slack.fake.press(missed, "argot_share"))
-    (waiting,) = await cases.result(slack.kb, LOCAL, "glossary_misses", term="QVLX")
+    (waiting,) = await catalogue.result(slack.kb, LOCAL, "glossary_misses", term="QVLX")
     assert "What is a QVLX?" in json.dumps(waiting)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick <Voltage> Latch"}
-    await cases.result(slack.kb, LOCAL, "glossary_add", **given)
+    await catalogue.result(slack.kb, LOCAL, "glossary_add", **given)
     await slack.running.news()
     await slack.quiet()
     for where in (channel, direct):
@@ -448,7 +448,7 @@ async def test_who_looks_after_nothing_adds_no_term(slack: Service, user: str) -
     forged = slack.fake.submit(form, {"expansion": "Zed", "context": "NAND"}, user=user)
     answer = await slack.fake.send(slack.client, forged)
     assert answer.json()["response_action"] == "errors"
-    assert await cases.result(slack.kb, LOCAL, "glossary_list", query="ZZQ") == []
+    assert await catalogue.result(slack.kb, LOCAL, "glossary_list", query="ZZQ") == []
 
 
 # -- what documents say ----------------------------------------------------------------------------------------------
@@ -463,7 +463,7 @@ The zebra protocol uses http://evil.example/c and ![picture](http://evil.example
 async def test_no_text_of_a_document_calls_anybody_or_makes_a_link(slack: Service, tmp_path: Path) -> None:
     path = tmp_path / "zebra <!channel>.md"
     path.write_text(HOSTILE)
-    async for _ in cases.run(slack.kb, LOCAL, "add", {"paths": [str(path)]}):
+    async for _ in catalogue.run(slack.kb, LOCAL, "add", {"paths": [str(path)]}):
         pass
     answers = await slack.asked("What does the zebra protocol say and use?")
     shown = json.dumps(answers, ensure_ascii=False)

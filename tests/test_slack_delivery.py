@@ -18,7 +18,7 @@ from scripted_server import ScriptedServer
 from serving import Served
 from slack_service import VOLTAGE, Service, copied, served, words
 
-from argot.service.people import People
+from argot.service.identity.people import People
 from argot.ui.slack import inbox as inbox_module
 
 pytest_plugins = ("slack_fixtures",)
@@ -281,7 +281,7 @@ async def test_an_answer_is_streamed_and_then_takes_its_sources(
     slack: Service, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.tools.llm.client.UNGATHERED", 1000)  # a server this fast is heard in one piece
-    monkeypatch.setattr("argot.graph.stage.GATHER_SECONDS", 0)
+    monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     hostile = "The Word Line voltage during a read is 4.5 V [1]. See <!channel> [x](http://evil.example) @here now."
     model.reply("cited_answer", hostile)
     channel = slack.channel()

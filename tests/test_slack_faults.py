@@ -11,10 +11,10 @@ from slack_service import VOLTAGE, Service, labels, words
 
 from argot.errors import NotFound
 from argot.results import MissedTerm
-from argot.service import cases
-from argot.service.people import local_principal
+from argot.service.identity.people import local_principal
+from argot.service.usecases import catalogue
 from argot.types import Principal
-from argot.ui.slack import said as said_module
+from argot.ui.slack import channel_history as said_module
 from argot.ui.slack.blocks import Around, messages
 from argot.ui.slack.modals import other_form, reason_form, term_form
 from argot.ui.slack.mrkdwn import question_of
@@ -52,7 +52,7 @@ async def test_asking_again_is_done_once_whoever_presses(slack: Service) -> None
     channel = slack.channel()
     await slack.asked("What is a QVLX?", channel=channel)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick Voltage Latch"}
-    await cases.result(slack.kb, LOCAL, "glossary_add", **given)
+    await catalogue.result(slack.kb, LOCAL, "glossary_add", **given)
     await slack.running.news()
     await slack.quiet()
     told = slack.fake.said(channel)[-1]
@@ -84,7 +84,7 @@ async def test_a_person_is_called_once_by_whoever_presses_again_and_again(slack:
 )
 async def test_only_people_who_are_there_are_called(slack: Service, contact: str, called: str) -> None:
     channel = slack.channel()
-    await cases.result(slack.kb, LOCAL, "context_add", name="NAND", contact=contact)
+    await catalogue.result(slack.kb, LOCAL, "context_add", name="NAND", contact=contact)
     (answer,) = await slack.asked(VOLTAGE, channel=channel)
     await slack.act(slack.fake.press(answer, "argot_person"))
     said = words(slack.fake.said(channel)[-1])
@@ -116,19 +116,19 @@ async def test_what_is_written_about_an_answer_can_be_read_as_the_form_says(slac
     view = slack.fake.calls("views.open")[-1]["view"]
     assert "can read this, with the question" in json.dumps(view)
     await slack.act(slack.fake.submit(view, {"why": "0", "comment": "the unit is missing"}))
-    (said,) = await cases.result(slack.kb, LOCAL, "feedback_list", value=-1)
+    (said,) = await catalogue.result(slack.kb, LOCAL, "feedback_list", value=-1)
     assert "the unit is missing" in said["comment"] and said["question"] == VOLTAGE
 
 
 async def test_what_somebody_asked_before_they_were_a_user_can_be_erased(slack: Service) -> None:
     await slack.asked(VOLTAGE, channel=slack.channel("D"), user="U0EARLY")
     name = f"slack:{TEAM}:U0EARLY"
-    assert await cases.result(slack.kb, Principal(name), "thread_list")
-    erased = await cases.result(slack.kb, LOCAL, "user_erase", name=name)
+    assert await catalogue.result(slack.kb, Principal(name), "thread_list")
+    erased = await catalogue.result(slack.kb, LOCAL, "user_erase", name=name)
     assert erased["conversations"] == 1
-    assert await cases.result(slack.kb, Principal(name), "thread_list") == []
+    assert await catalogue.result(slack.kb, Principal(name), "thread_list") == []
     with pytest.raises(NotFound):
-        await cases.result(slack.kb, LOCAL, "user_export", name=name)
+        await catalogue.result(slack.kb, LOCAL, "user_export", name=name)
 
 
 async def test_a_question_deleted_before_its_answer_is_there_gets_none(slack: Service, model: ScriptedServer) -> None:

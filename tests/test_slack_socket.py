@@ -8,8 +8,8 @@ import pytest_asyncio
 from fake_slack import APP_TOKEN, TEAM
 from slack_service import VOLTAGE, Service, words, workspace
 
-from argot.service import cases
-from argot.service.people import local_principal
+from argot.service.identity.people import local_principal
+from argot.service.usecases import catalogue
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -57,7 +57,7 @@ async def test_a_shortcut_opens_the_form_and_the_form_is_answered_in_the_acknowl
     sent = await slack.fake.push(slack.fake.submit(opened["view"], values, user="UMIA"))
     told = await slack.fake.acknowledged(sent)
     assert told["response_action"] == "update" and "Bit Line Sense Buffer" in str(told["view"])
-    (sense,) = await cases.result(slack.kb, local_principal(), "glossary_list", query="BLSB")
+    (sense,) = await catalogue.result(slack.kb, local_principal(), "glossary_list", query="BLSB")
     assert (sense["context"], sense["owner"]) == ("NAND", "mia")
     wrong = await slack.fake.push(slack.fake.submit(opened["view"], {"expansion": "x" * 30_000}, user="UMIA"))
     assert (await slack.fake.acknowledged(wrong))["response_action"] == "errors"

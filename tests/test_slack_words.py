@@ -15,16 +15,16 @@ from slack_rules import refusals
 
 from argot.errors import InvalidSettings
 from argot.results import AskResult, Choice, Citation, FoundPassage, MissedTerm, Sentence
-from argot.service.slack_check import SCOPES, slack_findings
-from argot.service.slack_store import Channel
+from argot.service.slack.slack_check import SCOPES, slack_findings
+from argot.service.slack.slack_store import Channel
 from argot.settings import Settings
-from argot.ui.cli import main
+from argot.ui.cli.main import main
 from argot.ui.slack.blocks import Around, messages, notice
+from argot.ui.slack.event_filter import job_of, reads_as_question
+from argot.ui.slack.lifecycle import wanted
 from argot.ui.slack.manifest import EVENTS, manifest
-from argot.ui.slack.manners import job_of, reads_as_question
 from argot.ui.slack.modals import reason_form, short_form, term_form
 from argot.ui.slack.mrkdwn import plain, question_of, quoted, split, streamed
-from argot.ui.slack.running import wanted
 
 ROOT = Path(__file__).parents[1]
 NASTY = st.lists(

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import uvicorn
 
-from argot.ui import slow_senders
+from argot.ui.web import slow_clients
 
 HANGS = 120
 """Seconds after which something is taken to hang; no measure of anything."""
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
 
 
-class Clocked(slow_senders.Impatient):
+class Clocked(slow_clients.Impatient):
     """`now` seconds by its own clock, which goes on by `each_look` whenever it looks; `looks`: how often it has."""
 
     now, each_look, looks = 0.0, 0.0, 0
@@ -55,7 +55,7 @@ class App:
 
 @asynccontextmanager
 async def serving(monkeypatch: pytest.MonkeyPatch, app: App, each_look: float = 0.0) -> AsyncIterator[int]:
-    monkeypatch.setattr(slow_senders, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(slow_clients, "LOOK_SECONDS", 0.001)
     monkeypatch.setattr(Clocked, "now", 0.0)
     monkeypatch.setattr(Clocked, "each_look", each_look)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -102,8 +102,8 @@ async def test_who_goes_on_sending_and_who_waits_for_an_answer_is_left_alone(mon
             for read in (b"a", b"ab", b"abc", b"abcd"):
                 writer.write(read[-1:])
                 await until(lambda read=read: app.read == read)  # type: ignore[misc]
-                await pass_by(0.9 * slow_senders.SILENCE_SECONDS)
-            await pass_by(10 * slow_senders.SILENCE_SECONDS)
+                await pass_by(0.9 * slow_clients.SILENCE_SECONDS)
+            await pass_by(10 * slow_clients.SILENCE_SECONDS)
             app.may_answer.set()
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HANGS)
             assert head.startswith(b"HTTP/1.1 200") and await reader.readexactly(2) == b"ok"

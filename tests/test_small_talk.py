@@ -8,10 +8,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask, thread_state
 from argot.results import AskResult
-from argot.tools.small_talk import small_talk
+from argot.tools.reading.chitchat import small_talk
 from argot.types import Principal
-from argot.ui.api.answer_text import message_text
-from argot.ui.chat_view import view
+from argot.ui.rendering.chat_markdown import view
+from argot.ui.rendering.message_markdown import message_text
 from argot.ui.slack.blocks import Around, messages
 
 

@@ -12,11 +12,11 @@ import pytest
 from conftest import TinyBase
 from serving import Served, argot, run
 
-from argot.corpus.generations import check_pages
+from argot.corpus.corpus import Corpus
 from argot.corpus.graphs import check_graphs
-from argot.corpus.ingest import Corpus
+from argot.corpus.index.generations import check_pages
+from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.soundness import sketches, vector_faults
-from argot.corpus.vectors import VectorIndex
 from argot.errors import DamagedStore
 from argot.types import EVERYONE, Principal
 

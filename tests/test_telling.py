@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.graph.telling import says_nothing_else
+from argot.graph.question_substance import says_nothing_else
 from argot.types import Mention
 
 

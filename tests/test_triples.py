@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.triples import MOST_PER_PASSAGE, ExtractiveDeriver
+from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE, ExtractiveDeriver
 from argot.types import Passage
 
 

@@ -13,7 +13,8 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
-from argot.corpus.generations import (
+from argot.corpus.graphs import check_graphs
+from argot.corpus.index.generations import (
     check_pages,
     current_generation,
     errors_named,
@@ -21,8 +22,7 @@ from argot.corpus.generations import (
     next_generation,
     remove_generations,
 )
-from argot.corpus.graphs import check_graphs
-from argot.corpus.vectors import IndexClosed, VectorIndex
+from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.errors import DamagedStore, StoreUnavailable
 from argot.protocols import Vectors
 from argot.types import EVERYONE
@@ -224,7 +224,7 @@ def test_a_zeroed_page_of_chromas_database_is_found_before_chroma_is(
 def test_small_tables_are_looked_through_in_a_database_of_any_size(
     large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.corpus.generations.SMALL_BYTES", 0)
+    monkeypatch.setattr("argot.corpus.index.generations.SMALL_BYTES", 0)
     root = shutil.copytree(large_index, tmp_path / "vectors")
     check_pages(root, "g000001")
     _write(next(root.rglob("chroma.sqlite3")), 4096 * _page_of(root, "tenants"), bytes(4096))

@@ -372,7 +372,7 @@ async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
 
 def argot(settings: Settings, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "argot.ui.cli", *words, "--home", str(settings.home)],
+        [sys.executable, "-m", "argot.ui.cli.main", *words, "--home", str(settings.home)],
         check=False,
         capture_output=True,
         text=True,
@@ -408,8 +408,8 @@ def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any)
     from langgraph.checkpoint.memory import InMemorySaver
 
     from argot.graph.build import build_graph
-    from argot.graph.context import run_context_for
     from argot.graph.run import ask
+    from argot.graph.run_context import run_context_for
     from argot.profile import Profile
     from argot.types import Principal
 

@@ -22,17 +22,17 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from argot.errors import InvalidSettings, NotAllowed
-from argot.service.cases_thread_files import MOST_BYTES, MOST_FILES
-from argot.service.owner import KnowledgeBase
-from argot.service.people import LOCAL_NAME, People
+from argot.service.identity.people import LOCAL_NAME, People
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
-from argot.ui.access import Addresses, needs, visitor
-from argot.ui.chat_people import asker, current_principal, signing_secret
-from argot.ui.chat_setup import lay_out, own_page, settings_toml
-from argot.ui.door import Door
-from argot.ui.sign_in import refused
-from argot.ui.web import bind, require_consistent
-from argot.ui.web_guard import Guard, Names, content_policy
+from argot.ui.chat.chainlit_setup import lay_out, own_page, settings_toml
+from argot.ui.chat.chat_identity import asker, current_principal, signing_secret
+from argot.ui.pages.account import refused
+from argot.ui.server import bind, require_consistent
+from argot.ui.web.authentication import Door
+from argot.ui.web.authorization import Addresses, needs, visitor
+from argot.ui.web.security import Guard, Names, content_policy
 
 PORT = 8123
 OWN = f"http://localhost:{PORT}"

@@ -12,7 +12,7 @@ from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 from uvicorn.server import ServerState
 
 from argot.settings import Settings
-from argot.ui.web_watch import Watch
+from argot.ui.web.observability import Watch
 
 SOCKET = {"type": "websocket", "path": "/ws/socket.io/", "headers": []}
 HANDSHAKE = (

@@ -8,10 +8,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
-from argot.service.cases_questions import in_thread
-from argot.tools.asked_in_file import asked_in_file
-from argot.tools.asked_of_file import missing_file_asked, whole_file_asked
-from argot.tools.outline import overview
+from argot.service.usecases.questions import in_thread
+from argot.tools.answering.file_outline import overview
+from argot.tools.reading.file_questions import asked_in_file
+from argot.tools.reading.whole_file_questions import missing_file_asked, whole_file_asked
 from argot.types import THREAD, Passage, Principal
 
 ROTA = """# Lighthouse rota
@@ -346,7 +346,7 @@ def test_a_short_file_is_taken_whole() -> None:
 
 
 def with_model(kb: Any, scripted: Any) -> Any:
-    from argot.graph.context import with_model as modelled
+    from argot.graph.run_context import with_model as modelled
     from argot.tools.llm.server import ModelServer
 
     settings = scripted.settings(home=kb.folder)

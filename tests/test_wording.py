@@ -1,6 +1,6 @@
 """The fixed texts of the journey."""
 
-from argot.graph.wording import augmented_question, expanded_query, query_miss_answer
+from argot.graph.presentation.wording import augmented_question, expanded_query, query_miss_answer
 from argot.results import MissedTerm
 from argot.types import Mention, ReadTerm, Sense
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from argot.protocols import AnswerRequest, AnswerWriter
-from argot.tools.cite import match_references
-from argot.tools.extractive_answer import ExtractiveWriter
+from argot.tools.answering.citation_marks import without_marks
+from argot.tools.answering.citations import match_references
+from argot.tools.answering.extractive_writer import ExtractiveWriter
+from argot.tools.answering.support import SupportScorer, statement_stems
 from argot.tools.llm.server import ModelServer
 from argot.tools.llm.writer import ModelWriter
-from argot.tools.marks import without_marks
-from argot.tools.sentences import split_sentences
-from argot.tools.support import SupportScorer, statement_stems
+from argot.tools.text.sentences import split_sentences
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 
 

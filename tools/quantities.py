@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from argot.tools.words import NUMBER_WORDS, fold, folded, stem
+from argot.tools.text.words import NUMBER_WORDS, fold, folded, stem
 
 Quantity = tuple[str, str]
 """(number, unit); the unit is empty where none follows directly. A month or weekday is a number of that name."""

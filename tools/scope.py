@@ -9,9 +9,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from argot.tools.answering.support import statement_stems
 from argot.tools.quantities import canonical
-from argot.tools.support import statement_stems
-from argot.tools.words import NUMBER_WORDS, folded
+from argot.tools.text.words import NUMBER_WORDS, folded
 
 _MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"
 _BOUND = {

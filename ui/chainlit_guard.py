@@ -22,8 +22,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed
-from argot.service.cases_thread_files import MOST_FILES
-from argot.ui.access import VISITOR, Access, Visitor
+from argot.service.usecases.attachments import MOST_FILES
+from argot.ui.web.authorization import VISITOR, Access, Visitor
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-from argot.ui.door import Network, within
+from argot.ui.web.authentication import Network, within
 
 logger = logging.getLogger(__name__)
 

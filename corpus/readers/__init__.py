@@ -1,7 +1,7 @@
 """One reader a file format; all give Markdown that keeps headings, lists and tables.
 
 `read_document` reads in this process. Files of strangers are read, and cut, in a child with bounds on memory and time:
-`argot.corpus.readers.isolated`. Readers import what they need when they are called: reading one costs no other.
+`argot.corpus.readers.reader_process`. Readers import what they need when they are called: reading one costs no other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from argot.corpus.readers.limits import ReadLimits
+from argot.corpus.readers.file_limits import ReadLimits
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import ParsedDocument
 

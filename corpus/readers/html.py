@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from argot.corpus.readers.limits import ReadLimits
-from argot.corpus.readers.tables import pipe_table
-from argot.corpus.readers.text import decode, stem
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.plain_text import decode, stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 

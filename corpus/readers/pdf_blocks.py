@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from argot.corpus.readers.pdf_lines import HYPHEN, Line, Span, line_step
-from argot.corpus.readers.tables import pipe_table
+from argot.corpus.readers.pipe_tables import pipe_table
 
 _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
 _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.limits import ReadLimits
-from argot.corpus.readers.tables import pipe_table
-from argot.corpus.readers.text import stem
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.plain_text import stem
 from argot.types import PageMark, ParsedDocument
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"

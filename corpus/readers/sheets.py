@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any
 
 from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.limits import ReadLimits
-from argot.corpus.readers.tables import pipe_table
-from argot.corpus.readers.text import decode, stem
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.readers.pipe_tables import pipe_table
+from argot.corpus.readers.plain_text import decode, stem
 from argot.errors import UnreadableDocument
 from argot.types import PageMark, ParsedDocument
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from argot.graph.context import RunContext
-from argot.graph.stage import Step
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from argot.graph.ahead import embed_ahead
-from argot.graph.context import RunContext
-from argot.graph.records import agreed_context, read_terms, senses_of
-from argot.graph.stage import Step
+from argot.graph.node_frame import Step
+from argot.graph.prefetch import embed_ahead
+from argot.graph.presentation.wording import augmented_question as augmented
+from argot.graph.presentation.wording import expanded_query
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.graph.wording import augmented_question as augmented
-from argot.graph.wording import expanded_query
+from argot.graph.state_records import agreed_context, read_terms, senses_of
 from argot.types import Context, ReadTerm
 
 

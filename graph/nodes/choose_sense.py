@@ -5,9 +5,9 @@ import asyncio
 from langgraph.types import interrupt
 
 from argot.graph.choices import SENSE
-from argot.graph.context import RunContext
+from argot.graph.node_frame import Step
 from argot.graph.nodes.query_miss import record_misses
-from argot.graph.stage import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
 
 

@@ -5,16 +5,16 @@ import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from argot.errors import ModelUnavailable
-from argot.graph.ahead import matching_ahead
-from argot.graph.context import RunContext
-from argot.graph.records import hits_of, read_terms
-from argot.graph.stage import PieceTeller, Step, tell_retract
+from argot.graph.node_frame import PieceTeller, Step, tell_retract
+from argot.graph.prefetch import matching_ahead
+from argot.graph.run_context import RunContext
 from argot.graph.state import HitRecord, State
+from argot.graph.state_records import hits_of, read_terms
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
-from argot.tools.instructions import gives_orders
+from argot.tools.answering.embedded_instructions import gives_orders
+from argot.tools.answering.file_outline import OutlineWriter
 from argot.tools.llm.refusal import is_refusal
-from argot.tools.outline import OutlineWriter
 
 Hearer = Callable[[Sequence[str]], None]
 """Called at each piece of a draft, with all pieces so far."""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.context import RunContext
-from argot.graph.stage import Step
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from argot.graph.context import RunContext
-from argot.graph.records import to_mention_record
-from argot.graph.stage import Step
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.graph.state_records import to_mention_record
 
 MOST_MENTIONS = 40
 """A question of 4,000 characters can be a list of nothing but abbreviations; more are left as they stand."""

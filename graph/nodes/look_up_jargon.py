@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from argot.graph.context import RunContext
-from argot.graph.past import latest_turns
-from argot.graph.records import EXPLAINED, context_scores, senses_of, term_of, to_mention
-from argot.graph.stage import Step
+from argot.graph.checkpoints.thread_history import latest_turns
+from argot.graph.node_frame import Step
+from argot.graph.question_substance import says_nothing_else
+from argot.graph.run_context import RunContext
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
-from argot.graph.telling import says_nothing_else
+from argot.graph.state_records import EXPLAINED, context_scores, senses_of, term_of, to_mention
 from argot.jargon_db.lookup.phrases import NearPhrases
-from argot.tools.jargon import known_to_documents
-from argot.tools.senses import SenseChooser, SenseRanking
-from argot.tools.words import content_stems
+from argot.tools.reading.unknown_terms import known_to_documents
+from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
+from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
 
 LEAST_RIVAL = 0.1

@@ -3,12 +3,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from argot.graph.checking import checked, cited
-from argot.graph.context import RunContext
+from argot.graph.draft_checking import checked, cited
+from argot.graph.node_frame import Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import answer_request, asked_of, hits_to_answer_from, quoting_writer, written
-from argot.graph.records import hits_of
-from argot.graph.stage import Step, tell_piece, tell_retract
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.graph.state_records import hits_of
 
 
 async def match_references(state: State, run: RunContext) -> Step:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from langgraph.types import interrupt
 
 from argot.graph.choices import TERM
-from argot.graph.context import RunContext
-from argot.graph.records import to_mention, to_mention_record
-from argot.graph.stage import Step
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, State
+from argot.graph.state_records import to_mention, to_mention_record
 
 
 async def query_miss(state: State, run: RunContext) -> Step:

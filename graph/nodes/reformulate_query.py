@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.corpus.stop_words import STOP_WORDS
-from argot.graph.context import RunContext
-from argot.graph.stage import Step
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.tools.search import search_triples
-from argot.tools.words import asks, words
+from argot.tools.retrieval.hybrid_search import search_triples
+from argot.tools.text.words import asks, words
 from argot.types import Triple
 
 LEAST_CONTENT_WORDS = 3

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.context import RunContext
-from argot.graph.records import CHOSEN, hits_of, senses_of, to_hit_record
-from argot.graph.several import parts_in, ranked_parts
-from argot.graph.stage import Step
+from argot.graph.multi_question import parts_in, ranked_parts
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.tools.missing import asks_of_numbers_alone, lacks_half, unknown_part_numbers
-from argot.tools.rerank import any_sentence_near, evidence_strength
-from argot.tools.rerank import rerank as reranked
-from argot.tools.search import WeightedQuery
-from argot.tools.sense_rivals import passages_of_rivals
-from argot.tools.several_questions import parts_of
+from argot.graph.state_records import CHOSEN, hits_of, senses_of, to_hit_record
+from argot.tools.reading.question_splitting import parts_of
+from argot.tools.retrieval.hybrid_search import WeightedQuery
+from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unknown_part_numbers
+from argot.tools.retrieval.reranker import any_sentence_near, evidence_strength
+from argot.tools.retrieval.reranker import rerank as reranked
+from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
 
 

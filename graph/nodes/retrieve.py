@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.context import RunContext
-from argot.graph.files import hits_of_files
-from argot.graph.records import to_hit_record
-from argot.graph.several import hits_of_parts, parts_in
-from argot.graph.stage import Step
+from argot.graph.multi_question import hits_of_parts, parts_in
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.tools.search import WeightedQuery, hybrid_search
+from argot.graph.state_records import to_hit_record
+from argot.graph.thread_files import hits_of_files
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 
 
 async def retrieve(state: State, run: RunContext) -> Step:

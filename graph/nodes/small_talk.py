@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.graph.context import RunContext
-from argot.graph.stage import Step
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.tools.suggested import Trial, examples
+from argot.tools.retrieval.suggested_questions import Trial, examples
 
 _LEFT_ALONE = ("thanks", "farewell", "no_file", "recall")
 """Whoever takes their leave, means a file or what was said before, is offered nothing more."""

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Any
 
-from argot.graph.assemble import visible_answer
-from argot.graph.context import RunContext
-from argot.graph.files import inside_files, named_in, whole_files
-from argot.graph.past import latest_turns, past_turns
-from argot.graph.stage import Step
+from argot.graph.checkpoints.thread_history import latest_turns, past_turns
+from argot.graph.node_frame import Step
+from argot.graph.presentation.turn_view import visible_answer
+from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
-from argot.tools.asked_before import Recalled, asked_before
-from argot.tools.asked_of_file import missing_file_asked
-from argot.tools.small_talk import SmallTalk, may_lean, small_talk
+from argot.graph.thread_files import inside_files, named_in, whole_files
+from argot.tools.reading.chitchat import SmallTalk, may_lean, small_talk
+from argot.tools.reading.history_questions import Recalled, asked_before
+from argot.tools.reading.whole_file_questions import missing_file_asked
 from argot.types import Turn
 
 HISTORY = 4

@@ -21,7 +21,7 @@ from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.rows import Row, select
 from argot.jargon_db.store.schema import migrations
 from argot.jargon_db.store.writer import Writer
-from argot.mending import UPDATE, damaged_store, store_error
+from argot.remedies import UPDATE, damaged_store, store_error
 from argot.types import Principal
 
 BUSY_SECONDS = 30

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
 from argot.prompts.fences import fenced
-from argot.tools.instructions import gives_orders
+from argot.tools.answering.embedded_instructions import gives_orders
 from argot.types import Document, Passage
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from argot.corpus.deriving import DERIVABLE, Made, Recipe
-from argot.corpus.stamps import stamped_derived, stamped_triples
+from argot.corpus.ingestion.derivation import DERIVABLE, Made, Recipe
+from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.results import ModelCall

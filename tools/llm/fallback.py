@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from argot.corpus.store import CorpusStore
+from argot.corpus.store.document_store import CorpusStore
 from argot.errors import ModelUnavailable
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader

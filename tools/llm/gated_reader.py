@@ -13,13 +13,13 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from argot.corpus.store import CorpusStore
+from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
-from argot.tools.context import subject_stems, without_terms
-from argot.tools.jargon import known_to_documents, without_overlaps
 from argot.tools.llm.grounding import LOOK_AT_MOST, strange_words
-from argot.tools.words import content_stems
+from argot.tools.reading.context_classifier import subject_stems, without_terms
+from argot.tools.reading.unknown_terms import known_to_documents, without_overlaps
+from argot.tools.text.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
 CLEAR_LEAD = 0.2

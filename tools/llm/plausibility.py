@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from argot.corpus.stop_words import STOP_WORDS
-from argot.tools.instructions import is_instruction
-from argot.tools.markdown import plain
-from argot.tools.triples import MOST_PER_PASSAGE
-from argot.tools.words import bare, content_stems, stem, words
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.tools.answering.embedded_instructions import is_instruction
+from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.words import bare, content_stems, stem, words
 from argot.types import Passage, Triple
 
 MOST_CHARS = {"summary": 1200, "expert_summary": 1200, "question": 200, "description": 4000}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from argot.protocols import TAKEN_BACK
-from argot.tools.marks import in_code
+from argot.tools.answering.citation_marks import in_code
 
 _THOUGHT = r"(?:[a-z]{1,12}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
 _WRAPPER = r"(?:answer|response|final_answer|output)"

@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from argot.tools.jargon import unknown_terms
 from argot.tools.llm.grounding import strange_words
-from argot.tools.words import content_stems, identifiers
+from argot.tools.reading.unknown_terms import unknown_terms
+from argot.tools.text.words import content_stems, identifiers
 from argot.types import Triple, Turn
 
 LONGEST_QUESTION = 600  # characters, as the prompt's schema has it

@@ -10,11 +10,11 @@ from argot.prompts.loader import Prompt
 from argot.prompts.loader import prompt as prompt_named
 from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
+from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.llm.calls import Call, Run
 from argot.tools.llm.endpoint import Endpoint, Habits
 from argot.tools.llm.limits import Clock, LoopWatch
 from argot.tools.llm.tokens import fitting
-from argot.tools.marks import CUT_SHORT
 
 SCHEMA_TOKENS = 400
 LOOPED = "repeated itself and was stopped"

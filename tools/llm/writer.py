@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt
 from argot.protocols import TAKEN_BACK, AnswerRequest
+from argot.tools.answering.citation_marks import MarkFilter
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import TAIL_CHARS, repeats
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
-from argot.tools.marks import MarkFilter
 from argot.types import Hit
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from argot.ui.api.answer_text import TAKEN_BACK, footnotes, harmless, message_text, unmarked
+from argot.ui.rendering.message_markdown import TAKEN_BACK, footnotes, harmless, message_text, unmarked
 
 _OPEN = re.compile(r"(?:(?<![ \t])(?:[ \t]*\[[\d?]{0,3}\]?|[ \t]+)|[\]<])\Z")
 """The end of a text that may yet become a mark or a link."""

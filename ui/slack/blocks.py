@@ -13,10 +13,10 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from argot.places import place
+from argot.locations import place
 from argot.results import AskResult, Choice, FoundPassage, Sentence
-from argot.ui.chat_text import laid_out, literal
-from argot.ui.chat_view import NEAREST, PASSAGES, choice_label, first_line, respelt
+from argot.ui.rendering.chat_markdown import NEAREST, PASSAGES, choice_label, first_line, respelt
+from argot.ui.rendering.safe_markdown import laid_out, literal
 from argot.ui.slack.mrkdwn import link, plain, quoted, split
 
 Block: TypeAlias = dict[str, Any]

@@ -9,16 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.service import cases, slack_scopes
-from argot.service.slack_scopes import Scope
-from argot.ui.slack.answering import Answering
+from argot.service.slack import slack_scopes
+from argot.service.slack.slack_scopes import Scope
+from argot.service.usecases import catalogue
 from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, Block, notice
-from argot.ui.slack.calls import SlackRefused, SlackUnreachable
+from argot.ui.slack.event_filter import Job
 from argot.ui.slack.inbox import Inbox
-from argot.ui.slack.manners import Job
+from argot.ui.slack.interactions import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who
 from argot.ui.slack.modals import other_form, other_of, reason_form, reason_of, term_form, term_of, told
 from argot.ui.slack.mrkdwn import plain
-from argot.ui.slack.presses import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who
+from argot.ui.slack.slack_answers import Answering
+from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
 
 logger = logging.getLogger(__name__)
 
@@ -114,14 +115,16 @@ class Buttons:
         job = self._job(body)
         try:
             scope = await self.answering.scope(job)
-            read = await cases.result(self.kb, scope.principal, "thread_read", thread=job.thread)
+            read = await catalogue.result(self.kb, scope.principal, "thread_read", thread=job.thread)
             turns = [turn for turn in read["turns"] if turn["turn"] == job.turn]
             known = [one for turn in turns for one in turn["jargon"] if one["sense_id"]]
             names = list(dict.fromkeys(one["surface"] for one in known))[:MOST_TERMS]
             if not names:
                 raise NotFound("This answer rests on no term of the glossary any more. Ask again.")
             where = {"thread": job.thread, "turn": job.turn}
-            terms = [await cases.result(self.kb, scope.principal, "other_senses", **where, term=one) for one in names]
+            terms = [
+                await catalogue.result(self.kb, scope.principal, "other_senses", **where, term=one) for one in names
+            ]
             view = other_form(terms, kept_of(job))
         except ArgotError as error:
             view = told("What did you mean?", plain(error))
@@ -173,7 +176,9 @@ class Buttons:
 
     async def _contact(self, scope: Scope, context: str, job: Job) -> tuple[str, str]:
         """The contact of the answer's context, else of the channel's, else of the only one that has any."""
-        known = {one["name"]: one["contact"] for one in await cases.result(self.kb, scope.principal, "context_list")}
+        known = {
+            one["name"]: one["contact"] for one in await catalogue.result(self.kb, scope.principal, "context_list")
+        }
         channel = await self.kb.blocking(self.kb.people.slack.channel, job.channel)
         home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
         for name in (context, home or ""):
@@ -190,7 +195,7 @@ class Buttons:
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
             scope = await self._manager(team, user)
-            names = [one["name"] for one in await cases.result(self.kb, scope.principal, "context_list")]
+            names = [one["name"] for one in await catalogue.result(self.kb, scope.principal, "context_list")]
             contexts = [name for name in names if scope.principal.may_manage(name)]
             if not contexts:
                 raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
@@ -210,7 +215,7 @@ class Buttons:
             if state == "draft" and not await self.inbox.first(key_of(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
             case = "glossary_draft" if state == "draft" else "glossary_add"
-            await cases.result(self.kb, scope.principal, case, **fields)
+            await catalogue.result(self.kb, scope.principal, case, **fields)
         except ArgotError as error:
             return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
@@ -235,7 +240,7 @@ class Buttons:
             ArgotError: it cannot be done, or not by who pressed.
         """
         scope = await self.answering.scope(job)
-        return await cases.result(self.kb, scope.principal, case, **parameters)
+        return await catalogue.result(self.kb, scope.principal, case, **parameters)
 
     async def _open(self, body: Mapping[str, Any], view: Block, job: Job) -> None:
         """Open a form; Slack lets that happen within three seconds."""

@@ -15,10 +15,10 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from argot.errors import asked_from_elsewhere
-from argot.service.slack_store import Noted, SlackStore
-from argot.service.telling import new_request_id, request_id, surface
-from argot.ui.slack.calls import SlackUnreachable
-from argot.ui.slack.manners import Job
+from argot.service.instrumentation import new_request_id, request_id, surface
+from argot.service.slack.slack_store import Noted, SlackStore
+from argot.ui.slack.event_filter import Job
+from argot.ui.slack.web_api import SlackUnreachable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

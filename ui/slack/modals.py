@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from argot.ui.chat_text import literal
+from argot.ui.rendering.safe_markdown import literal
 from argot.ui.slack.blocks import Block
 from argot.ui.slack.mrkdwn import question_of, split
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from argot.ui.chat_text import literal, outside_code, without_links
+from argot.ui.rendering.safe_markdown import literal, outside_code, without_links
 
 MOST_SECTION = 3000
 """Characters of one text in a block."""

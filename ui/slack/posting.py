@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from argot.ui.slack.blocks import Message, without_native_feedback
-from argot.ui.slack.calls import Calls, SlackRefused
-from argot.ui.slack.manners import Job
-from argot.ui.slack.said import said_in_thread
+from argot.ui.slack.channel_history import said_in_thread
+from argot.ui.slack.event_filter import Job
+from argot.ui.slack.web_api import Calls, SlackRefused
 
 logger = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Awaitable, Callable
 
 from argot.ui.slack.blocks import Message
-from argot.ui.slack.calls import Calls, SlackRefused, SlackUnreachable
-from argot.ui.slack.manners import Job
+from argot.ui.slack.event_filter import Job
 from argot.ui.slack.mrkdwn import streamed
+from argot.ui.slack.web_api import Calls, SlackRefused, SlackUnreachable
 
 FIRST_SECONDS = 1.0
 """An answer that takes less is posted whole: one call instead of four."""

@@ -1,0 +1,347 @@
+"""Passages: contextual units of a document, each with a header and a small cut of its neighbours (AccurateRAG 2.1).
+
+A short subsection stays whole, tiny neighbours under one heading are joined, a long one is cut between blocks, items,
+rows and sentences, in this order of preference. A heading is never a passage of its own. Passages know nothing of
+embedders: swapping the embedder changes no passage and so no citation.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from argot.corpus.chunking.blocks import Atom, Block, atoms_of, blocks_of, last_at_or_before, sentence_starts
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.store.document_ids import passage_id
+from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passage
+
+MAX_BOXES = 20
+MAX_HEADING_CHARS = 160
+_TINY = 4
+"""A subsection is tiny when it is shorter than the longest passage by this factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A passage that has no id yet, since it knows nothing of its document: where it is cut, and what goes with it."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    columns: str
+    page: int | None
+    page_kind: PageKind | None
+    boxes: tuple[Box, ...] = ()
+    before: str = ""
+    after: str = ""
+
+
+def cut_passages(
+    parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int, neighbour_chars: int
+) -> list[Passage]:
+    """Cut and named in one go, by the limits as they come."""
+    cuts = cuts_of(parsed, max_chars=max_chars, neighbour_chars=neighbour_chars, limits=ReadLimits(), name=parsed.title)
+    return passages_of(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
+
+
+def cuts_of(
+    parsed: ParsedDocument, *, max_chars: int, neighbour_chars: int, limits: ReadLimits, name: str
+) -> list[Cut]:
+    """The document's passages in order: no overlaps, nothing but blanks left out.
+
+    `max_chars` bounds the text of every passage. Time is linear in the text.
+
+    Raises:
+        UnreadableDocument: there are more than the limits allow.
+    """
+    limits.check_lines(parsed.markdown, name)
+    markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
+    cuts: list[Cut] = []
+    for unit in _packed(markdown, _merged(_sections(markdown, limits, name), pages, max_chars), pages, max_chars):
+        limits.check_passages(len(cuts) + 1, name)
+        page, kind = pages.holding(unit.start, unit.end)
+        boxes_over = boxes.over(unit.start, unit.end)
+        cuts.append(Cut(unit.start, unit.end, unit.path, unit.columns, page, kind, boxes_over))
+    return _with_neighbours(markdown, cuts, neighbour_chars)
+
+
+def passages_of(title: str, markdown: str, cuts: Sequence[Cut], *, document_id: str, revision_id: str) -> list[Passage]:
+    """What was cut out of `markdown`, as the passages of this revision: `markdown[start:end] == text`."""
+    return [
+        Passage(
+            id=passage_id(revision_id, cut.start, cut.end),
+            document_id=document_id,
+            revision_id=revision_id,
+            ordinal=ordinal,
+            start=cut.start,
+            end=cut.end,
+            text=markdown[cut.start : cut.end],
+            header=_header(title, cut),
+            heading_path=cut.path,
+            page=cut.page,
+            page_kind=cut.page_kind,
+            boxes=cut.boxes,
+            before=cut.before,
+            after=cut.after,
+        )
+        for ordinal, cut in enumerate(cuts)
+    ]
+
+
+@dataclass(slots=True)
+class _Section:
+    """A heading (or several, when outer ones have no text of their own) and the blocks under it."""
+
+    path: tuple[str, ...]
+    blocks: list[Block] = field(default_factory=list)
+
+    @property
+    def start(self) -> int:
+        return self.blocks[0].start
+
+    @property
+    def size(self) -> int:
+        return self.blocks[-1].end - self.blocks[0].start
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    start: int
+    end: int
+    path: tuple[str, ...]
+    columns: str = ""
+
+
+# -- sections -------------------------------------------------------------------------------------------------------
+
+
+def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section]:
+    """Sections in reading order. A heading without text of its own goes in front of the next section."""
+    open_headings: list[tuple[int, str]] = []
+    waiting: list[Block] = []
+    current = _Section(())
+    for count, block in enumerate(blocks_of(markdown), start=1):
+        limits.check_blocks(count, name)
+        if block.kind == "heading":
+            if current.blocks:
+                yield current
+            open_headings = [pair for pair in open_headings if pair[0] < block.level]
+            open_headings.append((block.level, block.text[:MAX_HEADING_CHARS]))
+            waiting.append(block)
+            current = _Section(tuple(text for _, text in open_headings if text))
+        else:
+            if waiting:
+                current.blocks.extend(waiting)
+                waiting = []
+            current.blocks.append(block)
+    if waiting:
+        current.blocks.extend(waiting)
+    if current.blocks:
+        yield current
+
+
+def _merged(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Section]:
+    """Tiny neighbours that share a parent become one section under that parent, up to `max_chars`."""
+    group: _Section | None = None
+    tiny = False
+    for section in sections:
+        path = _joint_path(group, section, pages, max_chars, tiny=tiny) if group is not None else None
+        if group is not None and path is not None:
+            group = _Section(path, group.blocks + section.blocks)
+            continue
+        if group is not None:
+            yield group
+        group, tiny = section, section.size < max_chars // _TINY
+    if group is not None:
+        yield group
+
+
+def _joint_path(
+    group: _Section, section: _Section, pages: _Pages, max_chars: int, *, tiny: bool
+) -> tuple[str, ...] | None:
+    """The path of both as one section, or None if they stay two."""
+    if pages.index(group.start) != pages.index(section.start) and not pages.are_pages:
+        return None
+    if all(block.kind == "heading" for block in section.blocks):
+        return group.path  # the last headings of a document without text under them
+    fits = section.blocks[-1].end - group.start <= max_chars
+    same_page = pages.index(group.start) == pages.index(section.start)
+    if not (tiny and fits and same_page and section.size < max_chars // _TINY):
+        return None
+    return _common_parent(group.path, section.path)
+
+
+def _common_parent(path: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The heading both stand under, when neither is deeper under it than one level; None when there is none."""
+    shared = 0
+    while shared < min(len(path), len(other)) and path[shared] == other[shared]:
+        shared += 1
+    if len(path) - shared > 1 or len(other) - shared > 1:
+        return None
+    return path[:shared]
+
+
+# -- packing --------------------------------------------------------------------------------------------------------
+
+
+def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iterator[_Unit]:
+    for section in sections:
+        start, end = section.start, section.blocks[-1].end
+        while end > start and markdown[end - 1].isspace():
+            end -= 1
+        one_page = pages.index(start) == pages.index(max(start, end - 1))
+        if end - start <= max_chars and (one_page or end - start < max_chars // (2 * _TINY)):
+            first = atoms_of(markdown, section.blocks[0], max_chars)
+            yield _Unit(next(first).start, end, section.path)
+        else:
+            yield from _cut(markdown, section, pages, max_chars)
+
+
+def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
+    """Greedy: as many atoms as fit. Headings, and lines that end in a colon, go with what follows them."""
+    previous: list[Atom] = []
+    group: list[Atom] = []
+    for block in section.blocks:
+        for atom in atoms_of(markdown, block, _room(group, block, max_chars)):
+            if group and _must_break(group, atom, pages, max_chars):
+                kept = _leading(group, atom, max_chars)
+                if len(kept) < len(group):
+                    yield from _unit(previous, section)
+                    previous, group = group[: len(group) - len(kept)], kept
+                elif atom.end - group[0].start > max_chars:
+                    yield from _unit(previous, section)
+                    previous, group = group, []
+            group.append(atom)
+    if len(previous) > 1 and all(atom.glued for atom in group):
+        moved = previous[-1]  # nothing follows these headings: what stands before them goes with them
+        if group[-1].end - moved.start <= max_chars:
+            previous, group = previous[:-1], [moved, *group]
+    yield from _unit(previous, section)
+    yield from _unit(group, section)
+
+
+def _unit(group: list[Atom], section: _Section) -> Iterator[_Unit]:
+    if group:
+        yield _Unit(group[0].start, group[-1].end, section.path, group[0].columns)
+
+
+def _room(group: list[Atom], block: Block, max_chars: int) -> int:
+    """How large the pieces of a block may be: smaller after a heading, so that the first one fits in under it."""
+    if not group or not all(atom.glued for atom in group):
+        return max_chars
+    return max(max_chars - (block.start - group[0].start), max_chars // 2)
+
+
+def _must_break(group: list[Atom], atom: Atom, pages: _Pages, max_chars: int) -> bool:
+    size = group[-1].end - group[0].start
+    if atom.end - group[0].start > max_chars:
+        return True
+    # A page ends a passage, so that the page it cites is right; a few lines at its end may go over.
+    if pages.index(atom.start) != pages.index(group[0].start):
+        return size >= max_chars // (2 * _TINY) or not pages.are_pages
+    return False
+
+
+def _leading(group: list[Atom], atom: Atom, max_chars: int) -> list[Atom]:
+    """The atoms at the end of the group that introduce `atom`: short, and they still fit in front of it."""
+    first = len(group)
+    earliest = max(atom.end - max_chars, group[-1].end - max_chars // 2)
+    while first > 0 and group[first - 1].glued and group[first - 1].start >= earliest:
+        first -= 1
+    return group[first:]
+
+
+# -- pages and boxes ------------------------------------------------------------------------------------------------
+
+
+class _Pages:
+    def __init__(self, marks: Sequence[PageMark]) -> None:
+        self._marks = sorted(marks, key=lambda mark: mark.start)
+        self._starts = [mark.start for mark in self._marks]
+        self.are_pages = all(mark.kind == "page" for mark in self._marks)
+
+    def index(self, position: int) -> int:
+        return last_at_or_before(self._starts, position)
+
+    def holding(self, start: int, end: int) -> tuple[int | None, PageKind | None]:
+        """The page that holds most of [start, end)."""
+        first, last = self.index(start), self.index(max(start, end - 1))
+        if last < 0:
+            return None, None
+
+        def share(index: int) -> int:
+            stop = self._starts[index + 1] if index + 1 < len(self._starts) else end
+            return min(stop, end) - max(self._starts[index], start)
+
+        best = max(range(max(first, 0), last + 1), key=share)
+        return self._marks[best].number, self._marks[best].kind
+
+
+class _Boxes:
+    def __init__(self, marks: Sequence[BoxMark]) -> None:
+        self._marks = sorted(marks, key=lambda mark: mark.start)
+        self._ends = [mark.end for mark in self._marks]
+
+    def over(self, start: int, end: int) -> tuple[Box, ...]:
+        found: list[Box] = []
+        # Marks do not overlap, so that their ends are in order too.
+        first = bisect_left(self._ends, start + 1)
+        for mark in self._marks[first : first + MAX_BOXES]:
+            if mark.start >= end:
+                break
+            found.append(mark.box)
+        return tuple(found)
+
+
+# -- passages -------------------------------------------------------------------------------------------------------
+
+
+def _header(title: str, cut: Cut) -> str:
+    """`title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
+    parts = list(cut.path)
+    if title and (not parts or parts[0].casefold() != title.casefold()):
+        parts.insert(0, title)
+    line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if cut.page is not None else "")
+    return f"{line}\n{cut.columns}" if cut.columns else line
+
+
+def _with_neighbours(markdown: str, cuts: list[Cut], size: int) -> list[Cut]:
+    if size <= 0:
+        return cuts
+
+    def text(index: int) -> str:
+        return markdown[cuts[index].start : cuts[index].end]
+
+    return [
+        replace(
+            cut,
+            before=_tail(text(index - 1), size) if index else "",
+            after=_head(text(index + 1), size) if index + 1 < len(cuts) else "",
+        )
+        for index, cut in enumerate(cuts)
+    ]
+
+
+def _tail(text: str, size: int) -> str:
+    """The last sentences that fit into `size` characters, or if not even half of it gets filled, the last words."""
+    if len(text) <= size:
+        return text
+    cut = text[-size:]
+    starts = list(sentence_starts(text, max(0, len(text) - size - 40), len(text)))
+    start = next((start - len(text) + size for start in starts if 0 <= start - len(text) + size <= size // 2), None)
+    if start is None:
+        space = re.search(r"\s", cut)
+        start = space.end() if space and space.end() <= size // 2 else 0
+    return cut[start:].lstrip()
+
+
+def _head(text: str, size: int) -> str:
+    if len(text) <= size:
+        return text
+    ends = [start for start in sentence_starts(text, 0, min(len(text), size + 40)) if size // 2 <= start <= size]
+    if ends:
+        return text[: ends[-1]].rstrip()
+    space = max(text.rfind(mark, size // 2, size) for mark in (" ", "\n"))
+    return text[: space if space > 0 else size].rstrip()

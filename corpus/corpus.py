@@ -1,0 +1,334 @@
+"""A knowledge base's documents as a whole: store, vectors, embedder and originals, and what changes them together."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
+from argot.corpus.embedding.embedding_windows import expected_counts
+from argot.corpus.graphs import check_graphs, saved_elements
+from argot.corpus.index import keyword
+from argot.corpus.index.compaction import Compacting
+from argot.corpus.index.generations import (
+    blank_unsaved,
+    check_pages,
+    current_generation,
+    damaged_vectors,
+    remove_generations,
+)
+from argot.corpus.index.vectors import IndexClosed, VectorIndex, VectorKind
+from argot.corpus.ingestion import document_changes, reindexing
+from argot.corpus.ingestion.document_changes import Parts
+from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
+from argot.corpus.ingestion.sources import Source, sources_in
+from argot.corpus.readers.file_limits import Lane, ReadLimits
+from argot.corpus.soundness import vector_faults
+from argot.corpus.store import outbox
+from argot.corpus.store.document_store import CorpusStore
+from argot.errors import DamagedStore
+from argot.protocols import Deriver, Embedder, Vectors
+from argot.remedies import reindex_command, restore_command
+from argot.settings import Settings
+from argot.types import Audience, Document, Principal
+
+__all__ = ["Corpus", "IngestEvent", "Problem", "Source", "sources_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `Corpus.check` found, and the command that mends it."""
+
+    subject: str
+    message: str
+    remedy: str
+
+
+class Corpus:
+    """One process may hold a knowledge base at a time; within it, any thread may read while one writes.
+
+    `add`, `remove` and `reindex` block for long: in an event loop, call them in a worker thread.
+    """
+
+    def __init__(self, home: Path, settings: Settings, store: CorpusStore, embedder: Embedder) -> None:
+        self.home = home
+        self.settings = settings
+        self.store = store
+        self.embedder = embedder
+        self._changing = threading.RLock()
+        self._for_passages: Embedder = embedder
+        self._vectors: VectorIndex | None = None
+        self._why_unusable: DamagedStore | None = None
+        self.compacting = Compacting(self, self._changing, self._put_in_place)
+
+    @classmethod
+    def open(cls, home: Path, settings: Settings, *, embedder: Embedder | None = None, mending: bool = False) -> Corpus:
+        """Open the knowledge base in this folder, making it if there is none, and finish what a kill interrupted.
+
+        Args:
+            embedder: instead of the one the settings name.
+            mending: open it even though the vectors are damaged or another embedder's, in order to `reindex`.
+
+        Raises:
+            DamagedStore: the database or the vectors are damaged, or the vectors are another embedder's. The message
+                ends with the command that mends it.
+        """
+        store = CorpusStore.open(home / "corpus.db")
+        try:
+            corpus = cls(home, settings, store, embedder or embedder_for(settings))
+            corpus._open_vectors(mending=mending)
+            store.forget_deleted_words()
+        except BaseException:
+            store.close()
+            raise
+        return corpus
+
+    def close(self) -> None:
+        self.compacting.close()
+        with self._changing:
+            if isinstance(self._for_passages, BackgroundEmbedder):
+                self._for_passages.close()
+            if self._vectors is not None:
+                self._vectors.close()
+            self.store.close()
+
+    def embed_in_background(self) -> None:
+        """From now on passages are embedded by a process of low priority: for a service that answers meanwhile."""
+        if not isinstance(self._for_passages, BackgroundEmbedder):
+            self._for_passages = BackgroundEmbedder(self.embedder, self.settings)
+
+    def limits_of(self, lane: Lane) -> ReadLimits:
+        return (
+            ReadLimits.of_attachments(self.settings)
+            if lane == "attachments"
+            else ReadLimits.from_settings(self.settings)
+        )
+
+    def embedder_of(self, lane: Lane) -> Embedder:
+        beside = self._for_passages
+        return InLane(beside, lane) if isinstance(beside, BackgroundEmbedder) else beside
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """The live generation; another one after `reindex`.
+
+        Raises:
+            DamagedStore: opened for mending, and not mended yet.
+        """
+        if self._vectors is None:
+            raise self._why_unusable or damaged_vectors(self._root, "it has not been rebuilt yet")
+        return self._vectors
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def semantic_search(
+        self, principal: Principal, kind: VectorKind, query_vector: Vectors, limit: int
+    ) -> list[tuple[str, float]]:
+        """(item id, cosine similarity) of what this principal may read, best first.
+
+        Args:
+            query_vector: shape (dimensions,) or (1, dimensions), of length 1.
+        """
+        return self.semantic_searches(principal, kind, np.asarray(query_vector).reshape(1, -1), limit)[0]
+
+    def semantic_searches(
+        self, principal: Principal, kind: VectorKind, query_vectors: Vectors, limit: int
+    ) -> list[list[tuple[str, float]]]:
+        """`semantic_search` for several queries at a time, in their order.
+
+        Args:
+            query_vectors: shape (n, dimensions), each of length 1.
+        """
+        vectors = np.asarray(query_vectors, np.float32)
+        audiences = self.store.audience_sets(principal)
+        try:
+            found = self.vectors.searches(kind, vectors, audiences, limit)
+        except IndexClosed:  # a rebuild has just put another generation in its place
+            found = self.vectors.searches(kind, vectors, audiences, limit)
+        readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
+        return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
+
+    # -- changing ---------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        sources: Iterable[Source],
+        *,
+        deriver: Deriver | None = None,
+        audience: Audience | None = None,
+        tags: Sequence[str] | None = None,
+        lane: Lane = "documents",
+        turn: Turn = contextlib.nullcontext,
+        by: Principal | None = None,
+    ) -> Iterator[IngestEvent]:
+        """Add sources; those that are there already are updated or left alone. Documents reported are durable.
+
+        One bad file is an event `failed` and never stops the others. Stopping in the middle (closing the iterator)
+        loses nothing that was reported.
+
+        Args:
+            deriver: makes triples and derived texts of each document; its model being down does not stop documents.
+            audience, tags: None leaves those of a known document as they are; a new one is for everyone, untagged.
+            lane: whose files these are: the limits they are read by, and with whom they take turns.
+            turn: held while documents are written, and never while one is read or embedded.
+            by: who adds; nothing they may not read is a duplicate of theirs. None: somebody who may read everything.
+        """
+        return Adding(self, deriver, audience, tags, lane=lane, turn=turn, by=by).run(sources)
+
+    def remove(self, principal: Principal, id_or_name_or_uri: str) -> Document:
+        """Delete a document and every row, vector and original that came of it.
+
+        Raises:
+            NotFound: there is none that this principal may read.
+            InvalidInput: several have this name.
+        """
+        with self.changing() as parts:
+            document = self.store.document(principal, id_or_name_or_uri)
+            document_changes.remove(parts, document)
+        return document
+
+    def reindex(self, progress: reindexing.Progress | None = None) -> None:
+        """Rebuild vectors (with the present embedder) and keyword index from what is stored.
+
+        Searches go on with the old index until the new one is whole. Killed at any point, one of the two is live.
+        """
+        with self._changing:
+            database = self.store.database
+            fresh = reindexing.new_generation(database, self._root, self.embedder)
+            try:
+                reindexing.fill(database, fresh, self._for_passages, progress)
+                reindexing.rebuild_words(database)
+            except BaseException:
+                fresh.close()
+                raise
+            old, self._vectors = self._vectors, fresh
+            if old is not None:
+                old.close()
+            reindexing.make_live(database, self._root, fresh)
+            outbox.settle(database, fresh, self.store.blobs)
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[Parts]:
+        """One writer at a time. On leaving, also by an error, what is queued outside the database is done or undone."""
+        with self._changing:
+            parts = Parts(self.store, self.vectors, self._for_passages)
+            try:
+                yield parts
+            finally:
+                outbox.settle(self.store.database, parts.vectors, self.store.blobs)
+        self.compacting.start_if_due()
+
+    def scrub(self) -> bool:
+        """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""
+        with self._changing:
+            self.store.forget_deleted_words()
+            for index in (self._vectors, self._vectors and self._vectors.copy):
+                if index is not None:
+                    blank_unsaved(self._root, index.generation)
+            return self.store.scrub()
+
+    # -- checking ---------------------------------------------------------------------------------------------------
+
+    def check(self) -> list[Problem]:
+        """Read everything and compare: database, originals, keyword indexes, vectors. Takes its time."""
+        with self._changing:
+            problems = [Problem("corpus.db", fault, self._restore) for fault in self.store.faults()]
+            if problems:
+                return problems
+            with self.store.database.writing() as connection:
+                problems += [
+                    Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
+                    for table in keyword.faults(connection)
+                ]
+            return problems + [Problem("vectors", fault, self._reindex) for fault in self._vector_faults()]
+
+    def _vector_faults(self) -> Iterator[str]:
+        try:
+            index = self.vectors
+            check_pages(self._root, index.generation, thoroughly=True)
+            check_graphs(self._root, index.generation, thoroughly=True)
+            yield from vector_faults(self.store.database.connection(), index)
+        except DamagedStore as error:
+            yield str(error)
+
+    @property
+    def _restore(self) -> str:
+        return restore_command(self.home)
+
+    @property
+    def _reindex(self) -> str:
+        return reindex_command(self.home)
+
+    # -- opening ----------------------------------------------------------------------------------------------------
+
+    def _put_in_place(self, index: VectorIndex) -> None:
+        self._vectors = index
+
+    @property
+    def _root(self) -> Path:
+        return self.home / "vectors"
+
+    def _open_vectors(self, *, mending: bool) -> None:
+        try:
+            self._vectors = self._live_vectors()
+        except DamagedStore as error:
+            if not mending:
+                raise
+            self._why_unusable = error
+
+    def _live_vectors(self) -> VectorIndex:
+        database = self.store.database
+        generation = current_generation(self._root)
+        if generation is None:
+            return self._first_vectors()
+        self._check_fingerprint(generation)
+        check_pages(self._root, generation)
+        check_graphs(self._root, generation)
+        index = VectorIndex(self._root, generation, self.embedder.fingerprint)
+        try:
+            reindexing.forget_other_generations(database, self._root, generation)
+            outbox.settle(database, index, self.store.blobs)
+            self._check_counts(index)
+            index.probe(self.embedder.dimensions)
+            index.gone = max(0, saved_elements(self._root, generation) - sum(index.counts().values()))
+        except BaseException:
+            index.close()
+            raise
+        return index
+
+    def _first_vectors(self) -> VectorIndex:
+        database = self.store.database
+        if database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+            raise damaged_vectors(self._root, "it is missing")
+        remove_generations(self._root, but=None)  # of a start that was killed
+        index = reindexing.new_generation(database, self._root, self.embedder)
+        reindexing.make_live(database, self._root, index)
+        return index
+
+    def _check_fingerprint(self, generation: str) -> None:
+        row = (
+            self.store.database.connection()
+            .execute("SELECT fingerprint FROM generations WHERE name = ?", (generation,))
+            .fetchone()
+        )
+        if row is None:
+            raise damaged_vectors(self._root, f"generation {generation} is unknown to corpus.db")
+        if row[0] != self.embedder.fingerprint:
+            raise DamagedStore(
+                f"The vectors in {self._root} were made by another embedding model ({row[0]}) than the one of the "
+                f"settings ({self.embedder.fingerprint}, '{self.settings.embedding_model}'). Put the setting "
+                f"'embedding_model' back, or rebuild the index with: {self._reindex}"
+            )
+
+    def _check_counts(self, index: VectorIndex) -> None:
+        expected, there = expected_counts(self.store.database.connection(), index), index.counts()
+        if expected != there:
+            raise damaged_vectors(
+                self._root, f"it holds {sum(there.values())} vectors instead of {sum(expected.values())}"
+            )

@@ -1,0 +1,1 @@
+"""Text to vectors: the embedder, its ONNX export, and the process that embeds in the background."""

@@ -1,0 +1,227 @@
+"""Embedding passages in a process of its own, of low priority: documents that go in do not hold up questions.
+
+Nearly all the time an ingest takes is embedding (24 of 25 s of processor time, for 300 passages on two processors). In
+the service's own process it would take the processors from the question that is being read at the same time. The
+child gives way to everything else, and is gone when it had nothing to do for a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, get_args
+
+import numpy as np
+
+from argot.corpus.readers.file_limits import Lane
+from argot.protocols import Embedder, Vectors
+from argot.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+NICE = 15
+IDLE_SECONDS = 30.0
+TEXTS = 8
+"""Embedded together. Four times as many take no less time on a few processors, and half a gigabyte of memory."""
+_LENGTH = struct.Struct("<Q")
+
+Progress = Callable[[int, int], None]
+
+
+class BackgroundEmbedder:
+    """An embedder whose passages are embedded by a child. Where there can be none, they are embedded here.
+
+    Args:
+        here: what it stands for; questions and windows stay with it.
+        settings: name the model for the child.
+    """
+
+    def __init__(self, here: Embedder, settings: Settings) -> None:
+        self._here = here
+        self._settings = settings
+        self._turns = _Turns()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._idle: threading.Timer | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return self._here.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._here.dimensions
+
+    def windows(self, text: str) -> list[str]:
+        return self._here.windows(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._here.embed_queries(texts)
+
+    def embed_passages(
+        self, texts: Sequence[str], progress: Progress | None = None, lane: Lane = "documents"
+    ) -> Vectors:
+        """So few at a time that whoever comes meanwhile has a turn soon, however much there is to embed."""
+        if not texts:
+            return self._here.embed_passages(texts)
+        parts = []
+        for start in range(0, len(texts), TEXTS):
+            with self._turns.turn(lane):
+                parts.append(self._embedded(texts[start : start + TEXTS]))
+                self._rest()
+            if progress:
+                progress(min(start + TEXTS, len(texts)), len(texts))
+        return np.concatenate(parts)
+
+    def close(self) -> None:
+        """End the child. The next passages begin another."""
+        with self._turns.turn("documents"):
+            self._stop()
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        try:
+            process = self._ready()
+            assert process.stdin is not None and process.stdout is not None
+            send(process.stdin, json.dumps(list(texts)).encode())
+            vectors = np.frombuffer(receive(process.stdout), np.float32).reshape(len(texts), self.dimensions)
+        except (OSError, EOFError, ValueError) as error:
+            logger.warning("passages are embedded beside the questions: the process for it ended (%s)", error)
+            self._stop()
+            return self._here.embed_passages(texts)
+        return vectors
+
+    def _ready(self) -> subprocess.Popen[bytes]:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if self._process is None or self._process.poll() is not None:
+            self._stop()
+            settings = self._settings
+            threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
+            # -P: a file named like a library, in the folder Argot is started in, must not be imported.
+            command = [sys.executable, "-P", "-m", "argot.corpus.embedding.embedding_process"]
+            names = [settings.embedding_model, str(settings.cache.absolute()), str(threads)]
+            self._process = subprocess.Popen([*command, *names], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        return self._process
+
+    def _rest(self) -> None:
+        if self._process is None:
+            return
+        self._idle = threading.Timer(IDLE_SECONDS, self.close)
+        self._idle.daemon = True
+        self._idle.start()
+
+    def _stop(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with contextlib.suppress(OSError):
+                process.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class InLane:
+    """A background embedder as those of one lane use it."""
+
+    embedder: BackgroundEmbedder
+    lane: Lane
+
+    @property
+    def fingerprint(self) -> str:
+        return self.embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    def windows(self, text: str) -> list[str]:
+        return self.embedder.windows(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return self.embedder.embed_queries(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return self.embedder.embed_passages(texts, lane=self.lane)
+
+
+class _Turns:
+    """A lock that the lanes hold by turns, and within a lane whoever waits longest. `threading.Lock` knows no order:
+    who lets go and takes hold again at once would have it again.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: dict[Lane, deque[object]] = {lane: deque() for lane in get_args(Lane)}
+        self._held = False
+        self._last: Lane | None = None
+
+    @contextlib.contextmanager
+    def turn(self, lane: Lane) -> Iterator[None]:
+        ticket = object()
+        with self._changed:
+            self._waiting[lane].append(ticket)
+            self._changed.wait_for(lambda: not self._held and self._is_next(lane, ticket))
+            self._waiting[lane].popleft()
+            self._held, self._last = True, lane
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held = False
+                self._changed.notify_all()
+
+    def _is_next(self, lane: Lane, ticket: object) -> bool:
+        others = any(waiting for other, waiting in self._waiting.items() if other != lane)
+        return self._waiting[lane][0] is ticket and (lane != self._last or not others)
+
+
+def send(stream: IO[bytes], message: bytes) -> None:
+    stream.write(_LENGTH.pack(len(message)) + message)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes:
+    """
+    Raises:
+        EOFError: the other side has ended.
+    """
+    length = _LENGTH.unpack(_exactly(stream, _LENGTH.size))[0]
+    return _exactly(stream, length)
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError("it said nothing more")
+    return data
+
+
+def main(model: str, cache: str, threads: str) -> None:
+    """The child: embeds what comes in until nothing comes any more."""
+    from pathlib import Path
+
+    from argot.corpus.embedding.embedder import embedder_for
+
+    os.nice(NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
+    embedder = embedder_for(Settings(embedding_model=model, cache=Path(cache), threads=int(threads)))
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            texts = json.loads(receive(sys.stdin.buffer))
+            send(sys.stdout.buffer, embedder.embed_passages(texts).tobytes())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,133 @@
+"""What is embedded: passages with their headers, derived texts, triples; each in as many windows as the model needs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.soundness import sketches
+from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_writes import NewRevision
+from argot.protocols import Embedder, Vectors
+from argot.types import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One searched text. `text` is what is embedded."""
+
+    kind: VectorKind
+    id: str
+    text: str
+    document: str
+    audience: Audience
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedItem:
+    """An item in pieces that the embedder takes whole."""
+
+    item: Item
+    windows: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedItem:
+    """`vectors`: one per window, by vector id."""
+
+    item: Item
+    collection: str
+    vectors: dict[str, Vectors]
+
+
+def items_of(new: NewRevision) -> Iterator[Item]:
+    document, audience = new.document.id, new.document.audience
+    for passage in new.passages:
+        yield Item("passage", passage.id, passage.with_header, document, audience)
+    for derived in new.derived:
+        yield Item("derived", derived.id, derived.text, document, audience)
+    for triple in new.triples:
+        yield Item("triple", triple.id, triple.text, document, audience)
+
+
+def stored_items(connection: sqlite3.Connection) -> Iterator[Item]:
+    """All items of all live revisions, in a fixed order."""
+    rows = connection.execute(
+        """SELECT kind, id, text, document, a.tokens FROM (
+            SELECT 1 AS part, 'passage' AS kind, n, id, document, audience,
+                CASE WHEN header = '' THEN text ELSE header || char(10) || text END AS text FROM passages
+            UNION ALL SELECT 2, 'derived', n, id, document, audience, text FROM derived
+            UNION ALL SELECT 3, 'triple', n, id, document, audience, text FROM triples
+        ) AS t JOIN audiences AS a ON a.n = t.audience ORDER BY part, t.n"""
+    )
+    for kind, id_, text, document, tokens in rows:
+        yield Item(kind, id_, text, document, audience_of(tokens))
+
+
+def stored_item_count(connection: sqlite3.Connection) -> int:
+    sql = "SELECT (SELECT count(*) FROM passages) + (SELECT count(*) FROM derived) + (SELECT count(*) FROM triples)"
+    return int(connection.execute(sql).fetchone()[0])
+
+
+def windowed(embedder: Embedder, items: Iterable[Item]) -> Iterator[WindowedItem]:
+    for item in items:
+        yield WindowedItem(item, embedder.windows(item.text))
+
+
+def embed_items(embedder: Embedder, index: VectorIndex, items: Iterable[Item]) -> list[EmbeddedItem]:
+    """Embed all windows of all items in one go, so that the embedder can sort them by length."""
+    return embed_windows(embedder, index, list(windowed(embedder, items)))
+
+
+def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[WindowedItem]) -> list[EmbeddedItem]:
+    flat = [window for one in listed for window in one.windows]
+    vectors = embedder.embed_passages(flat) if flat else np.zeros((0, embedder.dimensions), np.float32)
+    embedded, start = [], 0
+    for item, windows in ((one.item, one.windows) for one in listed):
+        rows = {vector_id(item.id, n): vectors[start + n] for n in range(len(windows))}
+        embedded.append(EmbeddedItem(item, index.collection_name(item.kind, item.audience), rows))
+        start += len(windows)
+    return embedded
+
+
+def for_readers(one: EmbeddedItem, index: VectorIndex, audience: Audience) -> EmbeddedItem:
+    """The same vectors, for other readers than were thought of when it was embedded."""
+    item = replace(one.item, audience=audience)
+    return EmbeddedItem(item, index.collection_name(item.kind, audience), one.vectors)
+
+
+def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vectors]]:
+    found: dict[str, dict[str, Vectors]] = {}
+    for one in embedded:
+        found.setdefault(one.collection, {}).update(one.vectors)
+    return found
+
+
+def record_windows(connection: sqlite3.Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
+    """Record how many vectors each item has in a generation of the index, and a sketch of each."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows, sketch) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (generation, one.item.id, one.item.kind, one.item.document, len(one.vectors), _sketches(one))
+            for one in embedded
+        ],
+    )
+
+
+def _sketches(one: EmbeddedItem) -> bytes:
+    return sketches(np.stack(list(one.vectors.values()))) if one.vectors else b""
+
+
+def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[str, int]:
+    """How many vectors each collection must hold."""
+    rows = connection.execute(
+        """SELECT v.kind, a.tokens, sum(v.windows)
+        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
+        WHERE v.generation = ? GROUP BY v.kind, d.audience""",
+        (index.generation,),
+    )
+    return {index.collection_name(kind, audience_of(tokens)): count for kind, tokens, count in rows}

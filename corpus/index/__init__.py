@@ -1,0 +1,1 @@
+"""What is searched: vectors in Chroma, words in SQLite's FTS5, and the generations of the vector index."""

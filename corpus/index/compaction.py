@@ -1,0 +1,187 @@
+"""Giving back the room of vectors that were replaced or deleted.
+
+Chroma only marks them: their room in memory and on the disk stays taken, about 2 MB a thousand, searches walk through
+them, and deleting a collection does not give it back either. Closing a whole generation does. So once more are gone
+than are left, what is left is copied into a new generation; nothing is embedded again. Searches go on in the old one
+meanwhile, and so does writing: between two slices, into both.
+
+Chroma makes a vector's length 1 again whenever it is written, as it does where a document's readers change: afterwards
+a similarity may differ in its last bit.
+
+A kill before the new generation is made current leaves the old one, and a kill after that leaves the new one; the next
+start deletes the other.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from argot.corpus.embedding.embedding_windows import expected_counts
+from argot.corpus.index.generations import blank_unsaved, make_current
+from argot.corpus.index.vectors import IndexClosed, VectorIndex, vector_id
+from argot.corpus.ingestion import reindexing
+from argot.corpus.store import outbox
+from argot.corpus.store.row_mapping import audience_of
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
+
+LEAST_GONE = 2_000
+SLICE = 32
+"""Items copied while other writers wait; while Chroma writes them no other thread of the process runs, some 15 ms."""
+PAUSE_SECONDS = 0.02
+"""Between two slices, for those who wait."""
+
+log = logging.getLogger(__name__)
+
+
+class Overtaken(Exception):
+    """The corpus is being closed, or another generation is live by now."""
+
+
+class Compacting:
+    """At most one copy at a time, in a thread of its own.
+
+    Args:
+        writers: the lock that whoever writes holds.
+        swap: is told the new generation, under that lock.
+    """
+
+    def __init__(self, corpus: Corpus, writers: threading.RLock, swap: Callable[[VectorIndex], None]) -> None:
+        self._corpus = corpus
+        self._writers = writers
+        self._swap = swap
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def start_if_due(self) -> None:
+        """Returns at once."""
+        with self._starting:
+            running = self._thread is not None and self._thread.is_alive()
+            if not running and not self._ended.is_set() and is_due(self._corpus.vectors):
+                self._thread = threading.Thread(target=self._try, name="argot-compact", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Give up what is under way. Not to be called by who holds the writers' lock."""
+        with self._starting:
+            self._ended.set()
+        self.wait()
+
+    def wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+
+    def _try(self) -> None:
+        old = self._corpus.vectors
+        try:
+            self.run(old)
+        except Overtaken:
+            pass
+        except Exception:  # documents go in all the same
+            old.gone = old.spared = 0  # not again at once
+            log.warning("the room of deleted vectors is not given back yet", exc_info=True)
+
+    def run(self, old: VectorIndex) -> None:
+        """Copy what is live of this generation into a new one and put that in its place.
+
+        Raises:
+            Overtaken: nothing has changed.
+        """
+        database, root = self._corpus.store.database, old.root
+        with self._writers:
+            self._check(old)
+            fresh = reindexing.new_generation(database, root, self._corpus.embedder)
+            old.copy = fresh
+        try:
+            after: str | None = ""
+            while after is not None:
+                with self._writers:
+                    self._check(old)
+                    after = self._copy_slice(old, fresh, after)
+                self._ended.wait(PAUSE_SECONDS)
+            with self._writers:
+                self._check(old)
+                self._make_live(old, fresh)
+        except BaseException:
+            self._abandon(old, fresh)
+            raise
+        release_memory()
+
+    def _abandon(self, old: VectorIndex, fresh: VectorIndex) -> None:
+        with self._writers:
+            old.copy = None
+            fresh.close()
+            if self._corpus.vectors is old:
+                reindexing.forget_other_generations(self._corpus.store.database, old.root, old.generation)
+
+    def _check(self, old: VectorIndex) -> None:
+        if self._ended.is_set() or self._corpus.vectors is not old:
+            raise Overtaken
+
+    def _copy_slice(self, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
+        """Copy the next items behind this one; the last of them, None once there are no more."""
+        rows = (
+            self._corpus.store.database.connection()
+            .execute(
+                """SELECT v.item, v.kind, v.windows, a.tokens
+            FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
+            WHERE v.generation = ? AND v.item > ? ORDER BY v.item LIMIT ?""",
+                (old.generation, after, SLICE),
+            )
+            .fetchall()
+        )
+        ids: dict[str, list[str]] = {}
+        for item, kind, windows, tokens in rows:
+            of_collection = ids.setdefault(old.collection_name(kind, audience_of(tokens)), [])
+            of_collection += [vector_id(item, window) for window in range(windows)]
+        for collection, wanted in ids.items():
+            fresh.upsert(collection, old.get(collection, wanted))
+        return rows[-1][0] if rows else None
+
+    def _make_live(self, old: VectorIndex, fresh: VectorIndex) -> None:
+        database = self._corpus.store.database
+        outbox.settle(database, old, self._corpus.store.blobs)
+        expected, there = expected_counts(database.connection(), old), fresh.counts()
+        if expected != there:
+            raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
+        with database.writing() as connection:
+            connection.execute(
+                "INSERT INTO vectors (generation, item, kind, document, windows, sketch) "
+                "SELECT ?, item, kind, document, windows, sketch FROM vectors WHERE generation = ?",
+                (fresh.generation, old.generation),
+            )
+        blank_unsaved(old.root, fresh.generation)
+        make_current(old.root, fresh.generation)
+        old.copy = None
+        self._swap(fresh)
+        old.close()
+        reindexing.forget_other_generations(database, old.root, fresh.generation)
+
+
+def is_due(index: VectorIndex) -> bool:
+    """Whether more of its vectors are gone than are left; of few it does not matter.
+
+    Chroma counts what is left one by one. A vector that goes changes the difference by two at most, so once counted it
+    need not be counted again before half of that difference has gone, too.
+    """
+    if index.gone <= max(LEAST_GONE, index.spared):
+        return False
+    try:
+        left = sum(index.counts().values())
+    except IndexClosed:  # a rebuild has just put another generation in its place
+        return False
+    index.spared = (index.gone + left) // 2
+    return index.gone > left
+
+
+def release_memory() -> None:
+    """What was freed goes back to the system, where the C library can be asked for that (glibc)."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

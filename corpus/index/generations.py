@@ -1,0 +1,165 @@
+"""The folders of the vector index: which generation is live, and whether its database is whole.
+
+`vectors/<generation>/` is one Chroma folder, and `vectors/CURRENT` names the live one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from argot.corpus.store.blobs import write_atomically
+from argot.corpus.store.database import check_header
+from argot.errors import ArgotError, DamagedStore, StoreUnavailable
+from argot.remedies import reindex_command, remedy_for
+
+CURRENT = "CURRENT"
+CHROMA_FILE = "chroma.sqlite3"
+PANICS = "pyo3_runtime"
+"""The module of panics of Chroma's Rust code; they derive from `BaseException`."""
+BUSY_SECONDS = 10.0
+SMALL_BYTES = 32 * 1024 * 1024
+"""Up to this size Chroma's database is looked through at every start (about 5 ms for each megabyte)."""
+LARGE_TABLES = ("embedding_", "embeddings")
+"""How the names of those of Chroma's tables begin that grow with the vectors."""
+
+_CODE = re.compile(r"\(code: (\d+)\)")  # so Chroma repeats SQLite's
+
+
+def current_generation(root: Path) -> str | None:
+    """The live generation's name; None when no index was ever made here.
+
+    Raises:
+        DamagedStore: its folder or its database file is gone or truncated.
+    """
+    pointer = root / CURRENT
+    if not pointer.exists():
+        return None
+    name = pointer.read_text("utf-8", "replace").strip()
+    if not name.isalnum():
+        raise damaged_vectors(root, f"{CURRENT} names no generation")
+    check_folder(root, name)
+    return name
+
+
+def check_folder(root: Path, generation: str) -> None:
+    file = root / generation / CHROMA_FILE
+    if not file.exists() or file.stat().st_size == 0:
+        raise damaged_vectors(root, f"{file.relative_to(root)} is missing")
+    try:
+        check_header(file)  # Chroma's own store is SQLite too
+    except DamagedStore as error:
+        raise damaged_vectors(root, str(error).partition(": ")[2].partition(". ")[0]) from error
+
+
+def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> None:
+    """See that Chroma's own database is sound, and that each graph that was ever saved still is there.
+
+    Chroma ends in a panic where a page of it is not. In a large one only the tables of a few rows are looked through,
+    and those of the vectors if asked for. Opened for writing, what a killed process left is taken back first.
+
+    Without its list of ids Chroma takes a graph for one never saved, and fills it again from its log alone, which it
+    has shortened when it saved: up to a thousand vectors are found then, and the others no more.
+
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    file = root / generation / CHROMA_FILE
+    try:
+        address = f"{file.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as connection:
+            whole = thoroughly or file.stat().st_size <= SMALL_BYTES
+            for fault in _page_faults(connection, whole=whole):
+                raise damaged_vectors(root, f"{generation}/{CHROMA_FILE}: {fault}")
+            saved = connection.execute(
+                "SELECT id FROM segments JOIN max_seq_id ON segment_id = id WHERE scope = 'VECTOR'"
+            ).fetchall()
+    except sqlite3.DatabaseError as error:
+        raise vectors_error(root, error) from error
+    for (segment,) in saved:
+        if not (root / generation / segment / "index_metadata.pickle").exists():
+            raise damaged_vectors(root, f"a file of {generation}/{segment} is missing")
+
+
+def _page_faults(connection: sqlite3.Connection, *, whole: bool) -> Iterator[str]:
+    tables = [
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage")
+        if not name.startswith(LARGE_TABLES)
+    ]
+    for check in ["PRAGMA quick_check(1)"] if whole else [f'PRAGMA quick_check("{name}")' for name in tables]:
+        yield from (line for (line,) in connection.execute(check) if line != "ok")
+
+
+def blank_unsaved(root: Path, generation: str) -> None:
+    """Write zeros over the room that graphs never saved take up: it holds whatever stood in memory before.
+
+    Chroma lays out room for 100 vectors on the disk as it comes, and fills it when it saves the graph for the first
+    time (after 1,000); until then nobody reads it.
+    """
+    for level in (root / generation).glob("*/data_level0.bin"):
+        if not (level.parent / "index_metadata.pickle").exists():
+            with level.open("r+b") as file:
+                file.write(bytes(level.stat().st_size))
+
+
+def next_generation(root: Path) -> str:
+    """A name above all that are there, also those of unfinished rebuilds."""
+    numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
+    return f"g{max(numbers, default=0) + 1:06d}"
+
+
+def make_current(root: Path, generation: str) -> None:
+    """From the moment this returns, also after a crash, this is the live generation."""
+    write_atomically(root / CURRENT, generation)
+
+
+def remove_generations(root: Path, *, but: str | None) -> None:
+    """Delete the folders of earlier generations and of unfinished rebuilds."""
+    for folder in root.glob("g*"):
+        if folder.name != but and folder.is_dir():
+            shutil.rmtree(folder)
+
+
+def damaged_vectors(root: Path, reason: str) -> DamagedStore:
+    said = " ".join(reason.replace("*** in database main ***", "").split())
+    return DamagedStore(
+        f"The vector index in {root} is damaged: {said}. Rebuild it with: {reindex_command(root.parent)}"
+    )
+
+
+@contextmanager
+def errors_named(root: Path) -> Iterator[None]:
+    """Around whatever Chroma does: its errors become Argot's, also its panics, which are no `Exception`.
+
+    Raises:
+        DamagedStore, StoreUnavailable, OSError (the disk is full)
+    """
+    try:
+        yield
+    except (ArgotError, OSError):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__module__ != PANICS:
+            raise
+        raise vectors_error(root, error) from error
+
+
+def vectors_error(root: Path, error: BaseException) -> ArgotError | OSError:
+    """What an error of Chroma, or of the SQLite it uses, means: damage, or that the system does not let us."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(root))
+    told = sqlite3.DatabaseError(str(error))
+    found = _CODE.search(str(error))
+    told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
+    remedy = remedy_for(told)
+    if remedy is not None:
+        return StoreUnavailable(f"The vector index in {root} cannot be used: {error}. {remedy}, and try again.")
+    return damaged_vectors(root, str(error))

@@ -1,0 +1,132 @@
+"""From text to what the keyword index holds, and from a question to what it is asked.
+
+FTS5's tokenizer splits at every symbol and Porter's stemmer cuts endings, so `C++` would be `C` and `tCCS` would be
+`tcc`. Identifiers therefore go a second time, folded but whole, into a column of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+
+from argot.corpus.index.stop_words import STOP_WORDS
+
+MAX_QUERY_CHARS = 20_000
+MAX_QUERY_TOKENS = 128
+MAX_IDENTIFIER_CHARS = 128
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_WORD = re.compile(r"[^\W_]+")
+_CANDIDATE = re.compile(r"[^\s\"'`“”‘’,;!?()\[\]{}<>|=*…–—]+")
+_LEADING = "_.:-+@&$%\\~^•·"
+_TRAILING = "_.:-/@&$%\\~^•·"
+_SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g++, C#, F#, .NET
+
+
+def fold(text: str) -> str:
+    """One spelling for what looks the same: NFKC (full width, ligatures, combining marks), nothing invisible."""
+    if text.isascii():
+        return text.replace("\x00", " ")
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
+
+
+def words(text: str) -> list[str]:
+    """The words of folded text, as FTS5's unicode61 splits them (stemming and accents are its own affair)."""
+    return _WORD.findall(text)
+
+
+def identifiers(text: str) -> Iterator[str]:
+    """Names in the text that must be findable exactly, as written, in order and with repetitions."""
+    for match in _CANDIDATE.finditer(text):
+        if (name := _as_identifier(match[0])) is not None:
+            yield name
+
+
+def identifier_column(*texts: str) -> str:
+    """What the `identifiers` column holds for these texts."""
+    return " ".join(identifier_token(name) for text in texts for name in identifiers(fold(text)))
+
+
+def identifier_token(name: str) -> str:
+    """A word that FTS5 neither splits nor stems (it ends in a digit), the same for all capitalisations."""
+    return f"x{blake2b(name.casefold().encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}0"
+
+
+def match_expression(query: str, *, columns: str = "") -> str | None:
+    """An FTS5 expression for any text: its words without stop words or'ed, its identifiers exactly.
+
+    None when there is nothing to look for (empty, only emoji). Nothing of the text reaches FTS5 outside quotes, and
+    inside them there are only letters and digits.
+    """
+    text = fold(query[:MAX_QUERY_CHARS])
+    exact, plain = _split(text)
+    content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
+    scope = f"{{{columns}}} : " if columns else ""
+    terms = [f'identifiers : "{identifier_token(name)}"' for name in exact]
+    terms += [f'{scope}"{" ".join(parts)}"' for parts in map(words, exact) if len(parts) > 1]
+    terms += [f'{scope}"{word}"' for word in content]
+    return " OR ".join(list(dict.fromkeys(terms))[:MAX_QUERY_TOKENS]) or None
+
+
+def phrase_expression(phrase: str, *, columns: str) -> str | None:
+    """An FTS5 expression for exactly these words in this order (stemmed); names like `C++` exactly."""
+    text = fold(phrase[:MAX_QUERY_CHARS]).strip()
+    name = _as_identifier(text) if not re.search(r"\s", text) else None
+    if name is not None and _SYMBOL_NAME.fullmatch(name):
+        return f'identifiers : "{identifier_token(name)}"'
+    found = words(text)[:MAX_QUERY_TOKENS]
+    return f'{{{columns}}} : "{" ".join(found)}"' if found else None
+
+
+def _split(text: str) -> tuple[list[str], list[str]]:
+    """Identifiers, and the words to look for in running text: all those outside identifiers, and their longer parts."""
+    exact: list[str] = []
+    plain: list[str] = []
+    position = 0
+    for match in _CANDIDATE.finditer(text):
+        plain += words(text[position : match.start()])
+        position = match.end()
+        name = _as_identifier(match[0])
+        if name is None:
+            plain += words(match[0])
+        else:
+            exact.append(name)
+            plain += _loose_parts(name)
+    return _unique(exact), _unique(plain + words(text[position:]))
+
+
+def _as_identifier(candidate: str) -> str | None:
+    """The candidate without the punctuation around it, if only its exact form names the thing."""
+    name = candidate.rstrip(_TRAILING)
+    name = name if _SYMBOL_NAME.fullmatch(name) else name.lstrip(_LEADING)
+    if not 2 <= len(name) <= MAX_IDENTIFIER_CHARS or not _WORD.search(name):
+        return None
+    return name if _is_exact(name) else None
+
+
+def _is_exact(name: str) -> bool:
+    """Digits with letters or points (NX-4410B, L2P, 10.2.3), inner capitals or symbols (tCCS, ARGOT_HOME), C++."""
+    parts = words(name)
+    has_digit = any(character.isdigit() for character in name)
+    has_letter = any(character.isalpha() for character in name)
+    if has_digit:
+        return has_letter or len(parts) > 1
+    if len(parts) == 1 and parts[0] == name:
+        return any(character.isupper() for character in name[1:])
+    return _SYMBOL_NAME.fullmatch(name) is not None or any(symbol in name for symbol in "_/.:#+@\\")
+
+
+def _loose_parts(name: str) -> list[str]:
+    """Parts that say something by themselves. A name like `C++` has none: its `C` is another thing."""
+    if _SYMBOL_NAME.fullmatch(name):
+        return []
+    return [part for part in words(name) if len(part) > 1 and not part.isdigit()]
+
+
+def _unique(items: Iterable[str]) -> list[str]:
+    seen: dict[str, str] = {}
+    for item in items:
+        seen.setdefault(item.casefold(), item)
+    return list(seen.values())

@@ -1,0 +1,286 @@
+"""Adding derived texts and triples to documents that are in already, passage by passage, and taking them out again.
+
+A language model takes hours for what reading a folder takes minutes, so this can be stopped and killed at any time:
+what was made of a passage is kept in one transaction, after its vectors, in the order that `adding` explains. Which
+recipe made what is written down even where nothing came of it, so that going on makes nothing twice.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from argot.corpus.embedding.embedding_windows import Item, by_collection, embed_items, record_windows
+from argot.corpus.index import keyword
+from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.ingestion.document_changes import Parts
+from argot.corpus.store import outbox
+from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
+from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_writes import insert_derived, insert_triples
+from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
+
+DERIVABLE: tuple[DerivableKind, ...] = get_args(DerivableKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a kind of text is made by. `prompt` changes with the prompt's wording."""
+
+    kind: DerivableKind
+    prompt: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One recipe to be followed for one passage."""
+
+    document: str
+    passage: str
+    recipe: Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """All that came of one recipe for one passage. Nothing is a result too, and is not tried again."""
+
+    recipe: Recipe
+    passage: Passage
+    texts: Sequence[DerivedText] = ()
+    triples: Sequence[Triple] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What there is of one kind by one recipe in one document. `passages`: how many it was made of."""
+
+    document: str
+    recipe: Recipe
+    passages: int
+    texts: int
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def to_do(connection: sqlite3.Connection, document: str, recipes: Sequence[Recipe], *, renew: bool) -> list[Task]:
+    """What is still to be made of a document, in the order of its passages.
+
+    Args:
+        renew: also where another prompt or model made it; without, such texts stay as they are.
+    """
+    tasks = []
+    for recipe in recipes:
+        made = _passages_made(connection, document, recipe, any_recipe=not renew)
+        ids = connection.execute("SELECT id FROM passages WHERE document = ? ORDER BY ordinal", (document,))
+        tasks += [Task(document, id_, recipe) for (id_,) in ids if id_ not in made]
+    return tasks
+
+
+def stock(connection: sqlite3.Connection) -> list[Stock]:
+    """What all documents have, whoever may read them; triples that came with a document have an empty prompt."""
+    rows = connection.execute(
+        """SELECT document, kind, prompt, model, sum(passages), sum(texts) FROM (
+            SELECT document, kind, prompt, model, count(*) AS passages, 0 AS texts FROM derivations GROUP BY 1, 2, 3, 4
+            UNION ALL
+            SELECT document, kind, prompt, model, 0, count(*) FROM derived GROUP BY 1, 2, 3, 4
+            UNION ALL
+            SELECT document, 'triple', prompt, model, 0, count(*) FROM triples GROUP BY 1, 3, 4
+        ) GROUP BY 1, 2, 3, 4 ORDER BY 2, 3, 4, 1"""
+    )
+    return [Stock(document, Recipe(*recipe), passages, texts) for document, *recipe, passages, texts in rows]
+
+
+def previous_summary(connection: sqlite3.Connection, passage: Passage) -> str:
+    """The summary of the nearest passage before this one that has one (RAIDD 3, S); empty at a document's start."""
+    row = connection.execute(
+        """SELECT t.text FROM passages AS p JOIN derived_passages AS l ON l.passage = p.id
+        JOIN derived AS t ON t.id = l.derived
+        WHERE p.document = ? AND p.ordinal < ? AND t.kind = 'summary' ORDER BY p.ordinal DESC, t.n DESC LIMIT 1""",
+        (passage.document_id, passage.ordinal),
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _passages_made(connection: sqlite3.Connection, document: str, recipe: Recipe, *, any_recipe: bool) -> set[str]:
+    """Passages that this kind has been made of: now, or together with the document."""
+    made = connection.execute(
+        "SELECT passage, prompt, model FROM derivations WHERE document = :document AND kind = :kind "
+        "UNION SELECT l.passage, t.prompt, t.model FROM derived AS t JOIN derived_passages AS l ON l.derived = t.id "
+        "WHERE t.document = :document AND t.kind = :kind",
+        {"document": document, "kind": recipe.kind},
+    )
+    mine = (recipe.prompt, recipe.model)
+    return {passage for passage, *by in made if any_recipe or tuple(by) == mine}
+
+
+# -- changing, one thread at a time: `Corpus.changing` ----------------------------------------------------------------
+
+
+def keep(parts: Parts, made: Sequence[Made]) -> int:
+    """Store what was made, durably, in place of what other recipes made of the same passages; how many were kept.
+
+    A passage that is gone meanwhile, since its document was changed or removed, is passed over.
+    """
+    documents: dict[str, list[Made]] = {}
+    for one in made:
+        documents.setdefault(one.passage.document_id, []).append(one)
+    return sum(_keep(parts, document, of_document) for document, of_document in documents.items())
+
+
+def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
+    """Delete what was derived of a document of this kind; how many texts. What came with the document stays."""
+    database = parts.store.database
+    with database.writing() as connection:
+        gone = _made_of_kind(connection, kind, "document = ?", document)
+        vectors = _vectors_of_items(connection, parts.vectors, gone, _audience(connection, document))
+        _delete(connection, kind, gone)
+        connection.execute("DELETE FROM derivations WHERE document = ? AND kind = ?", (document, kind))
+        outbox.finish(connection, document, parts.vectors.generation, vectors)
+    return len(gone)
+
+
+def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
+    database, index = parts.store.database, parts.vectors
+    connection = database.connection()
+    fresh = _fresh(connection, made)
+    if not fresh:
+        return 0
+    audience = _audience(connection, document)
+    there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
+    embedded = embed_items(parts.embedder, index, _new_items(fresh, audience, there))
+    after = {name: list(vectors) for name, vectors in by_collection(embedded).items()}
+    if after:
+        with database.writing() as writer:
+            outbox.begin(writer, document, index.generation, after)
+    for name, vectors in by_collection(embedded).items():
+        index.upsert(name, vectors)
+    with database.writing() as writer:
+        replaced = _replace(writer, index, fresh, audience)
+        record_windows(writer, index.generation, embedded)
+        outbox.finish(writer, document, index.generation, replaced)
+    return len(fresh)
+
+
+def _fresh(connection: sqlite3.Connection, made: Iterable[Made]) -> list[Made]:
+    """Of passages that are there still, with the ids of `stamps`; none that is stored already."""
+    found: dict[tuple[str, str], Made] = {}
+    for one in made:
+        recipe, passage = one.recipe, one.passage
+        row = connection.execute(
+            """SELECT d.prompt, d.model FROM passages AS p
+            LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ? WHERE p.id = ? AND p.document = ?""",
+            (recipe.kind, passage.id, passage.document_id),
+        ).fetchone()
+        if row is not None and row != (recipe.prompt, recipe.model):
+            texts, triples = stamped_derived(one.texts, [passage]), stamped_triples(one.triples, [passage])
+            found[passage.id, recipe.kind] = Made(recipe, passage, texts, triples)
+    return list(found.values())
+
+
+def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind, set[str]]) -> Iterator[Item]:
+    for one in made:
+        document = one.passage.document_id
+        for text in one.texts:
+            if text.id not in there["derived"]:
+                yield Item("derived", text.id, text.text, document, audience)
+        for triple in one.triples:
+            if triple.id not in there["triple"]:
+                yield Item("triple", triple.id, triple.text, document, audience)
+
+
+def _replace(
+    connection: sqlite3.Connection, index: VectorIndex, made: Sequence[Made], audience: Audience
+) -> dict[str, list[str]]:
+    """Write the rows of what was made, and delete those it replaces; the vectors of the latter."""
+    replaced: dict[str, list[str]] = {}
+    for one in made:
+        kind, document, passage = one.recipe.kind, one.passage.document_id, one.passage.id
+        new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
+        gone = _made_of_kind(connection, kind, _OF_PASSAGE[_kind_of(kind)], passage) - new
+        for name, ids in _vectors_of_items(connection, index, gone, audience).items():
+            replaced.setdefault(name, []).extend(ids)
+        _delete(connection, kind, gone)
+        _insert(connection, one)
+        connection.execute(
+            "INSERT OR REPLACE INTO derivations (passage, kind, document, prompt, model) VALUES (?, ?, ?, ?, ?)",
+            (passage, kind, document, one.recipe.prompt, one.recipe.model),
+        )
+    return replaced
+
+
+def _insert(connection: sqlite3.Connection, made: Made) -> None:
+    """Rows that are there stay; a triple that came with the document remains the document's."""
+    document, recipe = made.passage.document_id, made.recipe
+    there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
+    texts = [text for text in made.texts if text.id not in there["derived"]]
+    triples = [triple for triple in made.triples if triple.id not in there["triple"]]
+    audience = int(connection.execute("SELECT audience FROM documents WHERE id = ?", (document,)).fetchone()[0])
+    insert_derived(connection, texts, document, audience)
+    insert_triples(connection, triples, document, audience, prompt=recipe.prompt, model=recipe.model)
+    keyword.insert_some(connection, keyword.DERIVED, [text.id for text in texts])
+    keyword.insert_some(connection, keyword.TRIPLES, [triple.id for triple in triples])
+    connection.execute(
+        "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
+        (recipe.prompt, recipe.model, json.dumps([triple.id for triple in made.triples])),
+    )
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+_TABLES: dict[VectorKind, str] = {"derived": "derived", "triple": "triples"}
+_INDEXES = {"derived": keyword.DERIVED, "triple": keyword.TRIPLES}
+_OF_PASSAGE = {
+    "derived": "id IN (SELECT derived FROM derived_passages WHERE passage = ?)",
+    "triple": "passage = ?",
+}
+
+
+def _kind_of(kind: DerivableKind) -> VectorKind:
+    return "triple" if kind == "triple" else "derived"
+
+
+def _made_of_kind(connection: sqlite3.Connection, kind: DerivableKind, where: str, value: str) -> set[str]:
+    """Ids of what recipes made of this kind, as `where` (our own words) narrows it."""
+    table, of_kind = _TABLES[_kind_of(kind)], "prompt != ''" if kind == "triple" else "kind = ?"
+    values = (value,) if kind == "triple" else (value, kind)
+    rows = connection.execute(f"SELECT id FROM {table} WHERE {where} AND {of_kind}", values)  # noqa: S608
+    return {row[0] for row in rows}
+
+
+def _all_ids(connection: sqlite3.Connection, table: str, document: str) -> set[str]:
+    return {row[0] for row in connection.execute(f"SELECT id FROM {table} WHERE document = ?", (document,))}  # noqa: S608
+
+
+def _audience(connection: sqlite3.Connection, document: str) -> Audience:
+    row = connection.execute(
+        "SELECT a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?", (document,)
+    ).fetchone()
+    return audience_of(row[0])
+
+
+def _vectors_of_items(
+    connection: sqlite3.Connection, index: VectorIndex, items: Iterable[str], audience: Audience
+) -> dict[str, list[str]]:
+    """The ids of all vectors of these items in this generation, by collection."""
+    rows = connection.execute(
+        "SELECT kind, item, windows FROM vectors WHERE generation = ? AND item IN (SELECT value FROM json_each(?))",
+        (index.generation, json.dumps(sorted(items))),
+    )
+    found: dict[str, list[str]] = {}
+    for kind, item, windows in rows:
+        ids = found.setdefault(index.collection_name(kind, audience), [])
+        ids += [vector_id(item, window) for window in range(windows)]
+    return found
+
+
+def _delete(connection: sqlite3.Connection, kind: DerivableKind, ids: Iterable[str]) -> None:
+    listed = json.dumps(sorted(ids))
+    table = _TABLES[_kind_of(kind)]
+    keyword.delete_some(connection, _INDEXES[_kind_of(kind)], json.loads(listed))
+    connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
+    connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608

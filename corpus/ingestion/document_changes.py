@@ -1,0 +1,97 @@
+"""Storing, relabelling and removing documents over SQLite, Chroma and the originals, so that a kill leaves no halves.
+
+All of it is called by one thread at a time (`Corpus.changing`). The order of steps is explained in `adding`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.corpus.embedding.embedding_windows import EmbeddedItem, by_collection, record_windows
+from argot.corpus.index.generations import damaged_vectors
+from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.store import outbox, row_writes
+from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.row_writes import NewRevision
+from argot.protocols import Embedder, Vectors
+from argot.types import Audience, Document
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a change is made to."""
+
+    store: CorpusStore
+    vectors: VectorIndex
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedRevision:
+    """A document ready to be written; `data` is the original."""
+
+    new: NewRevision
+    data: bytes
+    embedded: list[EmbeddedItem]
+
+    @property
+    def vector_ids(self) -> dict[str, list[str]]:
+        return {collection: list(vectors) for collection, vectors in by_collection(self.embedded).items()}
+
+
+def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None:
+    """Make these the live revisions of their documents, all together."""
+    if not revisions:
+        return
+    generation, database, index = parts.vectors.generation, parts.store.database, parts.vectors
+    before = {
+        one.new.document.id: outbox.vectors_of(database.connection(), index, one.new.document.id) for one in revisions
+    }
+    with database.writing() as connection:
+        for one in revisions:
+            document = one.new.document
+            writes = outbox.without(one.vector_ids, before[document.id])
+            outbox.begin(connection, document.id, generation, writes, document.content_hash)
+    for one in revisions:
+        parts.store.blobs.put(one.new.document.content_hash, one.data)
+    for collection, vectors in by_collection([item for one in revisions for item in one.embedded]).items():
+        index.upsert(collection, vectors)
+    with database.writing() as connection:
+        for one in revisions:
+            document = one.new.document
+            row_writes.put(connection, one.new)
+            record_windows(connection, generation, one.embedded)
+            replaced = outbox.without(before[document.id], one.vector_ids)
+            outbox.finish(connection, document.id, generation, replaced)
+
+
+def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence[str]) -> None:
+    """Change who may read a document, and its tags. Its vectors move to the collections of the new readers."""
+    database, index = parts.store.database, parts.vectors
+    before = outbox.vectors_of(database.connection(), index, document.id)
+    moves = {name: index.collection_name(outbox.kind_of_collection(name), audience) for name in before}
+    vectors = {moves[name]: _fetched(index, name, ids) for name, ids in before.items() if moves[name] != name}
+    with database.writing() as connection:
+        outbox.begin(connection, document.id, index.generation, {name: list(of) for name, of in vectors.items()})
+    for name, of_collection in vectors.items():
+        index.upsert(name, of_collection)
+    with database.writing() as connection:
+        row_writes.relabel(connection, document.id, audience, tags)
+        replaced = {name: ids for name, ids in before.items() if moves[name] != name}
+        outbox.finish(connection, document.id, index.generation, replaced)
+
+
+def remove(parts: Parts, document: Document) -> None:
+    """Delete a document and everything that was ever made of it."""
+    with parts.store.database.writing() as connection:
+        vectors = outbox.vectors_of(connection, parts.vectors, document.id)
+        outbox.discard(connection, document.id, parts.vectors.generation, vectors)
+        row_writes.remove(connection, document.id)
+
+
+def _fetched(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
+    found = index.get(collection, ids)
+    if missing := set(ids) - found.keys():
+        raise damaged_vectors(index.root, f"{len(missing)} vectors are missing, among them {min(missing)}")
+    return found

@@ -1,0 +1,327 @@
+"""Adding documents: read, cut, derive, embed, store. What is reported as added is durable.
+
+Small documents are stored in groups, embedded together and acknowledged together. Reading and embedding hold no lock;
+once a group is embedded, its turn to write is waited for. Then (crash rule):
+
+1. one transaction queues what will be written outside corpus.db (`argot.corpus.store.outbox`);
+2. originals and vectors are written, under ids that depend on content alone;
+3. one transaction writes all rows, makes the revisions live and takes the queue back;
+4. vectors of what was replaced are deleted.
+
+A kill before 3 leaves nothing (the next start empties the queue), a kill after 3 leaves everything.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, cast
+
+from argot.corpus.embedding.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
+from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
+from argot.corpus.ingestion.sources import Source
+from argot.corpus.readers.file_limits import Lane
+from argot.corpus.readers.reader_protocol import Cutting
+from argot.corpus.reading import Candidate, Reading, ReadRevision
+from argot.corpus.store.document_ids import content_hash
+from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
+from argot.corpus.store.row_writes import NewRevision
+from argot.errors import UnreadableDocument
+from argot.protocols import Deriver
+from argot.types import EVERYONE, Audience, Document, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
+
+EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
+
+GROUP_PASSAGES = 128
+GROUP_DOCUMENTS = 64
+GROUP_SECONDS = 2.0
+GROUP_BYTES = 32_000_000
+"""Of originals, which are kept in memory until they are written."""
+EMBEDDED_TOGETHER = 256
+"""Windows; then `progress` is told, at which whoever does not want the documents any more can stop."""
+
+Turn = Callable[[], AbstractContextManager[None]]
+"""Holds off all other changes of the knowledge base, of which this module knows only those of documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestEvent:
+    """What became of one source. `found` comes first and `done` last; `done` and `total` count sources.
+
+    `progress` says that a long document is still being embedded.
+    """
+
+    kind: EventKind
+    name: str
+    detail: str = ""
+    document: Document | None = None
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the store already has for a URI."""
+
+    document: Document
+    derived_by: str
+
+
+@dataclass(slots=True)
+class Group:
+    """Documents read and ready to be stored together."""
+
+    members: list[ReadRevision] = field(default_factory=list)
+    passages: int = 0
+    size: int = 0
+    since: float = 0.0
+
+    def add(self, read: ReadRevision) -> None:
+        self.since = self.since or time.monotonic()
+        self.members.append(read)
+        self.passages += len(read.new.passages)
+        self.size += len(read.candidate.data)
+
+    @property
+    def full(self) -> bool:
+        return bool(self.members) and (
+            self.passages >= GROUP_PASSAGES
+            or len(self.members) >= GROUP_DOCUMENTS
+            or self.size >= GROUP_BYTES
+            or time.monotonic() - self.since > GROUP_SECONDS
+        )
+
+    def concerns(self, candidate: Candidate) -> bool:
+        """Whether what becomes of the candidate depends on what is in here."""
+        return any(
+            candidate.source.uri == other.source.uri or candidate.content in (other.content, other.replaces)
+            for other in (member.candidate for member in self.members)
+        )
+
+
+class Adding:
+    """One call of `Corpus.add`."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        deriver: Deriver | None,
+        audience: Audience | None,
+        tags: Sequence[str] | None,
+        *,
+        lane: Lane = "documents",
+        turn: Turn = nullcontext,
+        by: Principal | None = None,
+    ) -> None:
+        self._corpus = corpus
+        self._deriver = deriver
+        self._audience = audience
+        self._by = by
+        self._tags = None if tags is None else tuple(sorted(set(tags)))
+        self._limits = corpus.limits_of(lane)
+        self._embedder = corpus.embedder_of(lane)
+        self._turn = turn
+        self._done = 0
+        self._total = 0
+
+    def run(self, sources: Iterable[Source]) -> Iterator[IngestEvent]:
+        listed = list(sources)
+        self._total = len(listed)
+        yield IngestEvent("found", "", f"{self._total} files", total=self._total)
+        counts: dict[str, int] = {}
+        for event in self._each(listed):
+            if event.kind == "progress":
+                yield replace(event, done=self._done, total=self._total)
+                continue
+            self._done += 1
+            counts[event.kind] = counts.get(event.kind, 0) + 1
+            yield replace(event, done=self._done, total=self._total)
+        summary = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing to do"
+        yield IngestEvent("done", "", summary, done=self._done, total=self._total)
+
+    def _each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
+        """One event a source. Copies of a document whose own turn is still to come wait until it has been."""
+        group = Group()
+        to_come = Counter(source.uri for source in sources)
+        waiting: list[Source] = []
+        settings = self._corpus.settings
+        cutting = Cutting(settings.passage_chars, settings.neighbour_chars)
+        with Reading(self._limits, cutting, self._embedder, self._deriver) as reading:
+            for source in chain(sources, _drained(waiting)):
+                to_come[source.uri] -= 1
+                try:
+                    candidate = self._load(source)
+                    if group.concerns(candidate):
+                        yield from self._store(group)
+                        group = Group()
+                    known = self._known(candidate)
+                    if known is None:
+                        group.add(reading.read(candidate))
+                    elif known.kind == "duplicate" and known.document and to_come[known.document.uri] > 0:
+                        waiting.append(source)  # that document may be about to change
+                    else:
+                        yield known
+                except UnreadableDocument as error:
+                    yield _refused(source, error)
+                if group.full:
+                    yield from self._store(group)
+                    group = Group()
+            yield from self._store(group)
+
+    # -- reading, without holding anybody up ------------------------------------------------------------------------
+
+    def _load(self, source: Source) -> Candidate:
+        if source.skip:
+            raise Skipped(source.name, source.skip)
+        if source.size:
+            self._limits.check_size(source.size, source.name)
+        try:
+            data = source.load()
+        except OSError as error:
+            raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
+        self._limits.check_size(len(data), source.name)  # it may have grown, or be another file by now
+        standing = self._standing(source.uri)
+        audience, tags = self._labels(standing)
+        replaces = standing.document.content_hash if standing else None
+        return Candidate(source, data, content_hash(data), replaces, audience, tags)
+
+    def _labels(self, standing: Standing | None) -> tuple[Audience, tuple[str, ...]]:
+        """Labels that are not given stay as they are: adding a folder again must not make its documents public."""
+        audience, tags = (standing.document.audience, standing.document.tags) if standing else (EVERYONE, ())
+        return (
+            audience if self._audience is None else self._audience,
+            tags if self._tags is None else self._tags,
+        )
+
+    def _known(self, candidate: Candidate, parts: Parts | None = None) -> IngestEvent | None:
+        """The event of a source that needs no reading, after doing what little it needs.
+
+        Without `parts` the turn to write is waited for where labels change; by then, they may be others already.
+        """
+        standing = self._standing(candidate.source.uri)
+        if standing is None:
+            return self._duplicate(candidate)
+        document = standing.document
+        if document.content_hash != candidate.content or self._lacks_derived(standing):
+            return None
+        audience, tags = self._labels(standing)
+        if (document.audience, document.tags) == (audience, tags):
+            return IngestEvent("unchanged", candidate.source.name, document=document)
+        if parts is None:
+            with self._writing() as writable:
+                return self._known(candidate, writable)
+        relabel(parts, document, audience, tags)
+        changed = replace(document, audience=audience, tags=tags)
+        return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
+
+    def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
+        """A document with the same bytes and readers; None too if who adds is none of them: they would learn of it."""
+        audience, _ = self._labels(None)
+        if self._by is not None and not self._by.may_read(audience):
+            return None
+        row = self._connection.execute(
+            f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
+            WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
+            (candidate.content, audience_text(audience)),
+        ).fetchone()
+        if row is None:
+            return None
+        twin = document_of(row)
+        return IngestEvent("duplicate", candidate.source.name, f"the same content as {twin.name} ({twin.uri})", twin)
+
+    def _lacks_derived(self, standing: Standing) -> bool:
+        return self._deriver is not None and standing.derived_by != self._deriver.name
+
+    # -- storing, one writer at a time ------------------------------------------------------------------------------
+
+    def _store(self, group: Group) -> Iterator[IngestEvent]:
+        if not group.members:
+            return
+        embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
+        for items in _slices([item for member in group.members for item in member.items]):
+            if any(embedded.values()):
+                yield IngestEvent("progress", group.members[-1].candidate.source.name)
+            for one in embed_windows(self._embedder, self._corpus.vectors, items):
+                embedded[one.item.document].append(one)
+        with self._writing() as parts:
+            events = self._written(parts, group, embedded)
+        yield from events
+
+    def _written(self, parts: Parts, group: Group, embedded: dict[str, list[EmbeddedItem]]) -> list[IngestEvent]:
+        overtaken = [self._known(member.candidate, parts) for member in group.members]  # by another writer, meanwhile
+        fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
+        kinds = ["updated" if self._standing(member.new.document.uri) else "added" for member in fresh]
+        ready = [self._labelled(parts, member, embedded[member.new.document.id]) for member in fresh]
+        store_revisions(parts, ready)
+        return [known for known in overtaken if known is not None] + [
+            IngestEvent(cast(EventKind, kind), member.candidate.source.name, self._detail(one.new), one.new.document)
+            for kind, member, one in zip(kinds, fresh, ready, strict=True)
+        ]
+
+    def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
+        """With the labels it has by now: somebody may have changed its readers while it was read and embedded."""
+        document = member.new.document
+        audience, tags = self._labels(self._standing(document.uri))
+        if audience != document.audience:
+            embedded = [for_readers(one, parts.vectors, audience) for one in embedded]
+        new = replace(member.new, document=replace(document, audience=audience, tags=tags))
+        return EmbeddedRevision(new, member.candidate.data, embedded)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Parts]:
+        with self._turn(), self._corpus.changing() as parts:
+            yield parts
+
+    def _detail(self, new: NewRevision) -> str:
+        detail = f"{len(new.passages)} passages"
+        if self._deriver is not None and not new.derived_by:
+            detail += "; without derived texts, because the language model did not answer: add it again later"
+        return detail
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self._corpus.store.database.connection()
+
+    def _standing(self, uri: str) -> Standing | None:
+        row = self._connection.execute(
+            f"SELECT r.derived_by, {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?",  # noqa: S608
+            (uri,),
+        ).fetchone()
+        return None if row is None else Standing(document_of(row[1:]), row[0])
+
+
+class Skipped(UnreadableDocument):
+    """Not to be read at all, and why."""
+
+
+def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
+    detail = error.reason + (f". {error.remedy}" if error.remedy else "")
+    return IngestEvent("skipped" if isinstance(error, Skipped) else "failed", source.name, detail)
+
+
+def _drained(waiting: list[Source]) -> Iterator[Source]:
+    """What is in the list once everything before has been read."""
+    while waiting:
+        yield waiting.pop(0)
+
+
+def _slices(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
+    """Items in order, so many together that they have about `EMBEDDED_TOGETHER` windows."""
+    some: list[WindowedItem] = []
+    windows = 0
+    for item in items:
+        some.append(item)
+        windows += len(item.windows)
+        if windows >= EMBEDDED_TOGETHER:
+            yield some
+            some, windows = [], 0
+    if some:
+        yield some

@@ -1,0 +1,143 @@
+"""Bytes to text, and the two formats that are text already: Markdown and plain text, kept word for word."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import PurePosixPath
+
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.errors import UnreadableDocument
+from argot.types import ParsedDocument
+
+_BOMS = (  # the longer ones first: a UTF-32 mark begins like a UTF-16 one
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MAGIC = {
+    b"%PDF-": "a PDF",
+    b"PK\x03\x04": "a zip archive or Office file",
+    b"\xd0\xcf\x11\xe0": "an old Office file",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+    b"GIF8": "an image",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x7fELF": "a program",
+}
+_CANDIDATES = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
+_SAMPLE_BYTES = 50_000
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
+_FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
+_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+
+
+def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Title: of the front matter, else the first heading, else the file name. Date: of the front matter.
+
+    The front matter speaks about the document and is no part of what is searched and quoted.
+    """
+    from argot.corpus.chunking.blocks import plain
+
+    front, markdown = _without_front_matter(decode(data, name))
+    heading = _first_heading(markdown)
+    title = front.get("title") or (plain(heading) if heading else "") or stem(name)
+    return ParsedDocument(title, markdown, "text/markdown", date=_date(front.get("date", "")))
+
+
+def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Plain text is read as Markdown: underlined headings, bullets and indented code mean the same there."""
+    markdown = decode(data, name)
+    underlined = re.match(r"\s*(\S[^\n]{0,150})\n(?:=|-){3,}[ \t]*(?:\n|\Z)", markdown)
+    return ParsedDocument(underlined[1].strip() if underlined else stem(name), markdown, "text/plain")
+
+
+def decode(data: bytes, name: str, declared: str | None = None) -> str:
+    """The text with plain line feeds, by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess.
+
+    Raises:
+        UnreadableDocument: it is no text.
+    """
+    for magic, what in _MAGIC.items():
+        if data.startswith(magic):
+            raise UnreadableDocument(name, f"binary, not text: this is {what}", "Give the file its right suffix.")
+    text = _decoded(data, declared)
+    head = text[:_SAMPLE_BYTES]
+    if "\x00" in text or len(_CONTROL.findall(head)) > len(head) // 50:
+        raise UnreadableDocument(name, "binary, not text", "Convert it to one of the formats Argot reads.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def stem(name: str) -> str:
+    """The file name without folders and suffix: the title of last resort."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    return PurePosixPath(last).stem or last or "untitled"
+
+
+def _decoded(data: bytes, declared: str | None) -> str:
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data.decode(encoding, "replace")
+    if (wide := _wide(data)) is not None:  # before UTF-8, in which plain English in UTF-16 is valid
+        return data.decode(wide, "replace")
+    for tried in filter(None, (declared, "utf-8")):
+        try:
+            return data.decode(tried)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return data.decode(_guess(data), "replace")
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-16 without a byte order mark shows as NUL in every second byte of Western text."""
+    sample = data[:_SAMPLE_BYTES]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    half = max(1, len(sample) // 2)
+    if odd > 0.4 * half and even < 0.05 * half:
+        return "utf-16-le"
+    if even > 0.4 * half and odd < 0.05 * half:
+        return "utf-16-be"
+    return None
+
+
+def _guess(data: bytes) -> str:
+    """East Asian and Cyrillic text has mostly bytes over 127; Western text has few, and is cp1252."""
+    sample = data[:_SAMPLE_BYTES]
+    high = sum(byte > 127 for byte in sample)
+    letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
+    if high <= letters:
+        return "cp1252"
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample, cp_isolation=_CANDIDATES).best()
+    return best.encoding if best else "cp1252"
+
+
+def _first_heading(markdown: str) -> str:
+    match = _HEADING.search(markdown[:20_000])
+    return (match[1] or match[2]).strip() if match else ""
+
+
+def _without_front_matter(markdown: str) -> tuple[dict[str, str], str]:
+    """The plain `name: value` pairs of a YAML front matter, and the text after it; nothing is run or resolved.
+
+    Two rules with text between them are no front matter: each line of it is a pair, an item, indented or a comment.
+    """
+    match = _FRONT_MATTER.match(markdown)
+    if match is None or not all(_YAML_LINE.match(line) for line in match[1].splitlines()):
+        return {}, markdown
+    pairs: dict[str, str] = {}
+    for line in match[1].splitlines():
+        key, colon, value = line.partition(":")
+        if colon and key.strip().isidentifier():
+            pairs.setdefault(key.strip().lower(), value.strip().strip("'\""))
+    return pairs, markdown[match.end() :]
+
+
+def _date(value: str) -> str | None:
+    match = _DATE.match(value)
+    return match[0] if match else None

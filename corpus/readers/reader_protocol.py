@@ -1,0 +1,115 @@
+"""What a reading process and its parent say to each other: two lengths, lines of JSON, bytes.
+
+The Markdown goes as bytes, and the passages so many to a line: JSON is parsed without letting other threads run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from argot.corpus.chunking.passages import Cut
+from argot.corpus.readers.file_limits import ReadLimits
+from argot.errors import UnreadableDocument
+from argot.types import Box, ParsedDocument
+
+_LENGTHS = struct.Struct(">QQ")
+_CUTS_A_LINE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class CutDocument:
+    """A file as Markdown, and where its passages are cut."""
+
+    title: str
+    markdown: str
+    media_type: str
+    cuts: tuple[Cut, ...]
+    date: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How long passages are, and the cuts of their neighbours, in characters."""
+
+    max_chars: int
+    neighbour_chars: int
+
+
+def send(descriptor: int, message: bytes, data: bytes = b"") -> None:
+    for part in (_LENGTHS.pack(len(message), len(data)), message, data):
+        view = memoryview(part)
+        while view:
+            view = view[os.write(descriptor, view[: 1 << 20]) :]
+
+
+def receive(read: Callable[[int], bytes], most: int | None = None) -> tuple[bytes, bytes]:
+    """`read(size)` gives exactly that many bytes or raises EOFError.
+
+    Raises:
+        OverflowError: more than `most` bytes are to come.
+    """
+    message, data = _LENGTHS.unpack(read(_LENGTHS.size))
+    if most is not None and message + data > most:
+        raise OverflowError(f"{message + data} bytes")
+    return read(message), read(data)
+
+
+def job(name: str, limits: ReadLimits, cutting: Cutting) -> bytes:
+    return json.dumps({"name": name, "limits": asdict(limits), "cutting": asdict(cutting)}).encode()
+
+
+def job_of(message: bytes) -> tuple[str, ReadLimits, Cutting]:
+    said = json.loads(message)
+    return said["name"], ReadLimits(**said["limits"]), Cutting(**said["cutting"])
+
+
+def answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
+    """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
+    head = {"title": parsed.title, "media_type": parsed.media_type, "date": parsed.date, "warnings": parsed.warnings}
+    lines = (_line(cuts[start : start + _CUTS_A_LINE]) for start in range(0, len(cuts), _CUTS_A_LINE))
+    return b"\n".join([json.dumps(head).encode(), *lines]), parsed.markdown.encode()
+
+
+def refusal(error: UnreadableDocument) -> bytes:
+    return json.dumps({"reason": error.reason, "remedy": error.remedy}).encode()
+
+
+def result(message: bytes, markdown: bytes, name: str) -> CutDocument:
+    """The document an answer holds.
+
+    Raises:
+        UnreadableDocument: the answer says so.
+    """
+    first, *lines = message.split(b"\n")
+    head = json.loads(first)
+    if "reason" in head:
+        raise UnreadableDocument(name, head["reason"], head["remedy"])
+    cuts = tuple(cut for line in lines for cut in _cuts(json.loads(line)))
+    return CutDocument(
+        head["title"], markdown.decode(), head["media_type"], cuts, head["date"], tuple(head["warnings"])
+    )
+
+
+def _line(cuts: list[Cut]) -> bytes:
+    headings = {pair: number for number, pair in enumerate(dict.fromkeys((cut.path, cut.columns) for cut in cuts))}
+    rows = [
+        [
+            *(cut.start, cut.end, headings[cut.path, cut.columns], cut.page, cut.page_kind, cut.before, cut.after),
+            [[box.page, box.x0, box.y0, box.x1, box.y1] for box in cut.boxes],
+        ]
+        for cut in cuts
+    ]
+    return json.dumps({"headings": list(headings), "cuts": rows}, ensure_ascii=False).encode()
+
+
+def _cuts(line: dict[str, Any]) -> Iterator[Cut]:
+    headings = [(tuple(path), columns) for path, columns in line["headings"]]
+    for start, end, heading, page, kind, before, after, boxes in line["cuts"]:
+        path, columns = headings[heading]
+        yield Cut(start, end, path, columns, page, kind, tuple(Box(*box) for box in boxes), before, after)

@@ -1,0 +1,83 @@
+"""The original bytes of every revision, stored once by their hash."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from argot.errors import DamagedStore
+from argot.files import NotAFile, read_file
+from argot.remedies import restore_command
+
+
+class Blobs:
+    """`<root>/ab/cdef...`: the first two digits of the hash are the folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, content_hash: str, data: bytes) -> None:
+        """Durable when it returns: a draft is written, flushed to the disk and renamed."""
+        path = self._path(content_hash)
+        if path.exists():
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as draft:
+            draft.write(data)
+            draft.flush()
+            os.fsync(draft.fileno())
+        Path(draft.name).replace(path)
+        sync_folder(path.parent)
+
+    def get(self, content_hash: str) -> bytes:
+        """
+        Raises:
+            DamagedStore: the file is gone, or something else lies in its place.
+        """
+        try:
+            return read_file(self._path(content_hash))
+        except (FileNotFoundError, NotAFile):
+            raise DamagedStore(
+                f"{self._path(content_hash)} is missing. Bring back a backup with: {restore_command(self.root.parent)}"
+            ) from None
+
+    def remove(self, content_hash: str) -> None:
+        path = self._path(content_hash)
+        path.unlink(missing_ok=True)
+        if path.parent.is_dir() and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+
+    def __contains__(self, content_hash: str) -> bool:
+        return self._path(content_hash).exists()
+
+    def __iter__(self) -> Iterator[str]:
+        for path in sorted(self.root.glob("??/[!.]*")):
+            yield path.parent.name + path.name
+
+    def remove_drafts(self) -> None:
+        """Drafts are left by a process that was killed while writing."""
+        for draft in self.root.glob("??/.*"):
+            draft.unlink(missing_ok=True)
+
+    def _path(self, content_hash: str) -> Path:
+        return self.root / content_hash[:2] / content_hash[2:]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in this folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False) as draft:
+        draft.write(text)
+        draft.flush()
+        os.fsync(draft.fileno())
+    Path(draft.name).replace(path)
+    sync_folder(path.parent)

@@ -1,0 +1,40 @@
+"""Ids of derived texts and triples, which depend on the passages, the words and who made them, and on nothing else.
+
+A deriver's own ids are not used, so that two derivers, or two copies of a document, cannot collide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from argot.corpus.store.document_ids import content_hash
+from argot.types import DerivedText, Passage, Triple
+
+
+def stamped_triples(triples: Sequence[Triple], passages: Sequence[Passage]) -> list[Triple]:
+    """Each distinct triple of these passages once."""
+    known = {passage.id for passage in passages}
+    stamped = [
+        replace(one, id=_id("t", one.passage_id, one.source, one.action, one.target))
+        for one in triples
+        if one.passage_id in known
+    ]
+    return list({one.id: one for one in stamped}.values())
+
+
+def stamped_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -> list[DerivedText]:
+    """Each distinct text that speaks for at least one of these passages once."""
+    known = {passage.id for passage in passages}
+    stamped = []
+    for text in texts:
+        spoken_for = tuple(id_ for id_ in dict.fromkeys(text.passage_ids) if id_ in known)
+        if spoken_for and text.text.strip():
+            id_ = _id("v", *spoken_for, text.kind, text.prompt, text.model, text.text)
+            stamped.append(replace(text, id=id_, passage_ids=spoken_for))
+    return list({one.id: one for one in stamped}.values())
+
+
+def _id(prefix: str, *parts: str) -> str:
+    joined = "".join(f"{len(part)}:{part}" for part in parts)
+    return prefix + content_hash(joined.encode("utf-8", "surrogatepass"))[:16]

@@ -1,0 +1,371 @@
+"""corpus.db: documents, revisions, passages, derived texts, triples and the keyword index.
+
+Every read is made for a principal and checked against the audience here, in SQLite, last: whatever an index said,
+an id that this person may not read, or that a newer revision replaced, is simply absent.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from argot.corpus.embedding.fifo_cache import Kept
+from argot.corpus.index import keyword
+from argot.corpus.index.vectors import VectorKind
+from argot.corpus.store.blobs import Blobs
+from argot.corpus.store.database import Database
+from argot.corpus.store.document_ids import content_hash
+from argot.corpus.store.row_mapping import (
+    DOCUMENT_COLUMNS,
+    DOCUMENT_TABLES,
+    PASSAGE_COLUMNS,
+    Revision,
+    audience_of,
+    document_of,
+    passage_of,
+)
+from argot.errors import InvalidInput, NotFound
+from argot.remedies import damaged_store, init_command
+from argot.types import Audience, DerivedText, Document, Passage, Principal, Triple, is_of_thread
+
+_FETCHED = 50
+"""Passages looked up at least, whatever the limit: one question is searched for with several limits."""
+
+Standing = tuple[int, tuple[int, ...] | None]
+"""The version of the documents, and the numbers of the audiences that somebody may read; None: all there are."""
+
+_TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
+
+
+class CorpusStore:
+    """Safe to use from several threads. Nothing here writes a document: that is `argot.corpus.corpus`."""
+
+    def __init__(self, database: Database, blobs: Blobs) -> None:
+        self.database = database
+        self.blobs = blobs
+        self._searches = Kept(100)
+        self._counts = Kept(20_000)
+        self._standings = Kept(1_000)
+
+    @classmethod
+    def open(cls, path: Path, *, read_only: bool = False) -> CorpusStore:
+        """Open corpus.db, making it if its folder holds no knowledge base yet.
+
+        Raises:
+            DamagedStore: it is missing from, or damaged in, a knowledge base that has one.
+            NotFound: read_only, and there is none.
+        """
+        exists = path.exists() and path.stat().st_size > 0
+        if not exists and (path.parent / "vectors" / "CURRENT").exists():
+            raise damaged_store(path, "the file is missing or empty")
+        if not exists and read_only:
+            raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return cls(Database(path, read_only=read_only), Blobs(path.parent / "blobs"))
+
+    def close(self) -> None:
+        self.database.close()
+
+    @property
+    def version(self) -> int:
+        """Grows with every change to documents: what was computed from them under another number is stale."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+        return int(row[0]) if row else 0
+
+    def standing(self, principal: Principal) -> Standing:
+        """What all that is worked out from the passages for this principal depends on.
+
+        It is the same for all who may read the same, and another one as soon as a document changes.
+        """
+        key = (self.version, principal.sees_all, principal.tokens)
+        found: Standing | None = self._standings.get(key)
+        if found is None:
+            with self._readable(principal) as (_, audiences):
+                found = self._state(audiences)
+            self._standings.put(key, found)
+        return found
+
+    # -- documents --------------------------------------------------------------------------------------------------
+
+    def documents(self, principal: Principal) -> list[Document]:
+        rows = self._connection.execute(f"SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} ORDER BY d.uri")  # noqa: S608
+        return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
+
+    def documents_of_conversation(self, principal: Principal) -> list[Document]:
+        """What was put into the conversation at hand, oldest first. Quick, however many documents there are."""
+        audiences = self._connection.execute("SELECT n, tokens FROM audiences").fetchall()
+        own = [n for n, tokens in audiences if is_of_thread(one := audience_of(tokens)) and principal.may_read(one)]
+        if not own:
+            return []
+        rows = self._connection.execute(  # by then a number may stand for others: each is checked once more
+            f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
+            WHERE d.audience IN (SELECT value FROM json_each(?)) ORDER BY r.added_at, d.uri""",  # noqa: S608
+            (json.dumps(own),),
+        )
+        return [document for document in map(document_of, rows) if principal.may_read(document.audience)]
+
+    def document(self, principal: Principal, id_or_name_or_uri: str) -> Document:
+        """The document of this id, URI, path or name.
+
+        Raises:
+            NotFound: there is none that this principal may read.
+            InvalidInput: several have this name; the message lists their URIs.
+        """
+        wanted = id_or_name_or_uri
+        documents = self.documents(principal)
+        for found in documents:
+            if wanted in {found.id, found.uri} or _is_path_of(wanted, found.uri):
+                return found
+        named = [document for document in documents if document.name == wanted]
+        if len(named) > 1:
+            uris = "\n".join(f"  {document.uri}" for document in named)
+            raise InvalidInput(f"{len(named)} documents are called '{wanted}'. Give the URI of one:\n{uris}")
+        if not named:
+            raise NotFound(f"There is no document '{wanted}'. See them all with: argot list")
+        return named[0]
+
+    def revision(self, principal: Principal, revision_id: str) -> Revision:
+        """A revision, live or superseded, of a document this principal may read."""
+        row = self._revision_row(
+            principal,
+            revision_id,
+            "r.id, r.document, r.content_hash, r.state, r.superseded_by, r.media_type, r.size, r.added_at",
+        )
+        return Revision(*row)
+
+    def markdown(self, principal: Principal, revision_id: str) -> str:
+        return str(self._revision_row(principal, revision_id, "r.markdown")[0])
+
+    def original(self, principal: Principal, revision_id: str) -> tuple[bytes, str]:
+        """The original bytes and their media type."""
+        hash_, media_type = self._revision_row(principal, revision_id, "r.content_hash, r.media_type")
+        return self.blobs.get(hash_), media_type
+
+    # -- passages and what was derived from them --------------------------------------------------------------------
+
+    def passages(self, principal: Principal, ids: Sequence[str]) -> dict[str, tuple[Passage, Document]]:
+        """Passages with their documents, in the order of the ids. Unreadable or superseded ids are simply absent."""
+        rows = self._connection.execute(
+            f"""SELECT {PASSAGE_COLUMNS}, {DOCUMENT_COLUMNS}
+            FROM {DOCUMENT_TABLES} JOIN passages AS p ON p.document = d.id AND p.revision = d.revision
+            WHERE p.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
+            (json.dumps(list(ids)),),
+        )
+        found: dict[str, tuple[Passage, Document]] = {}
+        documents: dict[str, Document] = {}
+        for row in rows:
+            document = documents.get(row[14]) or documents.setdefault(row[14], document_of(row[14:]))
+            if principal.may_read(document.audience):
+                found[row[0]] = (passage_of(row[:14]), document)
+        return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
+
+    def live(self, ids: Iterable[str]) -> set[str]:
+        """Those of these ids that are passages, whoever may read them."""
+        listed = json.dumps(list(ids))
+        rows = self._connection.execute(
+            "SELECT id FROM passages WHERE id IN (SELECT value FROM json_each(?))", (listed,)
+        )
+        return {id_ for (id_,) in rows}
+
+    def passages_of(self, principal: Principal, document_id: str) -> list[Passage]:
+        """All passages of the live revision, in order. Empty also where the document may not be read."""
+        rows = self._connection.execute(
+            f"""SELECT a.tokens, {PASSAGE_COLUMNS}
+            FROM {DOCUMENT_TABLES} JOIN passages AS p ON p.document = d.id AND p.revision = d.revision
+            WHERE d.id = ? ORDER BY p.ordinal""",  # noqa: S608
+            (document_id,),
+        )
+        return [passage_of(row[1:]) for row in rows if principal.may_read(audience_of(row[0]))]
+
+    def passages_tagged(self, principal: Principal, tags: Sequence[str]) -> list[str]:
+        """Ids of the passages of documents with one of these tags, and of those put into the conversation at hand."""
+        wanted = frozenset(tags)
+        documents = [
+            one.id for one in self.documents(principal) if not wanted.isdisjoint(one.tags) or is_of_thread(one.audience)
+        ]
+        sql = "SELECT id FROM passages WHERE document IN (SELECT value FROM json_each(?))"
+        return [id_ for (id_,) in self._connection.execute(sql, (json.dumps(documents),))]
+
+    def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
+        rows = self._connection.execute(
+            """SELECT a.tokens, t.id, t.kind, t.text, t.prompt, t.model,
+                (SELECT json_group_array(passage) FROM
+                    (SELECT passage FROM derived_passages WHERE derived = t.id ORDER BY ordinal))
+            FROM derived AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
+            WHERE t.id IN (SELECT value FROM json_each(?))""",
+            (json.dumps(list(ids)),),
+        )
+        found = {
+            id_: DerivedText(id_, kind, text, tuple(json.loads(passages)), prompt, model)
+            for tokens, id_, kind, text, prompt, model, passages in rows
+            if principal.may_read(audience_of(tokens))
+        }
+        return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
+
+    def questions_of(self, principal: Principal, passages: Sequence[str]) -> list[DerivedText]:
+        """The questions that were derived from these passages, in their order."""
+        rows = self._connection.execute(
+            """SELECT DISTINCT t.id, t.n FROM derived AS t JOIN derived_passages AS p ON p.derived = t.id
+            WHERE t.kind = 'question' AND p.passage IN (SELECT value FROM json_each(?)) ORDER BY t.n""",
+            (json.dumps(list(passages)),),
+        )
+        found = self.derived(principal, [id_ for id_, _ in rows]).values()
+        places = {passage: place for place, passage in enumerate(passages)}
+        return sorted(found, key=lambda one: min(places.get(passage, len(places)) for passage in one.passage_ids))
+
+    def triples(self, principal: Principal, ids: Sequence[str]) -> dict[str, Triple]:
+        rows = self._connection.execute(
+            """SELECT a.tokens, t.id, t.source, t.action, t.target, t.passage
+            FROM triples AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
+            WHERE t.id IN (SELECT value FROM json_each(?))""",
+            (json.dumps(list(ids)),),
+        )
+        found = {row[1]: Triple(*row[1:]) for row in rows if principal.may_read(audience_of(row[0]))}
+        return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
+
+    def readable(self, principal: Principal, kind: VectorKind, ids: Sequence[str]) -> set[str]:
+        """Those of the ids that stand for something live that this principal may read."""
+        rows = self._connection.execute(
+            f"""SELECT t.id, a.tokens
+            FROM {_TABLES[kind]} AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
+            WHERE t.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
+            (json.dumps(list(ids)),),
+        )
+        return {id_ for id_, tokens in rows if principal.may_read(audience_of(tokens))}
+
+    # -- keyword search and statistics ------------------------------------------------------------------------------
+
+    def keyword_search(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
+        """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
+        with self._readable(principal) as (connection, audiences):
+            key = (*self._state(audiences), query)
+            fetched, found = self._searches.get(key) or (0, [])
+            if fetched < limit:
+                fetched = max(limit, _FETCHED)
+                found = keyword.search(connection, keyword.PASSAGES, query, audiences, fetched)
+                self._searches.put(key, (fetched, found))
+            return found[:limit]
+
+    def keyword_search_derived(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
+        return self._search(keyword.DERIVED, principal, query, limit)
+
+    def keyword_search_triples(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
+        return self._search(keyword.TRIPLES, principal, query, limit)
+
+    def phrase_count(self, principal: Principal, phrase: str) -> int:
+        """How many passages hold these words in this order (stemmed), in headings or text."""
+        with self._readable(principal) as (connection, audiences):
+            key = (*self._state(audiences), phrase)
+            count: int | None = self._counts.get(key)
+            if count is None:
+                count = keyword.count_phrase(connection, phrase, audiences)
+                self._counts.put(key, count)
+            return count
+
+    def passages_with(self, principal: Principal, phrase: str, limit: int) -> list[str]:
+        """Ids of passages that hold the phrase, best by BM25 first."""
+        with self._readable(principal) as (connection, audiences):
+            return [id_ for id_, _ in keyword.with_phrase(connection, phrase, audiences, limit)]
+
+    def term_document_frequency(self, principal: Principal, word: str) -> int:
+        """How many passages hold the word (stemmed), as in the df of BM25."""
+        return self.phrase_count(principal, word)
+
+    def passage_count(self, principal: Principal) -> int:
+        with self._readable(principal) as (connection, audiences):
+            if audiences is None:
+                return int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
+            sql = "SELECT count(*) FROM passages WHERE audience IN (SELECT value FROM json_each(?))"
+            return int(connection.execute(sql, (json.dumps(audiences),)).fetchone()[0])
+
+    def audience_sets(self, principal: Principal) -> list[Audience]:
+        """The distinct audiences of documents this principal may read."""
+        rows = self._connection.execute("SELECT tokens FROM audiences ORDER BY tokens")
+        return [audience for audience in (audience_of(tokens) for (tokens,) in rows) if principal.may_read(audience)]
+
+    # -- checks -----------------------------------------------------------------------------------------------------
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with the database and the originals, one sentence each. Reads everything: not for start-up."""
+        try:
+            for (line,) in self._connection.execute("PRAGMA integrity_check(20)"):
+                if line != "ok":
+                    yield f"corpus.db: {line}"
+            hashes = [row[0] for row in self._connection.execute("SELECT DISTINCT content_hash FROM revisions")]
+        except sqlite3.DatabaseError as error:
+            yield f"corpus.db: {error}"
+            return
+        for hash_ in hashes:
+            if hash_ not in self.blobs:
+                yield f"The original {hash_} is missing from {self.blobs.root}"
+            elif content_hash(self.blobs.get(hash_)) != hash_:
+                yield f"The original {hash_} in {self.blobs.root} is not as it was put in"
+
+    # -- parts ------------------------------------------------------------------------------------------------------
+
+    def forget_deleted_words(self) -> None:
+        """Take words of removed documents out of the keyword indexes, if any were removed since the last time.
+
+        To be called while nobody else removes any. After a kill in between it is still due.
+        """
+        due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (keyword.WORDS_TO_FORGET,)).fetchone()
+        if due is None:
+            return
+        for index in keyword.INDEXES:
+            keyword.forget_deleted(self.database, index)
+        with self.database.writing() as connection:
+            connection.execute("DELETE FROM meta WHERE key = ?", (keyword.WORDS_TO_FORGET,))
+
+    def scrub(self) -> bool:
+        """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        return not self.database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self.database.connection()
+
+    @contextmanager
+    def _readable(self, principal: Principal) -> Iterator[tuple[sqlite3.Connection, list[int] | None]]:
+        """The numbers of the audiences this principal may read (None: all), and reads that see the same state.
+
+        Without the common state a number could come to mean another set of readers between two reads.
+        """
+        with self.database.reading() as connection:
+            rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
+            numbers = [n for n, tokens in rows if principal.may_read(audience_of(tokens))]
+            yield connection, None if len(numbers) == len(rows) else numbers
+
+    def _state(self, audiences: list[int] | None) -> Standing:
+        """What searches over passages depend on besides their words."""
+        return self.version, None if audiences is None else tuple(audiences)
+
+    def _search(
+        self, index: keyword.WordIndex, principal: Principal, query: str, limit: int
+    ) -> list[tuple[str, float]]:
+        with self._readable(principal) as (connection, audiences):
+            return keyword.search(connection, index, query, audiences, limit)
+
+    def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
+        row = self._connection.execute(
+            f"""SELECT a.tokens, {columns}
+            FROM revisions AS r JOIN documents AS d ON d.id = r.document JOIN audiences AS a ON a.n = d.audience
+            WHERE r.id = ?""",  # noqa: S608
+            (revision_id,),
+        ).fetchone()
+        if row is None or not principal.may_read(audience_of(row[0])):
+            raise NotFound(f"There is no revision '{revision_id}'.")
+        return tuple(row[1:])
+
+
+def _is_path_of(wanted: str, uri: str) -> bool:
+    """Whether the words given on a command line are the path of the file that was added under this URI."""
+    if not uri.startswith("file:") or "\x00" in wanted:
+        return False
+    try:
+        return Path(wanted).absolute().as_uri() == uri
+    except (ValueError, OSError):
+        return False

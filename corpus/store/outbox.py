@@ -1,0 +1,111 @@
+"""What must be undone or finished outside corpus.db: vectors to delete, originals that nobody needs.
+
+A row is queued before anything outside the database is touched, in a transaction of its own, and taken off in the
+transaction that makes the work count. So after `kill -9` the queue holds exactly what must go.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.store.blobs import Blobs
+from argot.corpus.store.database import Database
+from argot.corpus.store.row_mapping import audience_of
+
+VectorIds = Mapping[str, Sequence[str]]
+"""Vector ids by collection."""
+
+
+def begin(
+    connection: sqlite3.Connection, document: str, generation: str, new: VectorIds, content_hash: str | None = None
+) -> None:
+    """About to write these vectors and this original for a document."""
+    _queue(connection, document, generation, new, under_way=True)
+    if content_hash is not None:
+        connection.execute(
+            "INSERT OR IGNORE INTO ledger (document, content_hash) VALUES (?, ?)", (document, content_hash)
+        )
+
+
+def finish(connection: sqlite3.Connection, document: str, generation: str, replaced: VectorIds) -> None:
+    """What was written for the document counts from now on; the vectors it replaces are to go."""
+    connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way", (document,))
+    connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
+    _queue(connection, document, generation, replaced, under_way=False)
+
+
+def discard(connection: sqlite3.Connection, document: str, generation: str, vectors: VectorIds) -> None:
+    """The document is about to be removed: all its vectors and originals are to go."""
+    _queue(connection, document, generation, vectors, under_way=False)
+    connection.execute(
+        "INSERT OR IGNORE INTO ledger (document, content_hash) SELECT document, content_hash FROM revisions "
+        "WHERE document = ?",
+        (document,),
+    )
+
+
+def settle(database: Database, index: VectorIndex, blobs: Blobs) -> None:
+    """Do what is queued. Interrupted at any point, it can be done again."""
+    connection = database.connection()
+    vectors = connection.execute(
+        "SELECT collection, vector FROM vector_deletions WHERE generation = ? ORDER BY collection, vector",
+        (index.generation,),
+    ).fetchall()
+    hashes = [row[0] for row in connection.execute("SELECT DISTINCT content_hash FROM ledger")]
+    if not vectors and not hashes and connection.execute("SELECT 1 FROM vector_deletions").fetchone() is None:
+        return
+    for collection, ids in _by_collection(vectors).items():
+        index.delete(collection, ids)
+    for content_hash in hashes:
+        used = connection.execute("SELECT 1 FROM revisions WHERE content_hash = ?", (content_hash,)).fetchone()
+        if used is None:
+            blobs.remove(content_hash)
+    if hashes:
+        blobs.remove_drafts()
+    with database.writing() as writer:
+        writer.execute("DELETE FROM vector_deletions")
+        writer.execute("DELETE FROM ledger")
+
+
+def vectors_of(connection: sqlite3.Connection, index: VectorIndex, document: str) -> dict[str, list[str]]:
+    """The ids of all vectors that a stored document has in this generation, by collection."""
+    rows = connection.execute(
+        """SELECT v.kind, v.item, v.windows, a.tokens
+        FROM vectors AS v JOIN documents AS d ON d.id = v.document JOIN audiences AS a ON a.n = d.audience
+        WHERE v.document = ? AND v.generation = ?""",
+        (document, index.generation),
+    )
+    found: dict[str, list[str]] = {}
+    for kind, item, windows, tokens in rows:
+        ids = found.setdefault(index.collection_name(kind, audience_of(tokens)), [])
+        ids += [vector_id(item, window) for window in range(windows)]
+    return found
+
+
+def kind_of_collection(collection: str) -> VectorKind:
+    kind: VectorKind = collection.partition("-")[0]  # type: ignore[assignment]
+    return kind
+
+
+def without(ids: VectorIds, others: VectorIds) -> dict[str, list[str]]:
+    """The vectors of `ids` that are not among `others`."""
+    return {name: sorted(set(found) - set(others.get(name, ()))) for name, found in ids.items()}
+
+
+def _queue(
+    connection: sqlite3.Connection, document: str, generation: str, vectors: VectorIds, *, under_way: bool
+) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO vector_deletions (generation, collection, vector, document, under_way) "
+        "VALUES (?, ?, ?, ?, ?)",
+        [(generation, name, vector, document, under_way) for name, ids in vectors.items() for vector in ids],
+    )
+
+
+def _by_collection(rows: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for collection, vector in rows:
+        found.setdefault(collection, []).append(vector)
+    return found

@@ -1,0 +1,155 @@
+"""Between the rows of corpus.db and the types of argot.types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from argot.corpus.index.index_terms import fold, identifier_column
+from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
+
+DOCUMENT_COLUMNS = """
+    d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
+    d.passages, r.size"""
+DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
+
+PASSAGE_COLUMNS = """
+    p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
+    p.boxes, p.before, p.after"""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One state of a document's content. Superseded ones are kept to explain citations, and never answer."""
+
+    id: str
+    document_id: str
+    content_hash: str
+    state: str
+    superseded_by: str | None
+    media_type: str
+    size: int
+    added_at: str
+
+
+def audience_text(audience: Audience) -> str:
+    """One spelling per set of readers."""
+    return json.dumps(sorted(audience), ensure_ascii=False)
+
+
+@lru_cache(maxsize=1_000)
+def audience_of(text: str) -> Audience:
+    return frozenset(json.loads(text))
+
+
+@lru_cache(maxsize=2_000)
+def document_of(row: tuple[Any, ...]) -> Document:
+    """Remembered by the whole row, as `passage_of` is: one question reads the same few a dozen times."""
+    id_, uri, title, media_type, revision, content_hash, added_at, date, tags, tokens, passages, size = row
+    return Document(
+        id=id_,
+        uri=uri,
+        title=title,
+        media_type=media_type,
+        revision_id=revision,
+        content_hash=content_hash,
+        added_at=added_at,
+        date=date,
+        tags=tuple(json.loads(tags)),
+        audience=audience_of(tokens),
+        passages=passages,
+        size=size,
+    )
+
+
+@lru_cache(maxsize=4_000)
+def passage_of(row: tuple[Any, ...]) -> Passage:
+    id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes, before, after = row
+    return Passage(
+        id=id_,
+        document_id=document,
+        revision_id=revision,
+        ordinal=ordinal,
+        start=start,
+        end=end,
+        text=text,
+        header=header,
+        heading_path=tuple(json.loads(path)),
+        page=page,
+        page_kind=page_kind,
+        boxes=tuple(Box(*box) for box in json.loads(boxes)),
+        before=before,
+        after=after,
+    )
+
+
+def passage_row(passage: Passage, title: str, audience: int) -> dict[str, Any]:
+    return {
+        "id": passage.id,
+        "document": passage.document_id,
+        "revision": passage.revision_id,
+        "audience": audience,
+        "ordinal": passage.ordinal,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+        "header": passage.header,
+        "heading_path": json.dumps(passage.heading_path, ensure_ascii=False),
+        "page": passage.page,
+        "page_kind": passage.page_kind,
+        "boxes": json.dumps([[box.page, box.x0, box.y0, box.x1, box.y1] for box in passage.boxes]),
+        "before": passage.before,
+        "after": passage.after,
+        **passage_words(title, passage.heading_path, passage.text),
+    }
+
+
+def derived_row(derived: DerivedText, document: str, audience: int) -> dict[str, Any]:
+    return {
+        "id": derived.id,
+        "document": document,
+        "audience": audience,
+        "kind": derived.kind,
+        "text": derived.text,
+        "prompt": derived.prompt,
+        "model": derived.model,
+        **text_words(derived.text),
+    }
+
+
+def triple_row(triple: Triple, document: str, audience: int) -> dict[str, Any]:
+    return {
+        "id": triple.id,
+        "document": document,
+        "audience": audience,
+        "source": triple.source,
+        "action": triple.action,
+        "target": triple.target,
+        "passage": triple.passage_id,
+        "text": triple.text,
+        **text_words(triple.text),
+    }
+
+
+def passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
+    """The columns of a passage that are there for the keyword index alone."""
+    heading = " ".join(heading_path)
+    return {
+        "title": fold(title),
+        "heading": fold(heading),
+        "folded": _folded(text),
+        "identifiers": identifier_column(title, heading, text),
+    }
+
+
+def text_words(text: str) -> dict[str, Any]:
+    """The same for a derived text or a triple."""
+    return {"folded": _folded(text), "identifiers": identifier_column(text)}
+
+
+def _folded(text: str) -> str | None:
+    folded = fold(text)
+    return None if folded == text else folded

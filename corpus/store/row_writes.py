@@ -1,0 +1,163 @@
+"""What changes rows of corpus.db. Every function works inside its caller's transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from argot.corpus.index import keyword
+from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
+from argot.types import Audience, DerivedText, Document, Passage, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class NewRevision:
+    """A document as it is to be from now on. `derived_by` names what made its triples and derived texts."""
+
+    document: Document
+    markdown: str
+    passages: Sequence[Passage]
+    triples: Sequence[Triple] = ()
+    derived: Sequence[DerivedText] = ()
+    derived_by: str = ""
+
+
+def put(connection: sqlite3.Connection, new: NewRevision) -> None:
+    """Make this the live revision; the one before is superseded and no longer answers."""
+    document, tags = new.document, _tags(new.document.tags)
+    clear(connection, document.id)
+    audience = audience_number(connection, document.audience)
+    connection.execute(
+        "UPDATE revisions SET state = 'superseded', superseded_by = :new "
+        "WHERE document = :document AND state = 'live' AND id != :new",
+        {"document": document.id, "new": document.revision_id},
+    )
+    connection.execute(
+        """INSERT INTO documents (id, uri, title, date, tags, audience, revision, passages)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (title, date, tags, audience, revision, passages) =
+        (excluded.title, excluded.date, excluded.tags, excluded.audience, excluded.revision, excluded.passages)""",
+        (
+            document.id,
+            document.uri,
+            document.title,
+            document.date,
+            tags,
+            audience,
+            document.revision_id,
+            len(new.passages),
+        ),
+    )
+    _put_revision(connection, new)
+    _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
+    insert_derived(connection, new.derived, document.id, audience)
+    insert_triples(connection, new.triples, document.id, audience)
+    for index in keyword.INDEXES:
+        keyword.insert_rows(connection, index, document.id)
+    touch(connection)
+
+
+def insert_derived(connection: sqlite3.Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
+    """The rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
+    _insert(connection, "derived", (derived_row(text, document, audience) for text in texts))
+    _insert(connection, "derived_passages", _links(texts))
+
+
+def insert_triples(
+    connection: sqlite3.Connection,
+    triples: Sequence[Triple],
+    document: str,
+    audience: int,
+    *,
+    prompt: str = "",
+    model: str = "",
+) -> None:
+    """The same for triples. Without prompt and model they came with the document."""
+    made_by = {"prompt": prompt, "model": model}
+    _insert(connection, "triples", ({**triple_row(triple, document, audience), **made_by} for triple in triples))
+
+
+def clear(connection: sqlite3.Connection, document: str) -> None:
+    """Delete everything that searches could find of a document; its revisions stay."""
+    for index in keyword.INDEXES:
+        keyword.delete_rows(connection, index, document)
+    connection.execute("DELETE FROM vectors WHERE document = ?", (document,))
+    connection.execute("DELETE FROM triples WHERE document = ?", (document,))
+    connection.execute("DELETE FROM derived WHERE document = ?", (document,))
+    connection.execute("DELETE FROM passages WHERE document = ?", (document,))
+
+
+def remove(connection: sqlite3.Connection, document: str) -> None:
+    """Delete a document with all that was ever made of it."""
+    clear(connection, document)
+    connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (keyword.WORDS_TO_FORGET,))
+    touch(connection)
+
+
+def relabel(connection: sqlite3.Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
+    """Change who may read a document, and its tags, leaving its content."""
+    number = audience_number(connection, audience)
+    connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))
+    for table in ("passages", "derived", "triples"):
+        connection.execute(f"UPDATE {table} SET audience = ? WHERE document = ?", (number, document))  # noqa: S608
+    touch(connection)
+
+
+def audience_number(connection: sqlite3.Connection, audience: Audience) -> int:
+    text = audience_text(audience)
+    connection.execute("INSERT OR IGNORE INTO audiences (tokens) VALUES (?)", (text,))
+    return int(connection.execute("SELECT n FROM audiences WHERE tokens = ?", (text,)).fetchone()[0])
+
+
+def touch(connection: sqlite3.Connection) -> None:
+    """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
+    connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
+    connection.execute(
+        "INSERT INTO meta (key, value) VALUES ('version', '1') "
+        "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+    )
+
+
+def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
+    """Content that comes back after a change is the same revision, live again."""
+    document = new.document
+    connection.execute(
+        """INSERT INTO revisions
+        (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by)
+        VALUES (?, ?, ?, 'live', NULL, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (state, superseded_by, media_type, markdown, added_at, derived_by) =
+        ('live', NULL, excluded.media_type, excluded.markdown, excluded.added_at, excluded.derived_by)""",
+        (
+            document.revision_id,
+            document.id,
+            document.content_hash,
+            document.media_type,
+            new.markdown,
+            document.size,
+            document.added_at,
+            new.derived_by,
+        ),
+    )
+
+
+def _links(derived: Iterable[DerivedText]) -> Iterable[dict[str, Any]]:
+    for text in derived:
+        for ordinal, passage in enumerate(dict.fromkeys(text.passage_ids)):
+            yield {"derived": text.id, "passage": passage, "ordinal": ordinal}
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
+    coming = iter(rows)
+    if (first := next(coming, None)) is not None:
+        columns = ", ".join(first)
+        values = ", ".join(f":{column}" for column in first)
+        connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", chain([first], coming))  # noqa: S608
+
+
+def _tags(tags: Sequence[str]) -> str:
+    return json.dumps(sorted(set(tags)), ensure_ascii=False)

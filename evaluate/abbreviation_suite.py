@@ -1,0 +1,159 @@
+"""The suite `abbreviations`: are terms that nobody has defined found in a question, all of them and nothing else?
+
+Golden-Retriever 4.2 counts the questions of which every abbreviation was listed. A list may also hold too much, and a
+false term makes Argot ask back for nothing: so precision is measured beside it, and questions without any.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from argot.evaluate.abbreviation_questions import AbbreviationQuestion, draw_abbreviations, questions_of
+from argot.evaluate.failure_tolerance import Patience, batched
+from argot.evaluate.temporary_base import Identifier
+
+Progress = Callable[[str, int, int], None]
+AT_ONCE = 4
+"""Questions read at the same time; a model server works on several together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One question and what was found in it."""
+
+    question: AbbreviationQuestion
+    found: tuple[str, ...]
+    failed: bool = False
+
+    @property
+    def right(self) -> frozenset[str]:
+        return frozenset(self.question.expected) & frozenset(self.found)
+
+    @property
+    def all_found(self) -> bool:
+        return frozenset(self.question.expected) <= frozenset(self.found)
+
+    @property
+    def exact(self) -> bool:
+        return frozenset(self.question.expected) == frozenset(self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class AbbreviationRow:
+    """One set and size. Shares are None where there is nothing to divide by; `failed` counts unanswered calls."""
+
+    set: str
+    size: int | None
+    questions: int
+    all_found: float
+    recall: float | None
+    precision: float | None
+    exact: float
+    false_terms: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbbreviationsReport:
+    """Rows by side ("extractive", "model"), and the questions that were read wrongly. `model` is the model's name."""
+
+    seed: int
+    trials: int
+    abbreviations: Sequence[str]
+    sides: Mapping[str, Sequence[AbbreviationRow]]
+    wrong: Mapping[str, Sequence[Reading]]
+    model: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "seed": self.seed,
+            "trials": self.trials,
+            "model": self.model,
+            "abbreviations": list(self.abbreviations),
+            "sides": {side: [asdict(row) for row in rows] for side, rows in self.sides.items()},
+            "wrong": {side: [_as_json(reading) for reading in readings] for side, readings in self.wrong.items()},
+        }
+
+
+def _as_json(reading: Reading) -> dict[str, Any]:
+    question = reading.question
+    return {"set": question.set, "question": question.text, "expected": question.expected, "found": reading.found}
+
+
+async def evaluate_abbreviations(  # noqa: PLR0917
+    identifiers: Mapping[str, Identifier],
+    is_known: Callable[[str], bool],
+    seed: int,
+    trials: int,
+    each: int,
+    progress: Progress,
+) -> AbbreviationsReport:
+    """Every side reads the same questions.
+
+    Args:
+        identifiers: what lists a question's terms, by side.
+        is_known: whether the glossary knows an abbreviation; none of those is drawn.
+        seed: of the first trial; each later one counts on, so that two seeds `trials` apart share no draw.
+        each: questions a template, set and trial.
+    """
+    drawn: list[str] = []
+    questions: list[AbbreviationQuestion] = []
+    for trial in range(trials):
+        chance = random.Random(seed + trial)  # noqa: S311
+        abbreviations = draw_abbreviations(chance, is_known)
+        drawn += abbreviations
+        questions += questions_of(abbreviations, chance, is_known, each)
+    readings = {side: await _read(identify, questions, side, progress) for side, identify in identifiers.items()}
+    wrong = {side: [one for one in read if not one.exact] for side, read in readings.items()}
+    return AbbreviationsReport(seed, trials, drawn, {side: _rows(read) for side, read in readings.items()}, wrong)
+
+
+async def _read(
+    identify: Identifier, questions: Sequence[AbbreviationQuestion], side: str, progress: Progress
+) -> list[Reading]:
+    patience = Patience()
+
+    async def read(question: AbbreviationQuestion) -> Reading:
+        mentions = await patience.wait(identify(question.text))
+        found = tuple(mention.surface for mention in mentions or ())
+        return Reading(question, found, failed=mentions is None)
+
+    readings: list[Reading] = []
+    for batch in batched(questions, AT_ONCE):
+        readings += await asyncio.gather(*map(read, batch))
+        progress(side, len(readings), len(questions))
+    return readings
+
+
+def _rows(readings: Sequence[Reading]) -> list[AbbreviationRow]:
+    """For each set a row by number of abbreviations and, where there are several numbers, one over all."""
+    rows = []
+    for name in dict.fromkeys(reading.question.set for reading in readings):
+        own = [reading for reading in readings if reading.question.set == name]
+        sizes = sorted({len(reading.question.expected) for reading in own})
+        rows += [_row(name, size, (one for one in own if len(one.question.expected) == size)) for size in sizes]
+        if len(sizes) > 1:
+            rows.append(_row(name, None, own))
+    return rows
+
+
+def _row(name: str, size: int | None, readings: Iterable[Reading]) -> AbbreviationRow:
+    read = list(readings)
+    expected = sum(len(set(one.question.expected)) for one in read)
+    found = sum(len(set(one.found)) for one in read)
+    right = sum(len(one.right) for one in read)
+    return AbbreviationRow(
+        set=name,
+        size=size,
+        questions=len(read),
+        all_found=sum(one.all_found for one in read) / len(read),
+        recall=right / expected if expected else None,
+        precision=right / found if found and expected else None,
+        exact=sum(one.exact for one in read) / len(read),
+        false_terms=found - right,
+        failed=sum(one.failed for one in read),
+    )

@@ -1,0 +1,211 @@
+"""Choosing the senses of acronyms in running text, measured as in the SDU shared tasks on disambiguation.
+
+What is measured uses the dictionary, the sentences themselves and any further unlabelled text; labels are only for
+measuring. Beside it, in the same run: the nearest expansion by the embedder, each kind of evidence alone, and
+everything but that kind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from argot.evaluate.disambiguation_data import Dictionary, Sentence
+from argot.evaluate.disambiguation_matching import Matched, matched
+from argot.evaluate.disambiguation_measures import Guess, Measures, measures_of
+from argot.evaluate.sense_neighbours import (
+    ALONE,
+    NEIGHBOURS,
+    TOGETHER,
+    Chosen,
+    Group,
+    choose_together,
+    groups_of,
+    ranked,
+)
+from argot.protocols import Embedder, Vectors
+from argot.tools.senses.unlabelled_texts import Texts, Usage
+
+HALVES = ("choosing", "reporting")
+EVERYTHING = "everything"
+NEAREST = "nearest expansion by embedder"
+EACH_FOR_ITSELF = "each sentence for itself"
+_BATCH = 64
+_MOST_RESTS = 2_000  # sentences; with more the evidence of the rest weighs too little to be worth the embedding
+_GROUPS_STEP = 50
+
+Progress = Callable[[str, int, int], None]
+Guesses = list[Guess]
+"""One a labelled sentence, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisambiguateReport:
+    """Every way of choosing over the whole file and its halves; what each kind of evidence is good for.
+
+    `unmatched` counts what no choice can get right, by reason, and what none can get wrong.
+    """
+
+    name: str
+    embedder: str
+    texts: int
+    unmatched: Mapping[str, int]
+    parts: Mapping[str, Mapping[str, Measures]]
+    alone: Mapping[str, Measures]
+    without: Mapping[str, Measures]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "suite": "disambiguate",
+            "data": self.name,
+            "embedder": self.embedder,
+            "unlabelled_sentences_beside": self.texts,
+            **self.unmatched,
+            "parts": {
+                part: {way: measures.as_json() for way, measures in ways.items()} for part, ways in self.parts.items()
+            },
+            "evidence_alone": {kind: measures.as_json() for kind, measures in self.alone.items()},
+            "all_evidence_but": {kind: measures.as_json() for kind, measures in self.without.items()},
+        }
+
+
+def evaluate_disambiguate(  # noqa: PLR0917
+    name: str,
+    data: Sequence[Sentence],
+    dictionary: Dictionary,
+    beside: Sequence[str],
+    embedder: Embedder,
+    progress: Progress,
+) -> DisambiguateReport:
+    """Choose for every labelled sentence, in every way. Those without a label are text, as are those of `beside`."""
+    pairs = matched(data, dictionary)
+    dictionary, data = pairs.dictionary, [one for one in pairs.sentences if one.expansion is not None]
+    beside = [*(one.text for one in pairs.sentences if one.expansion is None), *beside]
+    texts = read_texts(data, dictionary, beside, embedder, progress)
+    groups = list(_read_groups(texts, dictionary, progress))
+    gold = [one.expansion or "" for one in data]
+    halves = {half: [n for n, one in enumerate(data) if half_of(one.id) == half] for half in HALVES}
+    everything = _guesses(groups, len(data), choose_together)
+    ways = {
+        NEAREST: _nearest(texts, groups, len(data)),
+        EACH_FOR_ITSELF: _guesses(groups, len(data), lambda group: choose_together(group, together={})),
+        EVERYTHING: everything,
+    }
+    parts = {"all": list(range(len(data))), **{half: rows for half, rows in halves.items() if rows}}
+    return DisambiguateReport(
+        name,
+        embedder.fingerprint,
+        len(beside),
+        _unmatched(pairs),
+        {part: {way: _over(rows, gold, guesses) for way, guesses in ways.items()} for part, rows in parts.items()},
+        {kind: measures_of(gold, guesses) for kind, guesses in _each_alone(groups, len(data))},
+        {kind: measures_of(gold, guesses) for kind, guesses in _all_but_each(groups, len(data))},
+    )
+
+
+def _unmatched(pairs: Matched) -> dict[str, int]:
+    return {
+        "acronym_not_in_dictionary": pairs.unknown_acronyms,
+        "label_not_in_dictionary": pairs.unknown_labels,
+        "one_sense_only": pairs.one_sense,
+    }
+
+
+def read_texts(
+    data: Sequence[Sentence], dictionary: Dictionary, beside: Sequence[str], embedder: Embedder, progress: Progress
+) -> Texts:
+    """The sentences of `data` first, then those beside that are none of them; each is embedded once."""
+    known = {one.text.casefold() for one in data}
+    usages = [Usage(one.before, one.acronym, one.after) for one in data]
+    for sentence in dict.fromkeys(beside):
+        if sentence.casefold() not in known:
+            usages.extend(usages_in(sentence, dictionary))
+    expansions = sorted({expansion for found in dictionary.values() for expansion in found})
+    texts = [usage.text for usage in usages]
+    rests = [usage.rest for usage in usages] if len(usages) <= _MOST_RESTS else []
+    vectors = embed([*texts, *expansions, *rests], embedder, progress)
+    ends = len(texts), len(texts) + len(expansions)
+    return Texts(
+        usages, expansions, vectors[: ends[0]], vectors[ends[0] : ends[1]], vectors[ends[1] :] if rests else None
+    )
+
+
+def usages_in(sentence: str, dictionary: Dictionary) -> Iterator[Usage]:
+    """The sentence at its first word that is an acronym of the dictionary; without one it is evidence all the same."""
+    tokens = sentence.split()
+    place = next((n for n, token in enumerate(tokens) if token in dictionary), None)
+    if place is None:
+        yield Usage(sentence, "", "")
+    else:
+        yield Usage(" ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]))
+
+
+def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vectors:
+    """One row a text, of length 1; equal texts once, those of like length together."""
+    distinct = sorted(dict.fromkeys(texts), key=len)
+    rows: dict[str, Any] = {}
+    for start in range(0, len(distinct), _BATCH):
+        batch = distinct[start : start + _BATCH]
+        rows.update(zip(batch, embedder.embed_queries(batch), strict=True))
+        progress("embedding sentences", start + len(batch), len(distinct))
+    return np.array([rows[text] for text in texts], dtype=np.float32)
+
+
+def half_of(identifier: str) -> str:
+    """Weights are chosen on the one half and reported on the other; a hash of the id decides."""
+    return HALVES[hashlib.blake2b(identifier.encode(), digest_size=1).digest()[0] % 2]
+
+
+def _read_groups(texts: Texts, dictionary: Dictionary, progress: Progress) -> Iterator[Group]:
+    present = len({usage.acronym for usage in texts.usages if dictionary.get(usage.acronym)})
+    for done, group in enumerate(groups_of(texts, dictionary), 1):
+        yield group
+        if done % _GROUPS_STEP == 0 or done >= present:
+            progress("reading acronyms", min(done, present), present)
+
+
+def _guesses(groups: Sequence[Group], count: int, choose: Callable[[Group], Any]) -> Guesses:
+    """The first of each ranking; nothing for acronyms that the dictionary lacks."""
+    found = [Guess("", 0.0, 0.0)] * count
+    for group in groups:
+        for row, chosen in ranked(group, choose(group)):
+            if row < count:
+                found[row] = _guess(chosen)
+    return found
+
+
+def _guess(chosen: Chosen) -> Guess:
+    expansion, chance = chosen.ranked[0]
+    return Guess(expansion, chance, chosen.margin)
+
+
+def _nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses:
+    """The expansion whose vector is nearest the sentence's; its cosine stands for a probability."""
+
+    def cosines(group: Group) -> Any:
+        numbers = [texts.number[expansion] for expansion in group.expansions]
+        return texts.vectors[list(group.rows)] @ texts.meanings[numbers].T
+
+    guesses = _guesses(groups, count, cosines)
+    return [Guess(one.expansion, min(max(one.chance, 0.0), 1.0), one.margin) for one in guesses]
+
+
+def _each_alone(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
+    for kind, weight in ALONE.items():
+        yield kind, _guesses(groups, count, lambda group, w={kind: weight}: choose_together(group, w, {}))  # type: ignore[misc]
+
+
+def _all_but_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
+    """Without one kind, the weights of the others as they are."""
+    for kind in dict.fromkeys([*ALONE, *NEIGHBOURS]):
+        alone = {name: weight for name, weight in ALONE.items() if name != kind}
+        together = {name: weight for name, weight in TOGETHER.items() if name != kind}
+        yield kind, _guesses(groups, count, lambda group, a=alone, t=together: choose_together(group, a, t))  # type: ignore[misc]
+
+
+def _over(rows: Sequence[int], gold: Sequence[str], guesses: Guesses) -> Measures:
+    return measures_of([gold[n] for n in rows], [guesses[n] for n in rows])

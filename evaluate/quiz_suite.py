@@ -1,0 +1,216 @@
+"""The suite `quiz`: multiple-choice questions answered by a model alone, by plain RAG and by Argot.
+
+Golden-Retriever 4.1: quizzes of six domains, each taken five times, the mean by domain. Without a model the options
+are scored against the passages found (`tools/answering/multiple_choice.py`), and there is no model to be asked alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from argot.evaluate.failure_tolerance import Patience, batched
+from argot.evaluate.quiz_data import QuizQuestion
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.profile import Profile, profile_named
+from argot.prompts.loader import fenced
+from argot.tools.answering.multiple_choice import choose_option
+
+if TYPE_CHECKING:
+    from argot.tools.llm.server import ModelServer
+
+Progress = Callable[[str, int, int], None]
+ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"
+AT_ONCE = 4
+"""Questions worked on at the same time; a model server works on several together."""
+
+_LETTERS = "ABCDEFGHIJ"
+_SAY_NOTHING = frozenset({"true", "false", "yes", "no"})
+_NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "generate_answer": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a way of asking has found for one question. `augmented` is the question with its jargon explained."""
+
+    augmented: str
+    passages: Sequence[str]
+    fenced_passages: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The share of right answers over the trials: mean and standard deviation.
+
+    `unanswered` counts questions, over all trials, for which no option was chosen; they are not right.
+    """
+
+    mean: float
+    deviation: float
+    trials: tuple[float, ...]
+    unanswered: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuizReport:
+    """`scores[way][context]`; the context "all" is over all questions. `chance`: by guessing."""
+
+    seed: int
+    trials: int
+    reader: str
+    questions: dict[str, int]
+    chance: dict[str, float]
+    scores: dict[str, dict[str, Score]]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+Choose = Callable[[QuizQuestion, Sequence[str]], Awaitable[int | None]]
+"""A question and its options in the order of a trial -> the index of the one chosen among these."""
+
+
+async def evaluate_quiz(  # noqa: PLR0917
+    base: TemporaryBase,
+    questions: Sequence[QuizQuestion],
+    server: ModelServer | None,
+    seed: int,
+    trials: int,
+    progress: Progress,
+) -> QuizReport:
+    """Every question in every trial, with every way of answering there is.
+
+    Passages are found once a question; what differs between trials is the order of the options, drawn from the seed.
+    """
+    ways: dict[str, Choose] = {} if server is None else {ALONE: _by_heart(server)}
+    for name, profile in ((PLAIN, profile_named("plain_rag")), (ARGOT, Profile())):
+        found = await _found(base, questions, profile, server, name, progress)
+        ways[name] = _from_passages(found, server)
+    scores = {way: await _scores(choose, questions, seed, trials, way, progress) for way, choose in ways.items()}
+    counts = {context: len(own) for context, own in _by_context(questions).items()}
+    chance = {
+        context: fmean(1 / len(question.options) for question in own) for context, own in _by_context(questions).items()
+    }
+    return QuizReport(seed, trials, _name(server), counts, chance, scores)
+
+
+def _name(server: ModelServer | None) -> str:
+    if server is None:
+        return "no model; options scored against the passages"
+    return server.known.model if server.known else server.settings.model
+
+
+def _by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestion]]:
+    contexts = dict.fromkeys(question.context for question in questions)
+    own = {context: [one for one in questions if one.context == context] for context in contexts}
+    return {**({} if len(own) == 1 else own), "all": list(questions)}
+
+
+# -- passages ---------------------------------------------------------------------------------------------------------
+
+
+async def _found(  # noqa: PLR0917
+    base: TemporaryBase,
+    questions: Sequence[QuizQuestion],
+    profile: Profile,
+    server: ModelServer | None,
+    way: str,
+    progress: Progress,
+) -> dict[QuizQuestion, Found]:
+    """What is found for each question, read with its options (4.1.2). Nobody is there to be asked back."""
+    ask = base.asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
+
+    async def look(question: QuizQuestion) -> Found:
+        asked = _with_options(question)
+        result = await ask(asked)
+        pieces = [
+            fenced("passage", passage.text, n=n, source=passage.heading or passage.document)
+            for n, passage in enumerate(result.passages[: profile.passages_for_answer], start=1)
+        ]
+        augmented = question.question + result.augmented_question.removeprefix(asked)
+        return Found(augmented, [passage.text for passage in result.passages], pieces)
+
+    found: dict[QuizQuestion, Found] = {}
+    for batch in batched(questions, AT_ONCE):
+        found.update(zip(batch, await asyncio.gather(*map(look, batch)), strict=True))
+        progress(f"{way}: passages", len(found), len(questions))
+    return found
+
+
+def _with_options(question: QuizQuestion) -> str:
+    """The question and its options in one line; options that say nothing (yes, false) left out."""
+    telling = [option for option in question.options if option.strip(" .").casefold() not in _SAY_NOTHING]
+    return f"{question.question} {'; '.join(telling)}" if telling else question.question
+
+
+# -- choosing ---------------------------------------------------------------------------------------------------------
+
+
+def _by_heart(server: ModelServer) -> Choose:
+    async def choose(question: QuizQuestion, options: Sequence[str]) -> int | None:
+        letters = list(_LETTERS[: len(options)])
+        said = await server.session([]).json(
+            "quiz_closed_book",
+            choices={"options": letters},
+            question=question.question,
+            options=_lettered(options),
+        )
+        return letters.index(said["option"])
+
+    return choose
+
+
+def _from_passages(found: dict[QuizQuestion, Found], server: ModelServer | None) -> Choose:
+    if server is None:
+        return lambda question, options: asyncio.to_thread(
+            choose_option, found[question].augmented, options, found[question].passages
+        )
+
+    async def choose(question: QuizQuestion, options: Sequence[str]) -> int | None:
+        model, own = server.session([]), found[question]
+        letters = list(_LETTERS[: len(options)])
+        inputs = {
+            "question": question.question,
+            "options": _lettered(options),
+            "definitions": own.augmented.removeprefix(question.question).strip(),
+        }
+        pieces = own.fenced_passages
+        passages = await model.fit("quiz_option", "passages", pieces, **inputs) if pieces else ""
+        said = await model.json("quiz_option", choices={"options": letters}, passages=passages, **inputs)
+        return letters.index(said["option"])
+
+    return choose
+
+
+def _lettered(options: Sequence[str]) -> str:
+    return "\n".join(f"{letter}. {option}" for letter, option in zip(_LETTERS, options, strict=False))
+
+
+async def _scores(  # noqa: PLR0917
+    choose: Choose, questions: Sequence[QuizQuestion], seed: int, trials: int, way: str, progress: Progress
+) -> dict[str, Score]:
+    patience = Patience()
+    chosen: list[dict[QuizQuestion, str | None]] = []
+
+    async def answer(question: QuizQuestion, trial: int) -> str | None:
+        options = random.Random(f"{seed + trial} {question.question}").sample(question.options, len(question.options))  # noqa: S311
+        place = await patience.wait(choose(question, options))
+        return None if place is None else options[place]
+
+    for trial in range(trials):
+        chosen.append({})
+        for batch in batched(questions, AT_ONCE):
+            answers = await asyncio.gather(*(answer(question, trial) for question in batch))
+            chosen[-1].update(zip(batch, answers, strict=True))
+            progress(way, trial * len(questions) + len(chosen[-1]), trials * len(questions))
+    return {context: _score(own, chosen) for context, own in _by_context(questions).items()}
+
+
+def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:
+    shares = tuple(fmean(trial[one] == one.options[one.correct] for one in own) for trial in chosen)
+    unanswered = sum(trial[one] is None for trial in chosen for one in own)
+    return Score(fmean(shares), stdev(shares) if len(shares) > 1 else 0.0, shares, unanswered)

@@ -1,0 +1,151 @@
+"""The suite `retrieval`: how well documents are found, and how much of what jargon costs the glossary wins back.
+
+One configuration for every set. With a glossary the questions are asked as they stand, senses chosen by Argot alone
+(nobody is there to ask back). Where the set holds its untouched questions too, they give the ceiling, and the
+abbreviated ones asked without the glossary give the floor.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from argot.corpus.corpus import Source
+from argot.evaluate.beir import BeirSet
+from argot.evaluate.measures import MEASURES, Measured, bootstrap_interval, measure, share_of_gap_closed
+from argot.evaluate.temporary_base import Asker, TemporaryBase
+from argot.jargon_db.formats.csv_format import read_senses
+from argot.profile import Profile
+from argot.results import AskResult
+
+URI_PREFIX = "beir:"
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SenseReport:
+    """Of the questions whose true sense is known: how often the term was understood as that sense."""
+
+    questions: int
+    right: int
+    wrong: list[dict[str, str]]
+
+    @property
+    def share(self) -> float:
+        return self.right / self.questions if self.questions else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """Means by way of asking; `ways` keeps its order: what is measured first, what it is compared with after it."""
+
+    name: str
+    documents: int
+    questions: int
+    ways: dict[str, Measured] = field(default_factory=dict)
+    senses: SenseReport | None = None
+
+    def gap_closed(self, name: str) -> float | None:
+        """The share of the distance between floor and ceiling that the glossary closes in one measure."""
+        if not {"floor", "glossary", "ceiling"} <= self.ways.keys():
+            return None
+        floor, reached, ceiling = (self.ways[way].mean[name] for way in ("floor", "glossary", "ceiling"))
+        return share_of_gap_closed(floor, reached, ceiling)
+
+    def as_json(self) -> dict[str, Any]:
+        report: dict[str, Any] = {"set": self.name, "documents": self.documents, "questions": self.questions}
+        report["ways"] = {
+            way: {name: _with_interval(measured, name) for name in MEASURES} for way, measured in self.ways.items()
+        }
+        if self.gap_closed("ndcg@10") is not None:
+            report["gap_closed"] = {name: self.gap_closed(name) for name in MEASURES}
+        if self.senses is not None:
+            report["senses"] = {**asdict(self.senses), "share": self.senses.share}
+        return report
+
+
+def sources_of(data: BeirSet) -> Iterable[Source]:
+    """Each row of the corpus as a Markdown document. The id in its front matter keeps equal texts apart."""
+    for identifier, (title, text) in data.corpus.items():
+        front = f"---\ntitle: {json.dumps(title or identifier)}\nid: {json.dumps(identifier)}\n---\n"
+        content = (front + (text.strip() or title or identifier)).encode()  # some rows are a title alone
+        yield Source(f"{URI_PREFIX}{identifier}", f"{identifier}.md", lambda content=content: content)  # type: ignore[misc]
+
+
+async def evaluate_retrieval(
+    base: TemporaryBase, data: BeirSet, profile: Profile, glossary_csv: str | None, progress: Progress
+) -> RetrievalReport:
+    """Runs the set. `base` holds the documents and, where there is one, the glossary."""
+    searching = profile.model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
+    plain_search = searching.model_copy(update={"look_up_jargon": False, "identify_jargon": False})
+    report = RetrievalReport(data.name, len(data.corpus), len(data.qrels))
+    if glossary_csv is None:
+        report.ways["plain"], _ = await _run(base.asker(searching), data, data.queries, "plain", progress)
+        return report
+    report.ways["glossary"], results = await _run(base.asker(searching), data, data.queries, "glossary", progress)
+    report.ways["floor"], _ = await _run(base.asker(plain_search), data, data.queries, "floor", progress)
+    if data.plain is None:
+        return report
+    report.ways["ceiling"], _ = await _run(base.asker(plain_search), data, data.plain, "ceiling", progress)
+    senses = score_senses(data, glossary_csv, results)
+    return RetrievalReport(report.name, report.documents, report.questions, report.ways, senses)
+
+
+async def _run(
+    ask: Asker, data: BeirSet, queries: Mapping[str, str], way: str, progress: Progress
+) -> tuple[Measured, dict[str, AskResult]]:
+    results: dict[str, AskResult] = {}
+    for done, question in enumerate(data.qrels, start=1):
+        results[question] = await ask(queries[question])
+        progress(way, done, len(data.qrels))
+    ranked = {question: _documents(result) for question, result in results.items()}
+    return measure(ranked, data.qrels), results
+
+
+def _documents(result: AskResult) -> list[str]:
+    return list(dict.fromkeys(passage.uri.removeprefix(URI_PREFIX) for passage in result.passages))
+
+
+def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:
+    """Compares the chosen expansions with the words that stand in the untouched question in the term's place."""
+    expansions: dict[str, set[str]] = {}
+    for given in read_senses(glossary_csv, "glossary.csv"):
+        expansions.setdefault(given.term, set()).add(given.expansion)
+    right, wrong = 0, []
+    known = {q: found for q in results if data.plain and (found := _true_sense(data, q, expansions))}
+    for question, (term, expansion) in known.items():
+        chosen = [jargon.expansion for jargon in results[question].jargon if jargon.term == term]
+        if chosen and _same(chosen[0], expansion):
+            right += 1
+        else:
+            said = chosen[0] if chosen else "(nothing)"
+            wrong.append({"id": question, "term": term, "true": expansion, "chosen": said})
+    return SenseReport(len(known), right, wrong)
+
+
+def _true_sense(data: BeirSet, question: str, expansions: Mapping[str, set[str]]) -> tuple[str, str] | None:
+    assert data.plain is not None
+    asked, untouched = data.queries[question], data.plain[question]
+    for term, meanings in expansions.items():
+        for place in re.finditer(rf"(?<!\w){re.escape(term)}(?!\w)", asked):
+            for expansion in meanings:
+                if _same(asked[: place.start()] + expansion + asked[place.end() :], untouched):
+                    return term, expansion
+    # one phrase may have been abbreviated at several places of the question
+    for term, meanings in expansions.items():
+        for expansion in meanings:
+            if _same(re.sub(rf"(?<!\w){re.escape(term)}(?!\w)", expansion, asked), untouched) and term in asked:
+                return term, expansion
+    return None
+
+
+def _same(one: str, other: str) -> bool:
+    return re.sub(r"[\s\-]+", " ", one).casefold() == re.sub(r"[\s\-]+", " ", other).casefold()
+
+
+def _with_interval(measured: Measured, name: str) -> dict[str, Any]:
+    low, high = bootstrap_interval([values[name] for values in measured.by_question.values()])
+    return {"mean": measured.mean[name], "interval95": [low, high]}

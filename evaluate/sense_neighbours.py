@@ -1,0 +1,176 @@
+"""Chooses the senses of acronyms in many sentences at once: by evidence, then by sentences that are alike.
+
+First each sentence is judged alone, by the evidence of `tools/senses/unlabelled_texts.py` in one log-linear score. Then sentences
+with the same acronym are chosen together, for one text rarely means two things by it ("one sense per discourse"): each
+sentence listens to the ones most like it, in a few rounds of mean-field updates. No label is ever seen.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from argot.tools.senses.unlabelled_texts import Floats, Texts
+from argot.tools.text.words import content_stems
+
+Weights = Mapping[str, tuple[float, float]]
+"""Of each kind of evidence: where there are very few sentences, and where there are very many."""
+
+ALONE: Weights = {
+    "meaning": (5.56, 1.54),
+    "rest": (4.00, 0.00),
+    "field": (2.00, 0.00),
+    "surroundings": (5.97, 6.82),
+    "topic": (0.00, 3.57),
+    "stated": (1.76, 0.59),
+    "fluency": (0.19, 0.11),
+    "spelt out": (-0.71, -0.53),
+    "defined": (0.71, 0.52),
+    "near by words": (-1.36, 4.81),
+    "near by meaning": (2.17, 2.44),
+}
+"""While a sentence is judged for itself; fitted, as are those below (docs/senses.md)."""
+
+TOGETHER: Weights = {
+    "meaning": (5.74, 2.00),
+    "rest": (4.00, 0.00),
+    "field": (2.00, 0.00),
+    "surroundings": (5.10, 5.27),
+    "topic": (-0.33, 3.19),
+    "stated": (1.63, 0.37),
+    "fluency": (0.18, 0.09),
+    "spelt out": (-0.65, -0.41),
+    "defined": (0.28, 0.24),
+    "near by words": (-1.68, 2.88),
+    "near by meaning": (2.61, 1.49),
+    "alike in words": (-0.83, 0.31),
+    "alike in topic": (1.41, 1.89),
+}
+
+NEIGHBOURS = {"alike in words": "words", "alike in topic": "topic"}
+"""Kinds of evidence that come from the other sentences with the acronym, and what makes these alike."""
+
+_MOST_ALIKE = 8
+_LEAST_LIKENESS = 0.05
+_HEARD = 0.05  # likeness, squared and summed, at which neighbours are half believed
+_ROUNDS = 3
+_HALF_WAY = 1_000  # sentences, between very few and very many
+_SHARPNESS = (1.0, 1.1)  # of the last probabilities, so that they are as sure as they should be
+_VARIANTS = 0.5  # of all words of two expansions, so many are in both: they are variants of one meaning, ...
+_SHARED = (0.6, 0.0)  # ... and share so much of their probability evenly: little text does not tell them apart
+_MOST_TOGETHER = 2_000  # sentences with one acronym that are compared with each other
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The expansions of one sentence's acronym, best first, with probabilities."""
+
+    ranked: tuple[tuple[str, float], ...]
+
+    @property
+    def margin(self) -> float:
+        return self.ranked[0][1] - (self.ranked[1][1] if len(self.ranked) > 1 else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Sentences with one acronym: their rows, its expansions, the evidence, and the likeness among the sentences."""
+
+    acronym: str
+    rows: tuple[int, ...]
+    expansions: tuple[str, ...]
+    evidence: Mapping[str, Floats]
+    alike: Mapping[str, Floats]
+    plenty: float
+    """How many sentences were read, all acronyms together: 0 is none, 1 any number."""
+
+
+def groups_of(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterator[Group]:
+    """One group an acronym that has senses, at most 2,000 sentences each. Expansions stand in alphabetical order.
+
+    So the order of a glossary tells nothing: some dictionaries name the commonest first.
+    """
+    rows: defaultdict[str, list[int]] = defaultdict(list)
+    plenty = len(texts.usages) / (len(texts.usages) + _HALF_WAY)
+    for row, usage in enumerate(texts.usages):
+        if senses.get(usage.acronym):
+            rows[usage.acronym].append(row)
+    for acronym, found in rows.items():
+        expansions = tuple(sorted(senses[acronym]))
+        for start in range(0, len(found), _MOST_TOGETHER):
+            part = found[start : start + _MOST_TOGETHER]
+            alike = {kind: _nearest(texts.likeness(part, by)) for kind, by in NEIGHBOURS.items()}
+            yield Group(acronym, tuple(part), expansions, texts.evidence(part, expansions), alike, plenty)
+
+
+def choose_together(group: Group, alone: Weights = ALONE, together: Weights = TOGETHER) -> Floats:
+    """Probabilities, sentences x expansions. With `together` empty each sentence is judged alone."""
+    chances = softmax(_weighed(group.evidence, alone, group.plenty))
+    for _ in range(_ROUNDS if together else 0):
+        evidence = {**group.evidence, **heard(group, chances)}
+        chances = softmax(_weighed(evidence, together, group.plenty))
+    sharp = chances ** _between(_SHARPNESS, group.plenty)
+    sharp /= sharp.sum(axis=1, keepdims=True)
+    shared = _between(_SHARED, group.plenty)
+    return np.asarray((1 - shared) * sharp + shared * sharp @ _variants(group.expansions), dtype=np.float32)
+
+
+def _between(ends: tuple[float, float], plenty: float) -> float:
+    few, many = ends
+    return few + (many - few) * plenty
+
+
+@lru_cache(maxsize=2_000)
+def _variants(expansions: tuple[str, ...]) -> Floats:
+    """A square matrix: which share of the probability of each expansion goes to which. Its rows add up to 1."""
+    stems = [set(content_stems(expansion)) for expansion in expansions]
+    alike = np.array(
+        [[one == other or len(one & other) >= _VARIANTS * len(one | other) for other in stems] for one in stems]
+    )
+    even = alike / alike.sum(axis=1, keepdims=True)
+    return np.asarray(even, dtype=np.float32)
+
+
+def heard(group: Group, chances: Floats) -> dict[str, Floats]:
+    """What the sentences most alike say of each sentence: the mean of their probabilities less that of pure chance."""
+    even = 1 / len(group.expansions)
+    found = {}
+    for kind, alike in group.alike.items():
+        loudness = alike.sum(axis=1, keepdims=True)
+        said = alike @ chances / np.maximum(loudness, 1e-9) - even
+        found[kind] = np.asarray(said * loudness / (loudness + _HEARD), dtype=np.float32)
+    return found
+
+
+def softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
+
+
+def ranked(group: Group, chances: Floats) -> Iterable[tuple[int, Chosen]]:
+    """Each row of the group with its expansions, best first."""
+    for row, values in zip(group.rows, chances, strict=True):
+        order = np.argsort(-values, kind="stable")
+        yield row, Chosen(tuple((group.expansions[n], float(values[n])) for n in order))
+
+
+def _weighed(evidence: Mapping[str, Floats], weights: Weights, plenty: float) -> Floats:
+    shape = next(iter(evidence.values())).shape
+    total = np.zeros(shape, dtype=np.float32)
+    for kind, ends in weights.items():
+        total += _between(ends, plenty) * evidence[kind]
+    return total
+
+
+def _nearest(likeness: Floats) -> Floats:
+    """Squared likeness to the eight most alike, nothing to the others and to itself."""
+    likeness = np.maximum(likeness - _LEAST_LIKENESS, 0)
+    np.fill_diagonal(likeness, 0)
+    if len(likeness) > _MOST_ALIKE + 1:
+        least = np.partition(likeness, -_MOST_ALIKE, axis=1)[:, -_MOST_ALIKE][:, None]
+        likeness = np.where(likeness >= least, likeness, 0)
+    return np.asarray(likeness**2, dtype=np.float32)

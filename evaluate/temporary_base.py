@@ -1,0 +1,134 @@
+"""Stores made for one measurement and thrown away after it: the same corpus, glossary and graph that people use."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.errors import InvalidInput
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+from argot.graph.run_context import extractive_context, run_context_for
+from argot.jargon_db.glossary import Glossary
+from argot.profile import Profile
+from argot.results import AskResult
+from argot.settings import Settings
+from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
+from argot.tools.text.words import bare
+from argot.types import EVERYONE, Mention, Principal
+
+if TYPE_CHECKING:
+    from argot.tools.llm.server import ModelServer
+
+Asker = Callable[..., Awaitable[AskResult]]
+"""`(question, asker_context=None)` -> the result of asking it in a new thread."""
+
+Identifier = Callable[[str], Awaitable[list[Mention]]]
+"""A question -> its terms."""
+
+EVALUATOR = Principal("evaluation", sees_all=True)
+
+
+class TemporaryBase:
+    """A knowledge base in a folder of its own. Use as a context manager."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.settings = settings
+        self.corpus = Corpus.open(folder, settings)
+        self.glossary = Glossary.open(folder / "glossary.db")
+        self._threads = itertools.count(1)
+
+    def __enter__(self) -> TemporaryBase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.glossary.close()
+        self.corpus.close()
+
+    def add(self, sources: Iterable[Source], progress: Callable[[str, int, int], None]) -> None:
+        """Puts documents in.
+
+        Raises:
+            InvalidInput: one of them cannot be read; a measurement over a part of a set would not be comparable.
+        """
+        for event in self.corpus.add(sources, deriver=ExtractiveDeriver(), audience=EVERYONE, tags=()):
+            _refuse_failure(event)
+            progress("adding documents", event.done, event.total)
+
+    def import_glossary(self, csv_text: str, name: str) -> None:
+        self.glossary.files.import_csv(csv_text, name)
+
+    def add_context(self, name: str, description: str, contact: str) -> None:
+        self.glossary.contexts.add(name, description, contact)
+
+    def knows(self, word: str) -> bool:
+        """Whether the glossary knows a word, in any case."""
+        matcher = self.glossary.lookup.matcher(EVALUATOR)
+        return any(matcher.find(form) for form in (word, word.lower()))
+
+    def identifier(self, server: ModelServer | None = None) -> Identifier:
+        """A function that lists the terms of a question: without a model, or as one says, each time anew."""
+        run = extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
+        if server is None:
+            return run.reader.identify_jargon
+
+        async def identify(question: str) -> list[Mention]:
+            from argot.tools.llm.reader import ModelReader
+
+            reader = ModelReader(server.session([]), run.reader, self.glossary.lookup.matcher(EVALUATOR))
+            return await reader.identify_jargon(question)
+
+        return identify
+
+    def asker(self, profile: Profile, server: ModelServer | None = None) -> Asker:
+        """A function that asks one question under this profile, as somebody who may read everything.
+
+        Without a server everything happens without a model.
+        """
+        graph = build_graph(InMemorySaver())
+
+        async def ask_once(question: str, asker_context: str | None = None) -> AskResult:
+            run = run_context_for(
+                self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
+            )
+            thread = f"evaluation-{next(self._threads)}"
+            result = None
+            async for event in ask(graph, run, question, thread):
+                if event.kind == "result":
+                    result = event.data
+            await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+            assert isinstance(result, AskResult)
+            return result
+
+        return ask_once
+
+    def passages_holding(self, gold: Sequence[Mapping[str, str]]) -> frozenset[str]:
+        """The ids of the passages that hold the gold quotations.
+
+        Raises:
+            InvalidInput: a quotation stands in no passage of its document.
+        """
+        found: set[str] = set()
+        for one in gold:
+            document = self.corpus.store.document(EVALUATOR, Path(one["document"]).name)
+            quote = bare(one["quote"])
+            passages = self.corpus.store.passages_of(EVALUATOR, document.id)
+            holding = {passage.id for passage in passages if quote in bare(passage.text)}
+            if not holding:
+                raise InvalidInput(f"No passage of {one['document']} holds the quotation {one['quote']!r}.")
+            found |= holding
+        return frozenset(found)
+
+
+def _refuse_failure(event: IngestEvent) -> None:
+    if event.kind == "failed":
+        raise InvalidInput(f"{event.name} cannot be read: {event.detail}")

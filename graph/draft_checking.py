@@ -1,0 +1,67 @@
+"""The sentences of a draft, each with the places in the passages that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from argot.graph.run_context import RunContext
+from argot.graph.state import CitationRecord, SentenceRecord
+from argot.tools.answering.citation_marks import CUT_SHORT, without_marks
+from argot.tools.answering.citations import locate
+from argot.tools.answering.citations import match_references as matched
+from argot.tools.answering.embedded_instructions import support_only
+from argot.tools.text.sentences import split_sentences
+from argot.types import Hit, MatchedSegment
+
+
+def checked(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
+    """The draft's sentences with what they rest on.
+
+    `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no
+    evidence for itself; and a sentence it did not finish may say what none says ("starts at 1 …").
+    """
+    text = without_marks(draft, len(hits), quoted=asked is None)
+    if asked is not None:
+        hits = [replace(hit, passage=support_only(hit.passage, text, asked)) for hit in hits]
+    sentences = _sentences(text)
+    if run.profile.match_references:
+        _cite(sentences, _segments(sentences, hits, run), hits)
+        if asked is not None and text.endswith(CUT_SHORT):
+            sentences[-1]["citations"].clear()
+    return sentences
+
+
+def cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
+    """Those that something supports."""
+    return [sentence for sentence in sentences if sentence["citations"]]
+
+
+def _sentences(text: str) -> list[SentenceRecord]:
+    found, end = [], 0
+    for first, last in split_sentences(text):
+        found.append(SentenceRecord(gap=text[end:first], text=text[first:last], citations=[]))
+        end = last
+    return found
+
+
+def _segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext) -> list[MatchedSegment]:
+    return matched(
+        [sentence["text"] for sentence in sentences],
+        [hit.passage for hit in hits],
+        run.support,
+        threshold=run.profile.reference_threshold,
+        method=run.profile.matching,
+    )
+
+
+def _cite(sentences: Sequence[SentenceRecord], segments: Sequence[MatchedSegment], hits: Sequence[Hit]) -> None:
+    for segment in segments:
+        passage = hits[segment.passage].passage
+        for sentence in sentences[segment.first : segment.last + 1]:
+            start, end = locate(sentence["text"], passage)
+            sentence["citations"].append(
+                CitationRecord(
+                    passage=passage.id, start=passage.start + start, end=passage.start + end, score=float(segment.score)
+                )
+            )

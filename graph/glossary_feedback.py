@@ -1,0 +1,51 @@
+"""What a turn tells those who keep the glossary: which senses were meant, and which terms have none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from argot.graph.state_records import EXPLAINED
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Of one turn.
+
+    Attributes:
+        question: in the asker's words.
+        senses: ids of the senses its terms were read as; empty while a choice is open.
+        guessed: terms of which several senses fitted about equally well.
+        missed: terms nobody defined, as the asker was told.
+        undefined: terms nobody defined, of which the asker was told nothing: the documents speak of them.
+    """
+
+    question: str
+    senses: tuple[int, ...] = ()
+    guessed: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
+    undefined: tuple[str, ...] = ()
+
+
+def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
+    """What the state of a turn tells. While it waits for a choice it is not settled what its terms mean."""
+    missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
+    if waiting:
+        return Learned(turn["question"], missed=missed)
+    readings = turn["readings"]
+    senses = dict.fromkeys(one["sense"] for one in readings if one["sense"] != EXPLAINED)
+    guessed = dict.fromkeys(one["term"] for one in readings if not one["settled"])
+    return Learned(turn["question"], tuple(senses), tuple(guessed), missed, _undefined(turn))
+
+
+def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
+    """Mentions that were looked up and came to nothing. What the asker let be was told already."""
+    looked_up = {one["mention"] for one in turn["readings"]}
+    told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
+    terms = [
+        mention["term"] or mention["surface"]
+        for place, mention in enumerate(turn["mentions"])
+        if place not in looked_up and not mention["explained"]
+    ]
+    return tuple(dict.fromkeys(term for term in terms if term not in told))

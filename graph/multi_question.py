@@ -1,0 +1,73 @@
+"""Several questions in one message, where no language model reads them: each is searched and judged by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+from argot.graph.run_context import RunContext
+from argot.graph.state import State
+from argot.tools.reading.question_splitting import parts_of
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
+from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half
+from argot.tools.retrieval.reranker import any_sentence_near, evidence_strength, rerank
+from argot.types import Hit
+
+WHOLE = 0.3
+"""How much the whole message counts beside one of its questions: what one leaves out may stand in the other."""
+
+
+def parts_in(state: State, run: RunContext) -> list[str]:
+    """The questions of the message as they are searched, their terms spelt out; none where it asks one thing, or a
+    model reads it.
+    """
+    if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
+        return []
+    parts = parts_of(_whole(state))
+    return parts if len(parts) > 1 and len(parts) == len(parts_of(state["stand_alone_question"])) else []
+
+
+def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
+    """What is found for any of them, by its best score."""
+    found: dict[str, Hit] = {}
+    for part in parts:
+        queries = [WeightedQuery(part), WeightedQuery(_whole(state), WHOLE)]
+        for hit in hybrid_search(run.corpus, run.principal, queries, run.profile, run.tags, state.get("scope", ())):
+            known = found.get(hit.passage.id)
+            if known is None or known.score < hit.score:
+                found[hit.passage.id] = hit
+    return sorted(found.values(), key=lambda hit: -hit.score)
+
+
+def ranked_parts(
+    parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext
+) -> tuple[list[Hit], list[int]]:
+    """The passages that answer the questions best, of each in turn; and the places of the questions that nothing found
+    bears on. Where that is all of them, the nearest passages of all.
+    """
+    orders, unanswered = [], []
+    for place, part in enumerate(parts):
+        queries = [WeightedQuery(part), WeightedQuery(_whole(state), WHOLE)]
+        orders.append(rerank(queries, hits, run.scorer, run.profile)[: run.profile.passages])
+        if not _is_enough(part, orders[-1], state, run):
+            unanswered.append(place)
+    wanted = [order for place, order in enumerate(orders) if place not in unanswered] or orders
+    in_turn = [hit for hit in chain.from_iterable(zip_longest(*wanted)) if hit is not None]
+    best = {hit.passage.id: hit for hit in reversed(in_turn)}
+    kept = [best[id_] for id_ in dict.fromkeys(hit.passage.id for hit in in_turn)]
+    return kept[: run.profile.passages], unanswered
+
+
+def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
+    """As `rerank` judges a question that is alone."""
+    if not hits:
+        return False
+    if evidence_strength(part, hits) < run.profile.abstain_below:
+        return any_sentence_near(part, hits, run.corpus.embedder, run.profile.answer_from)
+    if state["readings"] or not run.profile.abstain_below:
+        return True
+    return not (asks_of_numbers_alone(part) or lacks_half(part, hits, run.corpus.store, run.principal))
+
+
+def _whole(state: State) -> str:
+    return state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]

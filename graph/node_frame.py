@@ -1,0 +1,156 @@
+"""What all nodes have in common, kept out of them: the run's surroundings, the switch, the clock and the news."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypedDict
+
+from langgraph.config import get_stream_writer
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from argot.graph.run_context import ContextSource, RunContext
+from argot.graph.state import State
+from argot.results import ModelCall
+
+GATHER_SECONDS = 0.025
+"""Pieces of an answer within so long go out as one: forty times a second reads as one stream."""
+
+
+class Step(NamedTuple):
+    """What a node hands back: its part of the state, and one short clause for people about what it found."""
+
+    update: dict[str, Any]
+    found: str = ""
+    begins: bool = False
+    """A new turn begins here: what is counted (seconds, model calls) starts from nothing."""
+
+
+Node = Callable[[State, RunContext], Awaitable[Step]]
+
+
+class GraphNode(Protocol):
+    """A node as LangGraph knows it."""
+
+    def __call__(self, state: State, *, runtime: Runtime[RunContext]) -> Awaitable[dict[str, Any]]: ...
+
+
+class News(TypedDict, total=False):
+    """What a running stage tells through the custom stream. `seconds` is absent while the stage runs."""
+
+    kind: str
+    name: str
+    seconds: float
+    model_seconds: float
+    text: str
+
+
+SIDE_BY_SIDE = ("identify_jargon", "identify_context")
+"""Stages that run at the same time. Each is told apart from the other by its calls' prompt, named as the stage is."""
+
+
+def stage(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
+    """The node as LangGraph runs it.
+
+    Args:
+        node: an async function of the state and the run's surroundings.
+        source: where the surroundings come from if the caller gives none (LangGraph's own tooling cannot).
+        switched: the profile has a switch of the node's name, and the node has nothing to do when it is off.
+    """
+    name = node.__name__
+
+    async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
+        run = _surroundings(runtime, source)
+        if switched and not getattr(run.profile, name):
+            return {}
+        tell = get_stream_writer()
+        tell(News(kind="stage", name=name, text=""))
+        started = time.perf_counter()
+        try:
+            step = await node(state, run)
+        except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
+            tell(News(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
+            raise
+        seconds = time.perf_counter() - started
+        calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
+        in_model = sum(call.seconds for call in calls)
+        tell(News(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
+        counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
+        return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
+
+    run_stage.__name__, run_stage.__doc__ = name, node.__doc__
+    return run_stage
+
+
+def tell_piece(text: str) -> None:
+    """Sends one piece of the answer to whoever watches."""
+    get_stream_writer()(News(kind="token", name="answer", text=text))
+
+
+class PieceTeller:
+    """Sends the pieces of an answer to whoever watches, those that come close after one another as one.
+
+    An event costs the same however much it carries: LangGraph wakes the event loop for it, and every surface handles
+    it. The first piece, and one after a pause, goes out at once.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[str] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def tell(self, piece: str) -> None:
+        self._held.append(piece)
+        if self._timer is None:
+            self._send()
+
+    def close(self) -> None:
+        """Sends what is still held back."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._held:
+            tell_piece(self._taken())
+
+    def drop(self) -> None:
+        """Forgets what is still held back."""
+        self._held.clear()
+        self.close()
+
+    def _send(self) -> None:
+        """What is held back; then nothing for a while. The timer runs in the node's context, which holds its writer."""
+        self._timer = None
+        if self._held:
+            tell_piece(self._taken())
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
+
+    def _taken(self) -> str:
+        text = "".join(self._held)
+        self._held.clear()
+        return text
+
+
+def tell_retract() -> None:
+    """Takes back every piece of the answer sent so far."""
+    get_stream_writer()(News(kind="retract", name="answer", text=""))
+
+
+def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
+    """What goes into the state of the stage's use of the model: its calls, its name, and why it was left out."""
+    told = {"model_calls": [call.model_dump() for call in calls]}
+    if run.model is None:
+        return told
+    last = {call.prompt: call.failed for call in calls}  # an attempt that went wrong and then well is no trouble
+    unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
+    trouble = str(step.update.get("trouble", "")) or run.model.failed or unheard
+    return {**told, "model": run.model.name, "trouble": trouble}
+
+
+def _surroundings(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
+    if isinstance(runtime.context, RunContext):
+        return runtime.context
+    if source is None:
+        raise TypeError("The graph was run without a RunContext: pass context=RunContext(...).")
+    return source()

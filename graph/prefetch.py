@@ -1,0 +1,109 @@
+"""Work begun before it is wanted, beside something else that is waited for.
+
+Nothing is handed on. What takes time remembers its results by their input (the embedder, `support`, `objection`), so
+that whoever wants them later has less to wait for, and comes to the same with or without.
+
+- A question's vector, while its turn is set up; those of its queries, while it is seen which triples help.
+- What comes after a model's answer, while the model still writes it: its sentences are matched as they come; and where
+  none of them is supported, the quotations are looked for that would stand in the answer's place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from argot.graph.draft_checking import checked, cited
+from argot.graph.run_context import RunContext
+from argot.protocols import AnswerRequest, AnswerWriter
+from argot.tools.reading.context_classifier import compared_with_contexts
+
+_END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
+"""Of a sentence. In "4.5" none has ended, and whoever writes may stop between its characters."""
+
+
+def embed_question_ahead(question: str, run: RunContext) -> None:
+    """Begins to embed what `identify_context` compares: for a question that needs no other one to be understood."""
+    if run.profile.identify_context:
+        _begin(_embed_question, question, run)
+
+
+def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
+    """Begins to embed what will be searched for."""
+    if run.profile.search_semantic:
+        _begin(run.corpus.embedder.embed_queries, queries)
+
+
+def _embed_question(question: str, run: RunContext) -> None:
+    known = run.glossary.lookup.matcher(run.principal).find(question)
+    run.corpus.embedder.embed_queries([compared_with_contexts(question, known)])
+
+
+def _begin(work: Callable[..., object], *given: object) -> None:
+    """In another thread. Should it fail, asyncio logs that, and whoever wants the result fails for themselves."""
+    asyncio.get_running_loop().run_in_executor(None, work, *given)
+
+
+class Ahead:
+    """Looks at a draft when a sentence has ended and it is twice as long as it was last time, or was begun anew."""
+
+    def __init__(self, request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None) -> None:
+        """
+        Args:
+            request: what the model was asked for.
+            asked: the question as `checked` wants it.
+            quoting: what quotes where the draft is not supported; None: nothing does.
+        """
+        self._request = request
+        self._run = run
+        self._asked = asked
+        self._quoting = quoting
+        self._looked_at = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def hear(self, pieces: Sequence[str]) -> None:
+        """All pieces so far; to be called at each new one."""
+        if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
+            return
+        draft = _ended("".join(pieces))
+        begun_anew = len(draft) < self._looked_at
+        if draft.strip() and (begun_anew or len(draft) >= 2 * self._looked_at):
+            self._looked_at = len(draft)
+            self._task = asyncio.create_task(self._look(draft))
+
+    async def done(self) -> None:
+        """Waits for what was begun. Should it fail, asyncio logs that: an answer is not lost by what is not needed."""
+        if self._task:
+            await asyncio.wait([self._task])
+
+    def leave(self) -> None:
+        if self._task:
+            self._task.cancel()
+
+    async def _look(self, draft: str) -> None:
+        hits, run = self._request.hits, self._run
+        sentences = await asyncio.to_thread(checked, draft, hits, run, self._asked)
+        if self._quoting is not None and not cited(sentences):
+            quoting, self._quoting = self._quoting, None  # once is enough
+            quoted = "".join([piece async for piece in quoting.write(self._request)])
+            await asyncio.to_thread(checked, quoted, hits, run)
+
+
+def _ended(draft: str) -> str:
+    """The draft without the sentence that is being written."""
+    return draft[: max((end.end() for end in _END.finditer(draft)), default=0)]
+
+
+@asynccontextmanager
+async def matching_ahead(
+    request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None
+) -> AsyncIterator[Ahead]:
+    """Given up with the answer: by a fault of the model's or an asker who leaves."""
+    ahead = Ahead(request, run, asked, quoting)
+    try:
+        yield ahead
+        await ahead.done()
+    finally:
+        ahead.leave()

@@ -1,0 +1,345 @@
+"""Makes what people see of a turn, from its ids, through the stores, at the time of reading.
+
+Access is checked here and now: a passage, sense or triple that the principal may no longer see (or that was replaced)
+is absent from what the stores return, and with it goes every text that rests on it:
+- a sentence is shown while all passages it cites may be seen, one without citation while all passages found may be;
+- the augmented question and the queries are shown while every sense and context in them may be seen, and every triple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, label, sense_choice
+from argot.graph.presentation.wording import (
+    abstained_answer,
+    choose_sense_text,
+    model_notes,
+    notes_on,
+    query_miss_answer,
+    recalled_answer,
+    small_talk_answer,
+    unknown_term_text,
+)
+from argot.graph.run_context import RunContext
+from argot.graph.state import CitationRecord, MissRecord, SentenceRecord, TurnPart
+from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
+from argot.results import (
+    STOPPED,
+    AskResult,
+    Choice,
+    Citation,
+    FoundPassage,
+    Jargon,
+    MissedTerm,
+    ModelCall,
+    Sentence,
+    Status,
+)
+from argot.tools.retrieval.suggested_questions import question_for
+from argot.types import Document, Passage, ReadTerm, Sense
+
+Visible = Mapping[str, tuple[Passage, Document]]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What of a turn may be seen now."""
+
+    turn: TurnPart
+    passages: Visible
+    senses: Mapping[int, Sense]
+    terms: Sequence[ReadTerm]
+    all_contexts: bool
+
+    @property
+    def all_senses(self) -> bool:
+        """Every sense that was weighed, also one that lost: the queries spell the nearest rivals out."""
+        rivals = [sense for one in self.turn["readings"] for sense, _ in one.get("rivals", ())]
+        return len(self.terms) == len(self.turn["readings"]) and all(sense in self.senses for sense in rivals)
+
+    @property
+    def all_hits(self) -> bool:
+        return all(hit["id"] in self.passages for hit in self.turn["hits"])
+
+    def shows(self, sentence: SentenceRecord) -> bool:
+        citations = sentence["citations"]
+        return all(one["passage"] in self.passages for one in citations) if citations else self.all_hits
+
+
+def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False) -> AskResult:
+    """The result of a turn as this principal may see it now.
+
+    Args:
+        turn: the state of the thread, or one of its `past_turns`.
+        run: whose eyes, and which stores.
+        thread: the thread's id.
+        waiting: the turn stands at an interrupt, and its choices are open.
+    """
+    reading = _read(cast(TurnPart, turn), run)
+    choices = _choices(reading, run) if waiting else []
+    status = _status(reading.turn, waiting)
+    passages = _passages(reading)
+    sentences = _sentences(reading)
+    misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
+    examples = _examples(reading, run)
+    return AskResult(
+        question=turn["question"],
+        stand_alone_question=turn["stand_alone_question"],
+        status=status,
+        thread=thread,
+        turn=turn.get("number", len(turn.get("turns", ()))),
+        answer=_answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
+        answered_by=turn.get("answered_by", "extractive"),
+        model=turn.get("model", "") if turn.get("model_calls") else "",
+        sentences=sentences,
+        jargon=_jargon(reading),
+        context=agreed_context(reading.turn, reading.terms),
+        misses=misses,
+        choices=choices,
+        notes=[*_scope_note(turn, run), *_notes(reading), *model_notes(turn)],
+        augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
+        search_queries=_queries(reading, run),
+        triples=_triples(reading, run),
+        passages=passages,
+        examples=examples,
+        profile=turn.get("profile", ""),
+        tags=list(turn.get("tags", [])),
+        timings=dict(turn.get("timings", {})),
+        model_calls=[ModelCall(**call) for call in turn.get("model_calls", [])],
+    )
+
+
+def visible_answer(turn: Mapping[str, Any], run: RunContext) -> str:
+    """The sentences of a past answer that may still be seen, as a follow-up question's history."""
+    return _text(_read(cast(TurnPart, turn), run))
+
+
+def _read(turn: TurnPart, run: RunContext) -> _Reading:
+    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
+    ids = list(dict.fromkeys([*(hit["id"] for hit in turn["hits"]), *cited, *turn.get("examples", [])]))
+    passages = run.corpus.store.passages(run.principal, ids) if ids else {}
+    terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED}
+    senses = senses_of(terms | {item["term"] for item in turn["open_terms"]}, run)
+    known = {context.name for context in run.glossary.contexts.all(run.principal)}
+    contexts = [(name, score) for name, score in turn["contexts"] if name in known]
+    all_contexts = len(contexts) == len(turn["contexts"])
+    return _Reading({**turn, "contexts": contexts}, passages, senses, read_terms(turn, run), all_contexts)
+
+
+def _status(turn: TurnPart, waiting: bool) -> Status:
+    """A turn without a status of its own waits for a choice, was left at one, or was cut off.
+
+    Where a term is unknown and nothing is spelt like it, there is nothing to choose: that is a query miss.
+    """
+    if turn["status"]:
+        return turn["status"]
+    if not waiting and not _was_asked(turn):
+        return "abstained"
+    return "needs_choice" if turn["open_terms"] or turn["unknown"][0]["suggestions"] else "query_miss"
+
+
+def _was_asked(turn: Mapping[str, Any]) -> bool:
+    return bool(turn["open_terms"] or turn["unknown"])
+
+
+# -- the answer ------------------------------------------------------------------------------------------------------
+
+
+def _answer(
+    reading: _Reading,
+    status: Status,
+    choices: Sequence[Choice],
+    passages: Sequence[FoundPassage],
+    misses: Sequence[MissedTerm],
+) -> str:
+    match status:
+        case "answered":
+            return _text(reading)
+        case "query_miss":
+            return query_miss_answer(misses, waiting=bool(choices))
+        case "needs_choice":
+            return _asking_back(reading.turn, choices)
+        case "abstained":
+            return abstained_answer(passages) if reading.turn["status"] else STOPPED
+        case "small_talk":
+            return ""
+
+
+def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> str:
+    kind = reading.turn.get("small_talk")
+    if not kind:
+        return ""
+    if kind == "recall":
+        return recalled_answer(reading.turn.get("recalled", []))
+    contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
+    return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
+
+
+def _examples(reading: _Reading, run: RunContext) -> list[str]:
+    """Worded now, and only of passages that may be seen now."""
+    found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
+    worded = (question_for(passage, document, run.corpus.store, run.principal) for passage, document in found)
+    return [text for text in worded if text]
+
+
+def _text(reading: _Reading) -> str:
+    shown = [sentence for sentence in reading.turn["sentences"] if reading.shows(sentence)]
+    return "".join(sentence["gap"] + sentence["text"] for sentence in shown).strip()
+
+
+def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
+    labels = [label(choice) for choice in choices]
+    if turn["open_terms"]:
+        return choose_sense_text(turn["open_terms"][0]["term"], labels)
+    return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
+
+
+def _scope_note(turn: Mapping[str, Any], run: RunContext) -> list[str]:
+    wanted = turn.get("scope", [])
+    held = run.corpus.store.documents_of_conversation(run.principal) if wanted else []
+    names = [document.name for document in held if document.id in wanted]
+    return (
+        [f"Only {' and '.join(names)} {'were' if len(names) > 1 else 'was'} searched, as you asked."] if names else []
+    )
+
+
+def _notes(reading: _Reading) -> list[str]:
+    return notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
+
+
+def _hidden(reading: _Reading) -> int:
+    return sum(not reading.shows(sentence) for sentence in reading.turn["sentences"])
+
+
+def _sentences(reading: _Reading) -> list[Sentence]:
+    numbers = _numbers(reading.turn)
+    return [
+        Sentence(
+            text=sentence["text"],
+            supported=bool(sentence["citations"]),
+            citations=[_citation(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
+        )
+        for sentence in reading.turn["sentences"]
+        if reading.shows(sentence)
+    ]
+
+
+def _numbers(turn: TurnPart) -> dict[str, int]:
+    """Each passage's number: those cited first, as a reader of the answer meets them, then the others by rank."""
+    cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
+    return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
+
+
+def _citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
+    passage, document = passages[record["passage"]]
+    return Citation(
+        n=n,
+        passage_id=passage.id,
+        document=document.name,
+        revision=passage.revision_id,
+        page=passage.page,
+        heading=passage.heading,
+        span=(record["start"], record["end"]),
+        score=round(record["score"], 4),
+    )
+
+
+def _passages(reading: _Reading) -> list[FoundPassage]:
+    """Best first, numbered as in the citations; what may not be seen any more is left out, number and all."""
+    found = []
+    numbers = _numbers(reading.turn)
+    for hit in reading.turn["hits"]:
+        if hit["id"] in reading.passages:
+            passage, document = reading.passages[hit["id"]]
+            found.append(
+                FoundPassage(
+                    n=numbers[hit["id"]],
+                    passage_id=passage.id,
+                    document=document.name,
+                    uri=document.uri,
+                    page=passage.page,
+                    heading=passage.heading,
+                    text=passage.text,
+                    score=round(hit["score"], 6),
+                    found_by=hit["found_by"],
+                )
+            )
+    return found
+
+
+# -- how the question was read ---------------------------------------------------------------------------------------
+
+
+def _jargon(reading: _Reading) -> list[Jargon]:
+    """The terms that were understood; one the asker has yet to choose a sense for is not."""
+    still_open = {item["term"] for item in reading.turn["open_terms"]}
+    return [
+        Jargon(
+            term=term.sense.term,
+            surface=term.mention.surface,
+            context=term.sense.context,
+            expansion=term.sense.expansion,
+            description=term.sense.description,
+            notes=term.sense.notes,
+            sense_id=term.sense.id,
+        )
+        for term in reading.terms
+        if term_of(term.mention) not in still_open
+    ]
+
+
+def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[MissedTerm]:
+    records = [*reading.turn["misses"], *(reading.turn["unknown"] if waiting else [])]
+    contact = _contact(reading, run) if records else ""
+    return [MissedTerm(term=miss["term"], suggestions=_suggestions(miss, run), contact=contact) for miss in records]
+
+
+def _suggestions(miss: MissRecord, run: RunContext) -> list[str]:
+    known = run.glossary.lookup.senses(run.principal, miss["suggestions"]) if miss["suggestions"] else {}
+    return [term for term in miss["suggestions"] if known.get(term)]
+
+
+def _contact(reading: _Reading, run: RunContext) -> str:
+    """Whom to ask: the manager of the question's context, else of the asker's own, else of the only context."""
+    contexts = run.glossary.contexts.all(run.principal)
+    contacts = {context.name: context.contact for context in contexts}
+    wanted = [
+        agreed_context(reading.turn, reading.terms),
+        run.asker_context,
+        contexts[0].name if len(contexts) == 1 else None,
+    ]
+    return next((contacts[name] for name in wanted if name and contacts.get(name)), "")
+
+
+def _choices(reading: _Reading, run: RunContext) -> list[Choice]:
+    """What the asker may pick at the interrupt the turn stands at."""
+    if reading.turn["open_terms"]:
+        item = reading.turn["open_terms"][0]
+        offered = [reading.senses[sense] for sense in item["senses"] if sense in reading.senses]
+        meant = [sense_choice(item["term"], sense) for sense in offered]
+        return [*meant, Choice(answer=NONE_OF_THESE, term=item["term"])]
+    if reading.turn["unknown"]:
+        miss = reading.turn["unknown"][0]
+        meant = [Choice(answer=f"{TERM}{term}", term=term) for term in _suggestions(miss, run)]
+        return [*meant, Choice(answer=ANSWER_ANYWAY, term=miss["term"])]
+    return []
+
+
+# -- how it was searched ---------------------------------------------------------------------------------------------
+
+
+def _queries(reading: _Reading, run: RunContext) -> list[str]:
+    turn = reading.turn
+    triples = run.corpus.store.triples(run.principal, turn["triples"]) if turn["triples"] else {}
+    if reading.all_senses and len(triples) == len(turn["triples"]):
+        return [text for text, _ in turn["search_queries"]]
+    return [turn["stand_alone_question"]] if turn["search_queries"] else []
+
+
+def _triples(reading: _Reading, run: RunContext) -> list[tuple[str, str, str]]:
+    ids = reading.turn["triples"]
+    found = run.corpus.store.triples(run.principal, ids) if ids else {}
+    return [(found[one].source, found[one].action, found[one].target) for one in ids if one in found]

@@ -1,0 +1,231 @@
+"""The fixed texts of the journey, as pure functions: the augmented question, the search queries, the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from argot.graph.state import TurnPart
+from argot.graph.state_records import term_of
+from argot.locations import place
+from argot.results import FoundPassage, MissedTerm
+from argot.tools.reading.chitchat import SmallTalk
+from argot.tools.text.words import bare
+from argot.types import Context, ReadTerm, Sense
+
+LONGEST_REPLACEMENT = 10
+"""Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
+
+CLEAR_CONTEXT = 0.8
+"""Score (0 to 1) from which the question's context is sure enough to remark that a term has no sense there."""
+
+MOST_CONTEXTS = 8
+"""Named where somebody asks what Argot knows."""
+
+_OPENINGS: dict[SmallTalk, str] = {
+    "greeting": "Hello. I am Argot. Ask me a question, and I answer from the documents here.",
+    "about": "I am Argot. I answer questions from the documents of this knowledge base.",
+    "thanks": "You are welcome.",
+    "farewell": "Goodbye.",
+    "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
+    "no_file": "I see no file in this conversation. In the chat window the paper clip puts one in.",
+    "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
+    "recall": "Nothing was asked in this conversation yet, or I have that part of it no more.",
+}
+_WHAT_IT_DOES = (
+    "Behind every sentence I name the passage it rests on. Abbreviations I read as your organisation means them, "
+    "and I ask where one can mean several things. Where I find no answer in the documents, I say so."
+)
+
+
+def augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
+    """The paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
+    lines = [question]
+    if context:
+        lines.append(f"Context: {context.name}" + (f" ({context.description})" if context.description else ""))
+    if terms:
+        lines.append("Terms:")
+        lines += [f"- {_definition(term)}" for term in _first_of_each(terms)]
+    return "\n".join(lines)
+
+
+def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
+    """The question with each term's expansion in its place.
+
+    Short on purpose: the definitions of the template above are full of other words, which draw both keyword and
+    embedding search away from what was asked. A question that spells the term out already stays as it is.
+    """
+    text = question
+    said = bare(question)
+    missing = [term for term in terms if not term.sense.expansion or bare(term.sense.expansion) not in said]
+    for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
+        mention = term.mention
+        text = text[: mention.start] + _replacement(term) + text[mention.end :]
+    return text
+
+
+def query_miss_answer(misses: Sequence[MissedTerm], *, waiting: bool = False) -> str:
+    """The paper's response template for what the dictionary lacks (Golden-Retriever 3.6).
+
+    `waiting`: the asker may still have the question answered without it.
+    """
+    one = len(misses) == 1
+    names = _and([f"“{miss.term}”" for miss in misses])
+    lines = [
+        f"I cannot answer this reliably: {names} {'is' if one else 'are'} not in the glossary. "
+        f"Please check the spelling of {'the term' if one else 'these terms'}{_suggested(misses)}."
+    ]
+    contacts = sorted({miss.contact for miss in misses if miss.contact})
+    whom = f"contact {_and(contacts)}" if contacts else "contact the manager of this knowledge base"
+    lines.append(f"If {'it is' if one else 'they are'} right, {whom} to have {'it' if one else 'them'} added.")
+    if waiting:
+        lines.append("Or say “answer anyway”, and I answer from the documents as well as I can.")
+    return " ".join(lines)
+
+
+def choose_sense_text(term: str, choices: Sequence[str]) -> str:
+    return _numbered(f"“{term}” means several things here. Which one do you mean?", choices)
+
+
+def unknown_term_text(term: str, choices: Sequence[str]) -> str:
+    return _numbered(f"Neither the glossary nor the documents know “{term}”. Did you mean something else?", choices)
+
+
+def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
+    """What is said instead of an answer when the evidence is too weak; it shows the nearest passages."""
+    if not nearest:
+        return "The documents do not answer this, and nothing in them comes near it."
+    places = "\n".join(f"[{passage.n}] {_place(passage)}" for passage in nearest[:3])
+    return f"The documents do not seem to answer this. The nearest passages are:\n{places}"
+
+
+def small_talk_answer(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
+    """A short plain reply where nothing was asked: what Argot does, and questions that these documents answer."""
+    if empty and kind not in ("thanks", "farewell", "no_file"):
+        return f"{_OPENINGS[kind]} There are no documents yet that I could answer from."
+    lines = [_OPENINGS[kind]]
+    if kind == "about":
+        some = contexts if len(contexts) <= MOST_CONTEXTS else [*contexts[:MOST_CONTEXTS], "others"]
+        known = f" I know the terms of {_and(some)}." if contexts else ""
+        lines = [f"{_OPENINGS[kind]} {_WHAT_IT_DOES}{known}"]
+    if examples:
+        lines += ["You could ask:", *(f"- {example}" for example in examples)]
+    return "\n".join(lines)
+
+
+def recalled_answer(questions: Sequence[str]) -> str:
+    """What was asked in the conversation, in one line."""
+    quoted = [f"“{question}”" for question in questions]
+    if not quoted:
+        return _OPENINGS["recall"]
+    return f"The question was {quoted[0]}" if len(quoted) == 1 else f"The questions were, in this order: {_and(quoted)}"
+
+
+def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
+    """What the asker should know of how the question was read, and of what is not shown."""
+    still_open = {item["term"] for item in turn["open_terms"]}
+    notes = [
+        note for term in terms if term_of(term.mention) not in still_open for note in _notes_on_term(term, turn, senses)
+    ]
+    if turn.get("tags"):
+        notes.append(f"Only documents tagged {_or([f'“{tag}”' for tag in turn['tags']])} were searched.")
+    missed = [miss["term"] for miss in turn["misses"]]
+    if turn["status"] != "query_miss":
+        notes += [f"“{term}” is not known, neither to the glossary nor to the documents." for term in missed]
+    set_aside = [term for term in turn["let_be"] if term not in missed]
+    notes += [f"“{term}” was taken as it stands, in none of its known senses." for term in set_aside]
+    notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
+    if turn["status"] == "answered":
+        notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
+    if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
+        notes.append("Nothing is summed up here: these are the first words of the file's parts, as they stand.")
+    if turn["withheld"]:
+        notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
+    if hidden:
+        notes.append(f"{_sentences(hidden)} not shown: the documents changed, or are not yours to read any more.")
+    return list(dict.fromkeys(notes))
+
+
+def model_notes(turn: Mapping[str, Any]) -> list[str]:
+    """What became of the language model in this turn, where it was meant to help and did not."""
+    quoted = turn["status"] == "answered" and turn.get("answered_by") != "model"
+    if turn.get("trouble"):
+        rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
+        return [f"The language model server {turn['trouble']}; {rest}."]
+    if turn.get("replaced") and quoted:
+        return ["Nothing that the language model wrote rests on the documents; this answer quotes them instead."]
+    return []
+
+
+def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) -> list[str]:
+    mention, sense = term.mention, term.sense
+    meaning = sense.expansion or sense.term
+    notes = [f"“{mention.surface}” was read as “{sense.term}”."] if mention.match == "misspelt" else []
+    context = next((name for name, score in turn["contexts"] if score >= CLEAR_CONTEXT), "")
+    theirs = {other.context for other in senses.values() if other.term == sense.term}
+    settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
+    if not settled:
+        notes.append(f"“{mention.surface}” has several senses that fit; it was read as {meaning} ({sense.context}).")
+    elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
+        notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
+    return notes
+
+
+def _sentences(count: int) -> str:
+    return "1 sentence is" if count == 1 else f"{count} sentences are"
+
+
+def _numbered(head: str, labels: Sequence[str]) -> str:
+    return "\n".join((head, *(f"{number}. {text}" for number, text in enumerate(labels, 1))))
+
+
+def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
+    """One entry a sense, in order of appearance."""
+    first: dict[tuple[int, str], ReadTerm] = {}
+    for term in terms:
+        first.setdefault((term.sense.id, term.sense.expansion), term)
+    return list(first.values())
+
+
+def _definition(term: ReadTerm) -> str:
+    sense = term.sense
+    name = term.mention.surface if term.mention.match != "misspelt" else sense.term
+    text = f"{name}: {sense.expansion}" if sense.expansion else name
+    text += f" ({sense.context})" if sense.context else ""
+    for more in (sense.description, sense.notes):
+        if more and more.casefold() != sense.expansion.casefold():
+            text += f". {more.rstrip('.')}"
+    return text
+
+
+def _replacement(term: ReadTerm) -> str:
+    """What stands in the query in place of the mention. A meaning the question itself gives stands there already."""
+    mention, sense = term.mention, term.sense
+    written = sense.term if mention.match == "misspelt" else mention.surface
+    if mention.explained or not sense.expansion:
+        return written
+    if len(sense.expansion.split()) > LONGEST_REPLACEMENT:
+        return f"{written} ({sense.expansion})"
+    return sense.expansion
+
+
+def _suggested(misses: Sequence[MissedTerm]) -> str:
+    names = [name for miss in misses for name in miss.suggestions]
+    return f" (did you mean {_or(names)}?)" if names else ""
+
+
+def _place(passage: FoundPassage) -> str:
+    heading = f": {passage.heading}" if passage.heading else ""
+    return f"{passage.document}{place(passage.document, passage.page)}{heading}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return _joined(names, "and")
+
+
+def _or(names: Sequence[str]) -> str:
+    return _joined(names, "or")
+
+
+def _joined(names: Sequence[str], word: str) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

@@ -1,0 +1,43 @@
+"""Does a question say anything beside its terms?
+
+"What is a DCC?" and "Who do I contact about DOE?" hold nothing that could tell one sense of the term from another.
+Whatever ranking comes out of such a question is chance, however far apart its scores are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.tools.text.words import words
+from argot.types import Mention
+
+_WORDS_OF_ASKING = frozenset(
+    word
+    for line in (
+        "abbreviation abbreviations acronym acronyms anybody anyone anything ask asked asking call called clarify",
+        "colleague contact contacts define defined definition describe described description detail details document",
+        "documentation documents example examples expand expansion explain explained explanation expression find found",
+        "full guide guideline guidelines hello help hey hi idea info information internal introduction jargon know",
+        "known learn letters list look lookup manual mean meaning means meant named names overview owner page person",
+        "phrase please policy procedure procedures purpose question read regarding responsible rule rules say section",
+        "short show somebody someone something stand standing stands summary team tell term terms thanks thing things",
+        "topic understand want wiki wonder wondering word words work works",
+    )
+    for word in line.split(" ")
+)
+
+
+def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
+    """Whether nothing is left of the question but words of asking, once its terms are taken out."""
+    text = question
+    for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
+        text = f"{text[: mention.start]} {text[mention.end :]}"
+    return not any(_tells(word, text[start:end], text) for word, start, end in words(text))
+
+
+def _tells(word: str, written: str, text: str) -> bool:
+    """A name in capitals tells, even where it looks like a small word ("IT"), unless everything is in capitals."""
+    if len(written) > 1 and written.isupper() and not text.isupper():
+        return True
+    return len(word) > 1 and word not in STOP_WORDS and word not in _WORDS_OF_ASKING

@@ -1,0 +1,155 @@
+"""What a run is given: stores, readers, principal and profile. Handed in by the caller, never found in a global."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from argot.corpus.corpus import Corpus
+from argot.jargon_db.glossary import Glossary
+from argot.profile import Profile
+from argot.protocols import AnswerWriter, QuestionReader, Scorer
+from argot.results import ModelCall
+from argot.settings import Settings
+from argot.tools.answering.extractive_writer import ExtractiveWriter
+from argot.tools.answering.support import SupportScorer
+from argot.tools.reading.context_classifier import ContextSignatures
+from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
+from argot.tools.retrieval.reranker import LexicalScorer
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.session import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Who reads and writes in one turn, and the model's session behind both."""
+
+    reader: QuestionReader
+    writer: AnswerWriter
+    model: Model
+
+
+SidesSource = Callable[[list[ModelCall]], Sides]
+"""Makes a turn's sides, which put their calls into the given list."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """One question's surroundings.
+
+    `scorer` says how well a passage answers a question, `support` how well it bears out a sentence of the answer.
+    `asker_context` is the context the asker is at home in, if that is known; `heard` is what others said just before
+    the question, where several people talk; with `tags` only documents that carry one of them are searched. Without
+    `records_misses` unknown terms are not put into the managers' queue: nobody is really asking.
+
+    With a language model, `sides` makes reader, writer and `model` anew for each turn: a session gives its server up
+    at the first failure, and the next turn tries again. `quoting` then writes what the model cannot.
+    """
+
+    corpus: Corpus
+    glossary: Glossary
+    principal: Principal
+    profile: Profile
+    reader: QuestionReader
+    writer: AnswerWriter
+    scorer: Scorer
+    support: Scorer
+    asker_context: str | None = None
+    heard: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    thread: str = ""
+    max_question_chars: int = 4000
+    records_misses: bool = True
+    model_calls: list[ModelCall] = field(default_factory=list)
+    sides: SidesSource | None = None
+    model: Model | None = None
+    quoting: AnswerWriter | None = None
+
+    @property
+    def signatures(self) -> ContextSignatures:
+        """The words that tell the contexts apart, by the approved senses that the principal may read."""
+        approved = partial(self.glossary.senses.find, self.principal, status="approved")
+        return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
+
+    def in_thread(self, thread: str) -> RunContext:
+        """The same surroundings for one turn in this thread, with an empty record of model calls."""
+        calls: list[ModelCall] = []
+        run = replace(self, thread=thread, model_calls=calls)
+        if self.sides is None:
+            return run
+        sides = self.sides(calls)
+        return replace(run, reader=sides.reader, writer=sides.writer, model=sides.model)
+
+    def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
+        """The calls made since this was last asked; only those of these prompts, if any are given."""
+        taken = [call for call in self.model_calls if prompts is None or call.prompt in prompts]
+        self.model_calls[:] = [call for call in self.model_calls if call not in taken]
+        return taken
+
+
+ContextSource = Callable[[], RunContext]
+
+
+def extractive_context(  # noqa: PLR0917
+    corpus: Corpus,
+    glossary: Glossary,
+    principal: Principal,
+    profile: Profile,
+    settings: Settings | None = None,
+    asker_context: str | None = None,
+) -> RunContext:
+    """Surroundings that need no language model. Cheap: the glossary caches its matcher, the corpus its embedder."""
+    approved = partial(glossary.senses.find, principal, status="approved")
+    return RunContext(
+        corpus=corpus,
+        glossary=glossary,
+        principal=principal,
+        profile=profile,
+        reader=ExtractiveReader(glossary.lookup.matcher(principal), corpus.store, principal, corpus.embedder, approved),
+        writer=ExtractiveWriter(corpus.embedder),
+        scorer=LexicalScorer(),
+        support=SupportScorer(),
+        asker_context=asker_context,
+        max_question_chars=settings.max_question_chars if settings else 4000,
+    )
+
+
+def run_context_for(  # noqa: PLR0917
+    corpus: Corpus,
+    glossary: Glossary,
+    principal: Principal,
+    profile: Profile,
+    settings: Settings,
+    asker_context: str | None = None,
+    server: ModelServer | None = None,
+) -> RunContext:
+    """Surroundings with the language model where there is a server and the profile uses it, else without."""
+    run = extractive_context(corpus, glossary, principal, profile, settings, asker_context)
+    return with_model(run, server, settings) if server is not None and profile.use_model else run
+
+
+def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
+    """The same surroundings, read and written by the model from the next turn on, the extractive side behind it."""
+
+    def sides(calls: list[ModelCall]) -> Sides:
+        from argot.tools.llm.fallback import reader_with_model
+        from argot.tools.llm.writer import ModelWriter
+
+        model, forbidden = server.session(calls), settings.forbidden_words
+        reader = reader_with_model(
+            model,
+            run.reader,
+            run.glossary,
+            run.corpus.store,
+            run.principal,
+            spare=run.profile.spare_model,
+            forbidden_words=forbidden,
+        )
+        return Sides(reader, ModelWriter(model, product=settings.product, forbidden_words=forbidden), model)
+
+    return replace(run, sides=sides, quoting=run.writer)

@@ -1,0 +1,82 @@
+"""Between domain values and the plain records of the state. What comes back is read through the stores, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import cast
+
+from argot.graph.run_context import RunContext
+from argot.graph.state import HitRecord, MentionRecord, ReadingRecord, TurnPart
+from argot.types import ContextScore, Document, Hit, Mention, Passage, ReadTerm, Sense
+
+EXPLAINED = 0
+"""The sense id of a term that the question itself explains."""
+
+CHOSEN = ("your choice", "your earlier choice")
+"""`chosen_by` of a sense that the asker named."""
+
+
+def to_mention_record(mention: Mention) -> MentionRecord:
+    return cast(MentionRecord, asdict(mention))
+
+
+def to_mention(record: MentionRecord) -> Mention:
+    return Mention(**record)  # type: ignore[arg-type]
+
+
+def term_of(mention: Mention) -> str:
+    """The glossary's spelling of the term if it has one, else the asker's."""
+    return mention.term or mention.surface
+
+
+def context_scores(turn: TurnPart) -> list[ContextScore]:
+    return [ContextScore(name, score) for name, score in turn["contexts"]]
+
+
+def to_hit_record(hit: Hit) -> HitRecord:
+    return HitRecord(id=hit.passage.id, score=float(hit.score), found_by=dict(hit.found_by))
+
+
+def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
+    """The passages of these records that the principal may read now, in their order."""
+    found: Mapping[str, tuple[Passage, Document]] = run.corpus.store.passages(
+        run.principal, [record["id"] for record in records]
+    )
+    return [
+        Hit(*found[record["id"]], score=record["score"], found_by=record["found_by"])
+        for record in records
+        if record["id"] in found
+    ]
+
+
+def senses_of(terms: Iterable[str], run: RunContext) -> dict[int, Sense]:
+    """Every approved sense of these terms that the principal may read, by id."""
+    wanted = sorted(set(terms))
+    found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
+    return {sense.id: sense for senses in found.values() for sense in senses}
+
+
+def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
+    """How the turn's terms were understood, as far as the principal may still know."""
+    senses = senses_of((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED), run)
+    read = (
+        _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses) for reading in turn["readings"]
+    )
+    return [term for term in read if term is not None]
+
+
+def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
+    """The context that the turn's terms agree on, else the one identified in the question."""
+    names = {term.sense.context for term in terms if term.sense.context}
+    if len(names) == 1 and not turn["open_terms"]:
+        return names.pop()
+    return next((name for name, _ in turn["contexts"]), None)
+
+
+def _read_term(reading: ReadingRecord, mention: Mention, senses: Mapping[int, Sense]) -> ReadTerm | None:
+    if reading["sense"] == EXPLAINED:
+        sense: Sense | None = Sense(EXPLAINED, mention.surface, "", mention.explained)
+    else:
+        sense = senses.get(reading["sense"])
+    return ReadTerm(mention, sense, reading["margin"], reading["chosen_by"]) if sense else None

@@ -1,0 +1,225 @@
+"""How many questions are taken on: of one person in a minute and at the same time, and of all together.
+
+The same goes for files that people put into their conversations; of these, few are read at the same time, and each
+person's in turn.
+
+A question that may be asked takes a place. While all places are taken it waits. Whoever has the fewest questions
+under way goes first, and among those whoever has waited longest for a turn: somebody with many questions does not hold
+up somebody with one.
+
+All of it happens in the event loop of the knowledge base, and in its memory alone: a restart forgets the counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from math import ceil
+
+from argot.errors import ServiceStopping, TooManyQuestions
+from argot.service.identity.people import LOCAL_NAME
+from argot.settings import Settings
+from argot.types import Principal
+
+MINUTE = 60.0
+MOST_COUNTED = 20_000
+"""People whose questions are counted; who asked longest ago makes room."""
+RUNNING_ATTACHMENTS = 4
+"""Of all people; each holds its file in memory, and shares one process that reads and one that embeds."""
+WAITING_ATTACHMENTS = 20
+BUSY_WAIT = 20
+"""Seconds after which to come back, where nothing better is known."""
+
+
+@dataclass(eq=False)
+class _Waiter:
+    person: str
+    turn: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """So many are taken on; 0: any number. `crowded` and `busy` tell who is sent away, and are given the number."""
+
+    per_minute: int
+    at_once: int
+    running: int
+    waiting: int
+    crowded: str = "Many people are asking just now: {} questions wait. Ask again in a moment."
+    busy: str = "{} of your questions are being answered already. Ask again when one of them is done."
+
+    @classmethod
+    def of_questions(cls, settings: Settings) -> Limits:
+        return cls(
+            settings.questions_per_minute,
+            settings.questions_at_once,
+            settings.running_questions,
+            settings.waiting_questions,
+        )
+
+    @classmethod
+    def of_attachments(cls, settings: Settings) -> Limits:
+        return cls(
+            per_minute=0,
+            at_once=settings.attachments_at_once,
+            running=RUNNING_ATTACHMENTS,
+            waiting=WAITING_ATTACHMENTS,
+            crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",
+            busy="{} of your files are being read already. Send this one when one of them is done.",
+        )
+
+
+class Gate:
+    """One for the questions of a knowledge base, and one for its attachments.
+
+    Args:
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.stopping = False
+        self._limits = limits
+        self._clock = clock
+        self._asked: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._here: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
+        self._turns: dict[str, int] = {}
+        self._given = 0
+        self._queue: list[_Waiter] = []
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    @property
+    def running(self) -> int:
+        """Questions being answered now."""
+        return self._running.total()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    @asynccontextmanager
+    async def place(self, principal: Principal) -> AsyncIterator[None]:
+        """Holds a place for one question, when there is one.
+
+        Raises:
+            TooManyQuestions, ServiceStopping: it is not begun.
+        """
+        person = principal.name
+        self._admit(person, free=principal.sees_all and person == LOCAL_NAME)
+        self._here[person] += 1
+        self._quiet.clear()
+        try:
+            await self._turn(person)
+            try:
+                yield
+            finally:
+                self._give_back(person)
+        finally:
+            _less(self._here, person)
+            if person not in self._here:
+                self._turns.pop(person, None)
+            if not self._here:
+                self._quiet.set()
+
+    def stop(self) -> None:
+        """Begin nothing more: what waits is sent away, what runs goes on."""
+        self.stopping = True
+        for waiter in self._queue:
+            if not waiter.turn.done():
+                waiter.turn.set_exception(_stopping())
+        self._queue.clear()
+
+    def require_open(self) -> None:
+        """
+        Raises:
+            ServiceStopping: nothing new is begun.
+        """
+        if self.stopping:
+            raise _stopping()
+
+    async def quiet(self, seconds: float) -> bool:
+        """Wait until nothing runs, but no longer than this; whether it came to that."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._quiet.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _admit(self, person: str, *, free: bool) -> None:
+        """Count the question, unless it is refused: one that was turned away costs nothing."""
+        self.require_open()
+        limits = self._limits
+        if limits.waiting and self._full and len(self._queue) >= limits.waiting:
+            raise TooManyQuestions(limits.crowded.format(len(self._queue)), BUSY_WAIT)
+        if free:
+            return
+        if limits.at_once and self._here[person] >= limits.at_once:
+            raise TooManyQuestions(limits.busy.format(limits.at_once), 5)
+        self._count(person, limits.per_minute)
+
+    def _count(self, person: str, per_minute: int) -> None:
+        """A bucket that leaks `per_minute` questions a minute and holds as many."""
+        if not per_minute:
+            return
+        now = self._clock()
+        level, at = self._asked.get(person, (0.0, now))
+        level = max(0.0, level - (now - at) * per_minute / MINUTE)
+        if level > per_minute - 1:
+            wait = ceil((level - (per_minute - 1)) * MINUTE / per_minute)
+            raise TooManyQuestions(
+                f"You have asked {per_minute} questions within a minute. Ask again in {wait} seconds.", wait
+            )
+        self._asked[person] = (level + 1, now)
+        self._asked.move_to_end(person)
+        while len(self._asked) > MOST_COUNTED:
+            self._asked.popitem(last=False)
+
+    @property
+    def _full(self) -> bool:
+        return bool(self._limits.running) and self.running >= self._limits.running
+
+    async def _turn(self, person: str) -> None:
+        if not self._full and not self._queue:
+            self._take(person)
+            return
+        waiter = _Waiter(person)
+        self._queue.append(waiter)
+        try:
+            await waiter.turn
+        except asyncio.CancelledError:
+            if waiter in self._queue:
+                self._queue.remove(waiter)
+            elif waiter.turn.done() and not waiter.turn.cancelled() and waiter.turn.exception() is None:
+                self._give_back(person)  # the turn came at the moment the asker left
+            raise
+
+    def _give_back(self, person: str) -> None:
+        _less(self._running, person)
+        while self._queue and not self._full:
+            # Between equals `min` keeps the order of arrival.
+            following = min(self._queue, key=lambda one: (self._running[one.person], self._turns.get(one.person, 0)))
+            self._queue.remove(following)
+            if not following.turn.done():
+                self._take(following.person)
+                following.turn.set_result(None)
+
+    def _take(self, person: str) -> None:
+        self._running[person] += 1
+        self._given += 1
+        self._turns[person] = self._given
+
+
+def _less(counted: Counter[str], person: str) -> None:
+    counted[person] -= 1
+    if counted[person] <= 0:
+        del counted[person]
+
+
+def _stopping() -> ServiceStopping:
+    return ServiceStopping("Argot is being restarted and begins no new answer. Ask again in a minute.", 30)

@@ -1,0 +1,55 @@
+"""What several changes at once would do to past questions: those a manager ticked, tried together in one copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from argot.errors import Conflict, NotAllowed, NotFound
+from argot.service.glossary_review.impact import TRIED, Change
+
+if TYPE_CHECKING:
+    from argot.jargon_db.glossary import Glossary
+    from argot.types import Principal
+
+MOST_TOGETHER = 100
+"""Senses tried at once; what those after them would change is not looked at."""
+SECONDS = 4.0
+"""So long questions are asked: it is shown while one ticks."""
+
+
+def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tuple[int, int]]) -> Change:
+    """The change that approves these drafts, each named with the version that was seen.
+
+    Those that cannot be approved are left out, as they are when it is done.
+    """
+    names: list[str] = []
+    for number, _ in seen:
+        try:
+            sense = glossary.senses.get(principal, number)
+        except NotFound:
+            continue
+        names += [sense.term, *sense.aliases]
+
+    def apply(copy: Glossary) -> None:
+        for number, version in seen:
+            try:
+                copy.senses.approve(principal, number, version, TRIED)
+            except (Conflict, NotAllowed, NotFound):
+                continue
+
+    return Change(("approve many", *seen), tuple(dict.fromkeys(names)), apply)
+
+
+def accepting_many(glossary: Glossary, principal: Principal, numbers: Sequence[int], context: str) -> Change:
+    """The change that makes approved senses of these proposals; `context` is that of those for which none was proposed.
+
+    Those that cannot be accepted are left out, as they are when it is done.
+    """
+    wanted = set(numbers)
+    names = [one.term for one in glossary.proposals.find(principal) if one.id in wanted]
+
+    def apply(copy: Glossary) -> None:
+        copy.proposals.accept_many(principal, numbers, context=context, status="approved", why=TRIED)
+
+    return Change(("accept many", context, *numbers), tuple(dict.fromkeys(names)), apply)

@@ -1,0 +1,204 @@
+"""Meanings found in the documents, offered to managers: by whole documents, or for one term (`miss_loop`).
+
+A proposal rests on documents with one set of readers at a time, so that none shows what its reader may not see.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from argot.jargon_db.lookup.normalise import normalise, variants
+from argot.types import Audience, Document, Passage, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.jargon_db.glossary import Glossary
+    from argot.jargon_db.mining import Mined, Text
+    from argot.jargon_db.store.proposal_rows import Origin, Proposal
+
+SURE = 0.8
+"""From here on somebody wrote it down as a definition: in a glossary, a table or list of terms, in brackets."""
+LIKELY = 0.5
+"""From here on words say that it is one, or its letters spell the term."""
+LEAST = 0.3
+"""What is less sure is not offered."""
+DOCUMENTS_AT_ONCE = 8
+PASSAGES_AT_ONCE = 500
+"""So much is read before what was found in it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A meaning, and who may read the documents that give it. `proposal` is its number, once it is stored."""
+
+    mined: Mined
+    audience: Audience
+    proposal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far mining is: `done` of `total` documents."""
+
+    name: str
+    done: int
+    total: int
+    offered: int
+
+
+def texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[Text]]:
+    """Passages as mining takes them, those with the same readers together."""
+    from argot.jargon_db.mining import Text
+
+    texts: defaultdict[Audience, list[Text]] = defaultdict(list)
+    for passage, document in held:
+        texts[document.audience].append(Text(passage.id, passage.text, passage.header))
+    return dict(texts)
+
+
+def offer(
+    glossary: Glossary, origin: Origin, mined: Mined, audience: Audience, *, context: str | None = None, by: str = ""
+) -> Proposal:
+    """Propose what was found. The same again adds its evidence, and what was decided stays decided."""
+    return glossary.proposals.add(
+        origin,
+        mined.term,
+        mined.expansion,
+        context=context,
+        description=mined.description,
+        evidence=mined.evidence,
+        audience=audience,
+        created_by=by,
+        score=mined.score,
+    )
+
+
+def unread(store: CorpusStore, glossary: Glossary, principal: Principal) -> list[Document]:
+    """The documents this person may read that were not mined in their present revision."""
+    documents = store.documents(principal)
+    new = set(glossary.mining.unmined(document.revision_id for document in documents))
+    return [document for document in documents if document.revision_id in new]
+
+
+@dataclass
+class Mining:
+    """One run through the documents a person may read. What is found is stored as it goes; a run that was cut off is
+    gone on with by the next, and a whole one is not repeated.
+
+    Args:
+        stored: propose what is found; else it is only reported, and every document is read.
+        again: read also what was mined before.
+    """
+
+    store: CorpusStore
+    glossary: Glossary
+    principal: Principal
+    context: str | None = None
+    stored: bool = True
+    again: bool = False
+    documents: int = 0
+    skipped: int = 0
+    passages: int = 0
+    found: int = 0
+    known: int = 0
+    decided: int = 0
+    offered: list[Found] = field(default_factory=list)
+
+    def run(self) -> Iterator[Step]:
+        readable = self.store.documents(self.principal)
+        todo = readable if self.again or not self.stored else unread(self.store, self.glossary, self.principal)
+        self.documents, self.skipped = len(todo), len(readable) - len(todo)
+        self._remember()
+        yield Step("", 0, len(todo), 0)
+        batch: list[tuple[Passage, Document]] = []
+        begun = 0
+        for done, document in enumerate(todo, 1):
+            passages = self.store.passages_of(self.principal, document.id)
+            batch += [(passage, document) for passage in passages]
+            if done - begun >= DOCUMENTS_AT_ONCE or len(batch) >= PASSAGES_AT_ONCE or done == len(todo):
+                self._take(batch)
+                if self.stored:
+                    self.glossary.mining.mark_mined([one.revision_id for one in todo[begun:done]])
+                batch, begun = [], done
+            yield Step(document.name, done, len(todo), len(self.offered))
+
+    def best(self, limit: int) -> list[Found]:
+        """What was offered, the surest and most frequent first."""
+        return sorted(self.offered, key=lambda one: (-one.mined.score, -one.mined.count, one.mined.term))[:limit]
+
+    def _take(self, batch: Sequence[tuple[Passage, Document]]) -> None:
+        from argot.jargon_db.mining import Miner
+
+        self.passages += len(batch)
+        for audience, texts in texts_by_readers(batch).items():
+            miner = Miner()
+            for text in texts:
+                miner.read(text)
+            for mined in miner.mined():
+                if mined.expansion and mined.score >= LEAST:
+                    self._weigh(mined, audience)
+
+    def _weigh(self, mined: Mined, audience: Audience) -> None:
+        key = (normalise(mined.term), normalise(mined.expansion))
+        self.found += 1
+        if key in self._known:
+            self.known += 1
+        elif key in self._decided:
+            self.decided += 1
+        elif not self._is_worse(key, mined):
+            number = None
+            if self.stored:
+                number = offer(self.glossary, "mined", mined, audience, context=self.context, by=self.principal.name).id
+            if (key, audience) not in self._seen:
+                self.offered.append(Found(mined, audience, number))
+            self._seen.add((key, audience))
+            open_ = self._open[key[0]]
+            open_[key[1]] = max(open_.get(key[1], 0.0), mined.score)
+
+    def _is_worse(self, key: tuple[str, str], mined: Mined) -> bool:
+        """Whether what is open for the term already is surer and says it with more or fewer words, or says it at all
+        where this only fits by its letters: what `Miner` sees within one batch, seen across them.
+        """
+        for expansion, score in self._open[key[0]].items():
+            if expansion == key[1] or score < mined.score:
+                continue
+            if expansion in key[1] or key[1] in expansion or (mined.kinds == ("initials",) and score > mined.score):
+                return True
+        return False
+
+    def _remember(self) -> None:
+        """What the glossary says already, what was decided on, and what waits."""
+        self._seen: set[tuple[tuple[str, str], Audience]] = set()
+        self._known = {
+            (key, normalise(sense.expansion))
+            for sense in self.glossary.senses.find(self.principal)
+            for name in (sense.term, *sense.aliases)
+            for key in variants(name)
+        }
+        self._decided: set[tuple[str, str]] = set()
+        self._open: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        for one in self.glossary.proposals.find(self.principal, status=None):
+            term, expansion = normalise(one.term), normalise(one.expansion)
+            if one.status == "open":
+                self._open[term][expansion] = one.score or 0.0
+            else:
+                self._decided.add((term, expansion))
+
+
+def shown(one: Found) -> dict[str, Any]:
+    """A meaning found, for JSON."""
+    mined = one.mined
+    return {
+        "id": one.proposal,
+        "term": mined.term,
+        "expansion": mined.expansion,
+        "description": mined.description,
+        "score": mined.score,
+        "count": mined.count,
+        "kinds": list(mined.kinds),
+        "audience": sorted(one.audience),
+        "evidence": [{"passage": passage, "quote": quote} for passage, quote in mined.evidence],
+    }

@@ -1,0 +1,350 @@
+"""What a change to the glossary would do to past questions, seen before it is made.
+
+The change is made in a copy of the glossary, by the very code that would make it, and the questions that mention its
+term are read and searched twice: with the glossary as it is, and with the copy. No answer is written, no language
+model asked, nothing stored.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import tempfile
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from argot.service import home_folder as layout
+from argot.service.glossary_review.occurrences import excerpt_of
+from argot.types import Principal, Sense
+
+if TYPE_CHECKING:
+    from argot.graph.build import ArgotGraph
+    from argot.graph.glossary_feedback import Learned
+    from argot.graph.run_context import RunContext
+    from argot.jargon_db.glossary import Glossary
+    from argot.results import AskResult
+    from argot.service.knowledge_base import KnowledgeBase
+
+MOST_QUESTIONS = 30
+SECONDS = 10.0
+"""So long questions are asked; those left then are counted and named as left out."""
+MOST_THREADS = 200
+THREAD_SECONDS = 3.0
+TOP = 3
+"""Passages shown of each question. What becomes of the ranks below is no difference."""
+EXCERPT = 200
+AROUND = 45
+"""Characters of an excerpt before and behind the word it is shown for."""
+KEPT = 64
+KEPT_SECONDS = 600.0
+
+Apply = Callable[["Glossary"], object]
+"""Makes the change in the glossary given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be tried. `names` are the spellings its questions may use; `key` tells it from other changes."""
+
+    key: tuple[Any, ...]
+    names: tuple[str, ...]
+    apply: Apply
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuestion:
+    """`source`: whose it is, "yours", "missed" (by somebody, and this person may read it), or "given"."""
+
+    text: str
+    source: str
+
+
+async def effects(
+    kb: KnowledgeBase, principal: Principal, change: Change, given: Sequence[str] = (), *, seconds: float = SECONDS
+) -> dict[str, Any]:
+    """The questions this principal may see that mention the term, each before and after; those that change first.
+
+    Returns:
+        `questions` (how many mention it), `asked`, `changed`, `left_out` (for lack of time), `seconds`, and `rows`:
+        `question`, `source`, `changed` ("reading" and "passages", whichever does), `before` and `after`, each with
+        `terms` (surface, term, expansion, context, guess), `unknown`, and the first passages.
+    """
+    corpus = await kb.load()
+    key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
+    kept = _kept.setdefault(kb, OrderedDict())
+    if (known := kept.get(key)) is not None and time.monotonic() - known[0] < KEPT_SECONDS:
+        found: dict[str, Any] = known[1]
+        return found
+    begun = time.monotonic()
+    questions = await mentioning(kb, principal, change.names, given)
+    rows = await _rows(kb, principal, change, questions[:MOST_QUESTIONS], begun + seconds) if questions else []
+    result = {
+        "questions": len(questions),
+        "asked": len(rows),
+        "changed": sum(bool(row["changed"]) for row in rows),
+        "left_out": len(questions) - len(rows),
+        "seconds": round(time.monotonic() - begun, 2),
+        "rows": sorted(rows, key=lambda row: -len(row["changed"])),
+    }
+    kept[key] = (time.monotonic(), result)
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
+    return result
+
+
+_kept: WeakKeyDictionary[KnowledgeBase, OrderedDict[tuple[Any, ...], tuple[float, dict[str, Any]]]] = (
+    WeakKeyDictionary()
+)
+
+
+# -- which questions --------------------------------------------------------------------------------------------------
+
+
+async def mentioning(
+    kb: KnowledgeBase, principal: Principal, names: Sequence[str], given: Sequence[str] = ()
+) -> list[PastQuestion]:
+    """The questions that use one of these names: given ones first, then one's own, then those others shared.
+
+    A thread is its owner's alone, whatever else somebody may read; of other people only what they shared is looked at.
+    """
+    from argot.jargon_db.lookup.matcher import TermMatcher
+    from argot.jargon_db.lookup.normalise import normalise
+    from argot.jargon_db.lookup.spelling import Spelling
+
+    matcher = TermMatcher(Spelling(name, name, normalise(name)) for name in names if normalise(name))
+    missed = await kb.blocking(kb.glossary.misses.find, principal)
+    own = await _own_questions(kb, principal)
+    mine = {question.text for question in own}
+    others = [PastQuestion(text, "missed") for miss in missed for text in miss.questions if text not in mine]
+    found: dict[str, PastQuestion] = {}
+    for question in (*(PastQuestion(text, "given") for text in given), *own, *others):
+        text = question.text.strip()
+        if text and len(text) <= kb.settings.max_question_chars and text not in found and matcher.find(text):
+            found[text] = replace(question, text=text)
+    return list(found.values())
+
+
+async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQuestion]:
+    """What this person asked in the threads that are still there, the latest first."""
+    from argot.graph.checkpoints.thread_history import past_turns
+
+    threads, graph = await kb.threads(), await kb.graph()
+    enough = time.monotonic() + THREAD_SECONDS
+    asked: list[PastQuestion] = []
+    for thread in (await threads.of(principal.name))[:MOST_THREADS]:
+        values = (await graph.aget_state({"configurable": {"thread_id": thread.id}})).values
+        turns = [*past_turns(values), *([values] if values.get("question") else [])]
+        asked += [PastQuestion(turn["stand_alone_question"], "yours") for turn in reversed(turns)]
+        if time.monotonic() > enough:
+            break
+    return asked
+
+
+# -- before and after -------------------------------------------------------------------------------------------------
+
+
+async def _rows(
+    kb: KnowledgeBase, principal: Principal, change: Change, questions: Sequence[PastQuestion], until: float
+) -> list[dict[str, Any]]:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from argot.graph.build import build_graph
+
+    corpus = await kb.load()
+    path = kb.home / layout.GLOSSARY
+    with tempfile.TemporaryDirectory(prefix="argot-effects-") as folder:
+        copy = Path(folder) / "glossary.db"
+        await kb.blocking(_copied, path, copy)
+        glossary = await kb.blocking(_changed, copy, change)
+        try:
+            before = _surroundings(kb, corpus, kb.glossary, principal)
+            after = _surroundings(kb, corpus, glossary, principal)
+            graph = build_graph(InMemorySaver())
+            rows: list[dict[str, Any]] = []
+            for question in questions:
+                if rows and time.monotonic() > until:
+                    break
+                sides = [await _side(graph, run, question.text) for run in (before, after)]
+                rows.append(_row(question, *sides))
+            return rows
+        finally:
+            await kb.blocking(glossary.close)
+
+
+def _copied(path: Path, copy: Path) -> None:
+    """The whole glossary as it stands between two transactions; only this user may read the copy."""
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+
+
+def _changed(copy: Path, change: Change) -> Glossary:
+    from argot.jargon_db.glossary import Glossary
+
+    glossary = Glossary.open(copy)
+    try:
+        change.apply(glossary)
+    except BaseException:
+        glossary.close()
+        raise
+    return glossary
+
+
+def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
+    """Those in which questions are read and searched, and nothing more: no answer, no model, no queue, no choices."""
+    from argot.graph.run_context import extractive_context
+    from argot.profile import profile_named
+
+    profile = profile_named(kb.settings.profile).model_copy(
+        update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
+    )
+    run = extractive_context(corpus, glossary, principal, profile, kb.settings)
+    return replace(run, records_misses=False)
+
+
+async def _side(graph: ArgotGraph, run: RunContext, question: str) -> dict[str, Any]:
+    """How a question is read, and what it finds, in a thread of its own."""
+    from argot.graph.run import ask
+
+    result: AskResult | None = None
+    learned: Learned | None = None
+    async for event in ask(graph, run, question, secrets.token_hex(8)):
+        if event.kind == "result":
+            result, learned = event.data, event.learned  # type: ignore[assignment]
+    assert result is not None
+    return _shown(result, learned)
+
+
+def _shown(result: AskResult, learned: Learned | None) -> dict[str, Any]:
+    guessed = set(learned.guessed) if learned else set()
+    unknown = [*learned.missed, *learned.undefined] if learned else []
+    words = [word for one in result.jargon for word in (one.expansion, one.surface) if word]
+    return {
+        "terms": [
+            {
+                "surface": one.surface,
+                "term": one.term,
+                "expansion": one.expansion,
+                "context": one.context,
+                "guess": one.term in guessed or one.surface in guessed,
+            }
+            for one in result.jargon
+        ],
+        "unknown": unknown,
+        "query": result.search_queries[0] if result.search_queries else result.stand_alone_question,
+        "passages": [
+            {
+                "passage_id": one.passage_id,
+                "document": one.document,
+                "heading": one.heading,
+                "page": one.page,
+                "text": " ".join(one.text.split())[:EXCERPT],
+                "excerpt": _excerpt(one.text, [*words, *unknown]),
+            }
+            for one in result.passages[:TOP]
+        ],
+    }
+
+
+def _excerpt(text: str, words: Sequence[str]) -> tuple[str, str, str] | None:
+    """The passage around the first of these words that stands in it: before, the word, after. None: none does."""
+    return next((found for word in words if (found := excerpt_of(text, word, AROUND))), None)
+
+
+def _row(question: PastQuestion, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    changed = []
+    if (before["terms"], before["unknown"]) != (after["terms"], after["unknown"]):
+        changed.append("reading")
+    if _ids(before) != _ids(after):
+        changed.append("passages")
+    _mark(before, after)
+    _mark(after, before)
+    return {
+        "question": question.text,
+        "source": question.source,
+        "changed": changed,
+        "before": before,
+        "after": after,
+    }
+
+
+def _ids(side: dict[str, Any]) -> list[str]:
+    return [one["passage_id"] for one in side["passages"]]
+
+
+def _mark(side: dict[str, Any], other: dict[str, Any]) -> None:
+    """Each passage says whether only this side has it."""
+    elsewhere = set(_ids(other))
+    for one in side["passages"]:
+        one["only_here"] = one["passage_id"] not in elsewhere
+
+
+# -- changes ----------------------------------------------------------------------------------------------------------
+
+TRIED = "tried before it is approved"
+"""The reason given in the copy: the question whether a term may have two meanings in a context is not put there."""
+
+
+def approving(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
+    """The change that approves a draft (or a retired sense).
+
+    Raises:
+        NotFound: there is no such sense, or not for this principal.
+    """
+    sense = glossary.senses.get(principal, sense_id)
+
+    def apply(copy: Glossary) -> Sense:
+        return copy.senses.approve(principal, sense_id, sense.version, TRIED)
+
+    return Change(("approve", sense_id, sense.version), (sense.term, *sense.aliases), apply)
+
+
+def retiring(glossary: Glossary, principal: Principal, sense_id: int) -> Change:
+    """The change that retires a sense.
+
+    Raises:
+        NotFound: there is no such sense, or not for this principal.
+    """
+    sense = glossary.senses.get(principal, sense_id)
+
+    def apply(copy: Glossary) -> Sense:
+        return copy.senses.retire(principal, sense_id, sense.version, TRIED)
+
+    return Change(("retire", sense_id, sense.version), (sense.term, *sense.aliases), apply)
+
+
+def editing(glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]) -> Change:
+    """The change that saves these fields (those of `Senses.save`) of a sense.
+
+    Raises:
+        NotFound: there is no such sense, or not for this principal.
+    """
+    sense = glossary.senses.get(principal, sense_id)
+    names = (sense.term, *sense.aliases, fields.get("term") or "", *(fields.get("aliases") or ()))
+
+    def apply(copy: Glossary) -> Sense:
+        return copy.senses.save(principal, sense_id, version=version, **fields, why=TRIED)
+
+    key = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in fields.items())
+    return Change(("edit", sense_id, version, key), tuple(dict.fromkeys(filter(None, names))), apply)
+
+
+def accepting(glossary: Glossary, principal: Principal, proposal_id: int, context: str) -> Change:
+    """The change that makes an approved sense of a proposal.
+
+    Raises:
+        NotFound: there is no such proposal, or not for this principal.
+    """
+    proposal = glossary.proposals.get(principal, proposal_id)
+    chosen = context or proposal.context or ""
+
+    def apply(copy: Glossary) -> Sense:
+        return copy.proposals.accept(principal, proposal_id, context=chosen, status="approved", why=TRIED)
+
+    return Change(("accept", proposal_id, chosen), (proposal.term,), apply)

@@ -1,0 +1,263 @@
+"""From a question that met an unknown term to its asker being told what the term means.
+
+A missed term is queued with its question. What the documents say it means is proposed to the managers, who decide.
+From then on its askers are told, each in the thread where they asked.
+
+Who reads what: a proposal is for those who may read the documents its evidence is from. The wording of a question is
+its asker's own: managers see how many there were, and the words only of those whose asker shared them
+(`share_questions`). Askers are told of senses they may read, and of no others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from argot.service.glossary_review.document_mining import texts_by_readers
+from argot.types import Audience, Document, Passage, Principal, Sense
+
+if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.graph.glossary_feedback import Learned
+    from argot.jargon_db.glossary import Glossary
+    from argot.jargon_db.mining import Definition
+    from argot.jargon_db.store.history_entries import HistoryEntry
+    from argot.jargon_db.store.proposal_rows import Proposal
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.tools.llm.definitions import QuotedDefinition
+
+LOOP = Principal("miss loop", sees_all=True)
+"""On whose behalf the program itself reads. What it finds is guarded by the documents it was found in."""
+MOST_TERMS = 8
+"""Terms of one question that are queued or looked for."""
+MOST_PASSAGES = 100
+MOST_MEANINGS = 3
+LEAST_SCORE = 0.3
+"""Of a definition found in the documents; a sentence that says what something is has 0.4, a table 0.95."""
+LEAST_SHARE = 0.5
+"""Of the best meaning's score, for another meaning to be proposed beside it."""
+MOST_EVIDENCE = 5
+
+
+# -- after an answer --------------------------------------------------------------------------------------------------
+
+
+def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: Learned) -> None:
+    """Counts what was meant, queues terms that only the documents know, and proposes what they say of unknown ones.
+
+    The asker was told nothing of the former: the documents explained them. Managers see them all the same, for they
+    are the terms people use; that is how a glossary that begins empty learns what it lacks.
+    """
+    from argot.jargon_db.mining.short_forms import may_be_short
+
+    glossary = kb.glossary
+    glossary.usage.record(learned.senses)
+    quiet = [term for term in learned.undefined if may_be_short(term)][:MOST_TERMS]
+    for term in quiet:
+        glossary.misses.record(term, principal.name, learned.question, thread)
+    for term in (*learned.missed, *quiet)[:MOST_TERMS]:
+        if not glossary.proposals.find(LOOP, status=None, term=term):
+            draft(kb.document_store, glossary, LOOP, term)
+
+
+# -- proposals --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    expansion: str
+    definitions: Sequence[Definition]
+
+    @property
+    def score(self) -> float:
+        return max(one.score for one in self.definitions)
+
+    @property
+    def evidence(self) -> tuple[tuple[str, str], ...]:
+        quotes = {one.passage_id: one.quote for one in reversed(self.definitions)}
+        return tuple(reversed(quotes.items()))[:MOST_EVIDENCE]
+
+
+def draft(
+    store: CorpusStore, glossary: Glossary, principal: Principal, term: str, *, created_by: str = ""
+) -> list[Proposal]:
+    """Proposes what the documents that this principal may read say a term means; the proposals, best first.
+
+    Each set of readers gets its own, so that no proposal rests on documents its reader may not see. Meanings that the
+    glossary has are left out; nothing at all comes of a term that no document defines.
+    """
+    known = _known(glossary, principal, term)
+    made: list[Proposal] = []
+    for audience, definitions in _definitions(store, principal, term).items():
+        for meaning, description in _meanings(definitions, known):
+            made.append(
+                glossary.proposals.add(
+                    "miss",
+                    term,
+                    meaning.expansion,
+                    description=description,
+                    evidence=meaning.evidence,
+                    audience=audience,
+                    created_by=created_by,
+                    score=meaning.score,
+                )
+            )
+    return [one for one in made if one.status == "open"]
+
+
+def _definitions(store: CorpusStore, principal: Principal, term: str) -> dict[Audience, list[Definition]]:
+    """What the passages say, by who may read them, best first."""
+    from argot.jargon_db.mining import definitions_of
+
+    texts = texts_by_readers(_passages_with(store, principal, term, MOST_PASSAGES))
+    found = {audience: definitions_of(term, some) for audience, some in texts.items()}
+    return {audience: definitions for audience, definitions in found.items() if definitions}
+
+
+def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[_Meaning, str]]:
+    """The meanings worth proposing, each with its description: what a sentence says the term is, in its own words."""
+    from argot.jargon_db.lookup.normalise import normalise
+
+    by_key: defaultdict[str, list[Definition]] = defaultdict(list)
+    for one in definitions:
+        if one.score >= LEAST_SCORE:
+            by_key[normalise(one.expansion)].append(one)
+    said = by_key.pop("", [])
+    spelt = [_Meaning(_commonest(some), some) for key, some in by_key.items() if key not in known]
+    spelt = sorted(spelt, key=lambda one: (-one.score, -len(one.definitions), one.expansion))
+    spelt = [one for one in spelt if one.score >= LEAST_SHARE * spelt[0].score][:MOST_MEANINGS]
+    description = said[0].quote if said else ""
+    if spelt:
+        return [(one, description if len(spelt) == 1 else "") for one in spelt]
+    return [(_Meaning("", said), description)] if said and not known else []
+
+
+def _commonest(definitions: Sequence[Definition]) -> str:
+    return Counter(one.expansion for one in definitions).most_common(1)[0][0]
+
+
+def _known(glossary: Glossary, principal: Principal, term: str) -> set[str]:
+    """The normalised expansions the glossary has for the term, in whatever status."""
+    from argot.jargon_db.lookup.normalise import normalise, variants
+
+    keys = set(variants(term))
+    found = glossary.search.find(principal, term, 200)
+    named = [sense for sense in found if keys.intersection(map(normalise, (sense.term, *sense.aliases)))]
+    return {normalise(sense.expansion) for sense in named}
+
+
+# -- with a language model --------------------------------------------------------------------------------------------
+
+
+MOST_SHOWN = 24
+
+
+async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal | None:
+    """Proposes what the language model reads out of the documents, if its quotation stands in the passage it names.
+
+    None: there is no model, it fails, what it says does not stand there, or the glossary has this meaning.
+    """
+    server = kb.model_server
+    if server is None:
+        return None
+    from argot.tools.llm import definitions
+
+    held = await kb.blocking(_passages_with, kb.document_store, principal, term, MOST_SHOWN)
+    said = await definitions.define(server.session([]), term, held)
+    return None if said is None else await kb.blocking(_proposed, kb.glossary, principal, term, said)
+
+
+def _passages_with(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
+    ids = store.passages_with(principal, term, most)
+    held = store.passages(principal, ids)
+    return [held[one] for one in ids if one in held]
+
+
+def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
+    """What the model says, as a proposal. Beside one drafted without it, its quotation stands in for its own words."""
+    from argot.jargon_db.lookup.normalise import normalise
+
+    expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
+    if normalise(expansion) in _known(glossary, principal, term):
+        return None
+    offered = glossary.proposals.find(principal, None, term)
+    others = [one for one in offered if one.origin != "model" and normalise(one.expansion) == normalise(expansion)]
+    made = glossary.proposals.add(
+        "model",
+        term,
+        expansion,
+        description=said.quote if others else said.definition,
+        evidence=((said.passage.id, said.quote),),
+        audience=said.document.audience,
+        created_by=principal.name,
+    )
+    return made if made.status == "open" else None
+
+
+# -- telling askers ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A term somebody asked for has a meaning now: `senses` are those they may read, at least one."""
+
+    term: str
+    question: str
+    senses: tuple[Sense, ...]
+
+
+def news_for(kb: KnowledgeBase, principal: Principal, thread: str | None = None) -> list[tuple[str, News]]:
+    """What this person is still to be told of, with the threads; nothing is marked as told."""
+    from argot.jargon_db.lookup.normalise import normalise
+
+    glossary = kb.glossary
+    untold = glossary.misses.untold(principal.name, thread)
+    if not untold:
+        return []
+    meanings = glossary.lookup.senses(principal, list(dict.fromkeys(miss.term for miss in untold)))
+    found: dict[tuple[str, str], tuple[str, News]] = {}
+    for miss in untold:
+        key = (miss.thread, normalise(miss.term))
+        senses = [sense for sense in meanings[miss.term] if _is_new(glossary, sense, miss.term, miss.asked)]
+        if senses and key not in found:
+            found[key] = (miss.thread, News(miss.term, miss.question, tuple(senses)))
+    return list(found.values())
+
+
+def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[News]:
+    """What this person is to be told in this thread now. Each is given out once: who takes it must tell it."""
+    from argot.jargon_db.lookup.normalise import normalise
+
+    taken = []
+    for _, news in news_for(kb, principal, thread):
+        if kb.people.notices.claim(principal.name, thread, normalise(news.term)):
+            taken.append(news)
+        kb.glossary.misses.mark_told(news.term, thread)
+    return taken
+
+
+def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
+    """Whether the sense began to answer for the term after it was asked for.
+
+    Who was offered senses and took none of them is not to hear of the same ones again.
+    """
+    from argot.jargon_db.lookup.normalise import variants
+
+    keys = set(variants(term))
+    return any(_begins(entry, keys) for entry in glossary.history.entries(LOOP, sense_id=sense.id) if entry.at >= asked)
+
+
+def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
+    return _answers(entry.after, keys) and (
+        not _answers(entry.before, keys) or (entry.before or {})["audience"] != (entry.after or {})["audience"]
+    )
+
+
+def _answers(kept: dict[str, Any] | None, keys: Iterable[str]) -> bool:
+    from argot.jargon_db.lookup.normalise import normalise
+
+    if kept is None or kept["status"] != "approved":
+        return False
+    return bool(set(keys).intersection(map(normalise, (kept["term"], *kept["aliases"]))))

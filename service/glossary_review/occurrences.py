@@ -1,0 +1,115 @@
+"""Where the words of the glossary stand in the documents, as far as one may read them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from argot.service.json_values import passage
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
+
+LONGEST_PHRASE = 200
+"""A longer text is a description, which no document holds word for word."""
+MOST_READ = 100
+AROUND = 110
+"""Characters shown before and behind what was looked for."""
+
+
+def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> dict[str, Any]:
+    """How many passages hold the phrase (`more`: there may be others), and the best of them.
+
+    Each passage: `passage_id`, `document`, `heading`, `page`, and the text as `before`, `match`, `after`. What is
+    written in capitals is looked for in capitals: IT is not "it".
+    """
+    wanted = phrase.strip()
+    if not wanted or len(wanted) > LONGEST_PHRASE:
+        return {"phrase": wanted, "count": 0, "more": False, "passages": []}
+    ids = store.passages_with(principal, wanted, MOST_READ)
+    held = store.passages(principal, ids)
+    found = []
+    for one in ids:
+        if one in held and (shown := _excerpt(*held[one], wanted)) is not None:
+            found.append(shown)
+    return {"phrase": wanted, "count": len(found), "more": len(ids) == MOST_READ, "passages": found[:limit]}
+
+
+def unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
+    """What to tell somebody who defines what no document spells out; empty if one does, or nothing was typed yet."""
+    spelt = expansion.strip()
+    if not spelt or len(spelt) > LONGEST_PHRASE or store.phrase_count(principal, spelt):
+        return ""
+    if term.strip() and len(term.strip()) <= LONGEST_PHRASE and occurrences(store, principal, term, 1)["count"]:
+        return f"Documents use '{term.strip()}', but none spells out '{spelt}'. Write it as your documents do."
+    return f"No document spells out '{spelt}'. Argot searches with these words: write them as your documents do."
+
+
+def excerpt_of(text: str, phrase: str, around: int = AROUND) -> tuple[str, str, str] | None:
+    """The text around the first place of the phrase, as (before, match, after); None if it is not there as spelt."""
+    found = _pattern(phrase).search(text)
+    if found is None:
+        return None
+    start, end = _at_blank(text, found.start() - around, 1), _at_blank(text, found.end() + around, -1)
+    before, after = text[start : found.start()], text[found.end() : end]
+    before = one_line(before) + (" · " if before.rstrip().endswith("|") else "")
+    after = (" · " if after.lstrip().startswith("|") else "") + one_line(after)
+    return (
+        ("… " if start else "") + before.lstrip(),
+        one_line(found[0]),
+        after.rstrip() + (" …" if end < len(text) else ""),
+    )
+
+
+def parts_of(text: str, phrase: str) -> list[tuple[str, bool]]:
+    """The whole text, cut at every place of the phrase: (text, whether it is the phrase)."""
+    if not phrase.strip() or len(phrase) > LONGEST_PHRASE:
+        return [(text, False)]
+    parts: list[tuple[str, bool]] = []
+    end = 0
+    for found in _pattern(phrase.strip()).finditer(text):
+        parts += [(text[end : found.start()], False), (found[0], True)]
+        end = found.end()
+    return [*parts, (text[end:], False)]
+
+
+def _excerpt(of: Any, document: Any, phrase: str) -> dict[str, Any] | None:
+    parts = excerpt_of(of.text, phrase) or excerpt_of(of.heading, phrase)
+    if parts is None:
+        if _is_coded(phrase):
+            return None
+        parts = (one_line(of.text[: 2 * AROUND]) + (" …" if len(of.text) > 2 * AROUND else ""), "", "")
+    plain = passage(of, document)
+    told = {name: plain[name] for name in ("document", "heading", "page")}
+    return {"passage_id": of.id, **told, "before": parts[0], "match": parts[1], "after": parts[2]}
+
+
+def _at_blank(text: str, at: int, step: int) -> int:
+    """The nearest place between two words, no more than a long word away; the end of the text is one."""
+    if at <= 0 or at >= len(text):
+        return min(max(at, 0), len(text))
+    places = range(at, at + 20 * step, step)
+    return next((place for place in places if 0 <= place < len(text) and text[place].isspace()), at)
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    words = r"[\s\-/]+".join(map(re.escape, re.split(r"[\s\-/]+", phrase.strip()))) or re.escape(phrase)
+    first, last = (r"(?<!\w)" if phrase[:1].isalnum() else ""), (r"(?:s|es)?(?!\w)" if phrase[-1:].isalnum() else "")
+    return re.compile(first + words + last, 0 if _is_coded(phrase) else re.IGNORECASE)
+
+
+def _is_coded(phrase: str) -> bool:
+    """Whether its case tells it from ordinary words."""
+    return phrase != phrase.lower() and phrase != phrase.capitalize() and " " not in phrase.strip()
+
+
+_MARK_UP = re.compile(r"^[ \t]*(?:#{1,6} |>[ >]*|\|?(?:[ :]*-{3,}[ :]*\|?)+[ \t]*$)|\*\*|__|`", re.MULTILINE)
+
+
+def one_line(text: str) -> str:
+    """Some words of Markdown in one line: without marks of headings and tables, cells parted by a dot."""
+    cells = [re.sub(r"\s+", " ", cell) for cell in _MARK_UP.sub("", text).split("|")]
+    if len(cells) == 1:
+        return cells[0]
+    return " · ".join(cell.strip() for cell in cells if cell.strip(" :-"))

@@ -1,0 +1,155 @@
+"""The folder of a knowledge base: what lies where, how to recognise one, how to make one."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from argot import __version__
+from argot.errors import DamagedStore, InvalidInput, NotFound
+from argot.remedies import UPDATE, init_command, quoted, restore_command
+
+MARKER = "knowledge_base.json"
+FORMAT = 1
+CORPUS = "corpus.db"
+GLOSSARY = "glossary.db"
+PEOPLE = "people.db"
+THREADS = "threads.db"
+DATABASES = (CORPUS, GLOSSARY, PEOPLE, THREADS)
+BLOBS = "blobs"
+MAX_PATH = 440
+"""Bytes of the folder's path: SQLite takes 512 for a file's, and those of the vectors add a few."""
+VECTORS = "vectors"
+
+
+def is_knowledge_base(home: Path) -> bool:
+    """The marker or any of the stores is there; a lost marker alone must not hide a knowledge base."""
+    return any((home / name).exists() for name in (MARKER, *DATABASES))
+
+
+def is_scratch(name: str) -> bool:
+    """Whether a file stands for a process that has the folder, or had it and was killed."""
+    return name in ("lock", "owner.json") or name.startswith((".owner.json.", f".{MARKER}."))
+
+
+def require(home: Path) -> None:
+    """Refuse a folder that holds no knowledge base, or one of a newer Argot.
+
+    Raises:
+        NotFound, InvalidInput, DamagedStore
+    """
+    if home.exists() and not home.is_dir():
+        raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
+    for name in (MARKER, *DATABASES):
+        if (home / name).exists() and not (home / name).is_file():
+            raise DamagedStore(f"{home / name} is no file. Move it away: {restore_command(home)}")
+    if not is_knowledge_base(home):
+        raise NotFound(f"There is no knowledge base in {home}. Make one with: {init_command(home)}")
+    _check_format(home)
+
+
+def create(home: Path) -> bool:
+    """Make the folder (for its owner alone) and its marker. True if it is new; an existing one stays as it is.
+
+    Raises:
+        InvalidInput: the folder holds other things, or cannot be made.
+    """
+    if is_knowledge_base(home):
+        _check_format(home)
+        return False
+    _check_path(home)
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        foreign = [path.name for path in home.iterdir() if not is_scratch(path.name)]
+    except OSError as error:
+        raise InvalidInput(f"{home} cannot hold a knowledge base: {error.strerror}. Give another --home.") from error
+    if foreign:
+        raise InvalidInput(
+            f"{home} is no knowledge base and not empty ('{foreign[0]}'). Give an empty folder as --home."
+        )
+    write_marker(home)
+    return True
+
+
+def write_marker(home: Path) -> None:
+    content = {"format": FORMAT, "created": now(), "argot": __version__}
+    write_atomically(home / MARKER, json.dumps(content) + "\n")
+
+
+def noted_stores(home: Path) -> set[str]:
+    """The databases that were there when the knowledge base was last opened or closed."""
+    return set(_marker(home).get("stores", ()))
+
+
+def note_stores(home: Path) -> None:
+    """Write down which databases there are, so that one that is lost later is not taken for one never needed."""
+    there = [name for name in DATABASES if (home / name).exists()]
+    if set(there) != noted_stores(home):
+        made = {"format": FORMAT, "created": now(), "argot": __version__}
+        write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
+
+
+def _marker(home: Path) -> dict[str, Any]:
+    """What it says; nothing if it is gone, or cannot be read (`_check_format` complains of that)."""
+    try:
+        content = json.loads((home / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Readers see the old file or the new one, whatever happens in between, a loss of power included."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    with scratch.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.replace(path)
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the disk keep what was made or renamed in a folder; nothing where the system does not know that."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        with suppress(OSError):
+            os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601 to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _check_path(home: Path) -> None:
+    """SQLite and Chroma take fewer paths than the system does."""
+    if len(os.fsencode(home)) > MAX_PATH:
+        raise InvalidInput(f"{home} is longer than {MAX_PATH} bytes. Give a --home with a shorter path.")
+    try:
+        str(home).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{home} is not valid UTF-8. Give a --home with another path.") from None
+
+
+def _check_format(home: Path) -> None:
+    marker = home / MARKER
+    if not marker.exists():
+        return
+    try:
+        found = int(json.loads(marker.read_text(encoding="utf-8"))["format"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedStore(
+            f"{marker} cannot be read. It holds nothing else: mend it with: rm {quoted(marker)}"
+        ) from error
+    if found > FORMAT:
+        raise DamagedStore(f"{home} has format {found}, this Argot knows {FORMAT}. {UPDATE}")

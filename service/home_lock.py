@@ -1,0 +1,76 @@
+"""One process owns a knowledge base. Two writers on one vector index silently damage it (Chroma 1.5).
+
+The kernel drops a `flock` with its process, so nothing has to be cleaned up after a `kill -9`. What stands in
+`owner.json` is for messages and for finding the owner's socket; it never decides who owns.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from argot.errors import KnowledgeBaseBusy
+from argot.service.home_folder import write_atomically
+
+LOCK = "lock"
+OWNER = "owner.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who holds the lock, and the Unix socket it answers on (empty: it does not)."""
+
+    pid: int
+    socket: str = ""
+
+
+class HomeLock:
+    """An exclusive lock on the folder, held until `release` or the end of the process."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._descriptor = os.open(home / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise KnowledgeBaseBusy(_busy(home)) from None
+        # A forked child would share the lock and keep it beyond the end of its parent.
+        self._pid = os.getpid()
+        os.register_at_fork(after_in_child=self._drop_in_child)
+        self.announce("")
+
+    def announce(self, socket: str) -> None:
+        """Write down who owns the folder and where it listens."""
+        write_atomically(self.home / OWNER, json.dumps(asdict(Owner(os.getpid(), socket))) + "\n")
+
+    def release(self) -> None:
+        if self._descriptor >= 0:
+            (self.home / OWNER).unlink(missing_ok=True)
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _drop_in_child(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def read_owner(home: Path) -> Owner | None:
+    """What the last owner wrote down; None if nothing readable."""
+    try:
+        content = json.loads((home / OWNER).read_text(encoding="utf-8"))
+        return Owner(int(content["pid"]), str(content["socket"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _busy(home: Path) -> str:
+    owner = read_owner(home)
+    who = f"process {owner.pid}" if owner else "another process"
+    stop = f"stop it (kill {owner.pid})" if owner else "stop that process"
+    return f"The knowledge base in {home} is in use by {who}. Wait until it is done, or {stop}, and try again."

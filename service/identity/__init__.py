@@ -1,0 +1,1 @@
+"""Who there is, how they prove it, and what they may do."""

@@ -1,0 +1,172 @@
+"""Keys for the API, in people.db: each one person's, shown once, kept as a hash, revocable; they may end by themselves.
+
+It says "argot_" in front, by which scanners for leaked secrets can know it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.home_folder import now
+from argot.service.identity.tokens import new_token, token_hash
+from argot.service.storage.sqlite import Database
+
+TABLES = """
+    CREATE TABLE keys (
+        id TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, user TEXT NOT NULL, name TEXT NOT NULL,
+        created_at TEXT NOT NULL, used_at TEXT, revoked_at TEXT
+    );
+    CREATE INDEX keys_by_user ON keys (user)
+"""
+ENDS = "ALTER TABLE keys ADD COLUMN ends_at TEXT"
+PREFIX = "argot_"
+LONGEST_NAME = 80
+MOST_PER_USER = 50
+"""Living keys of one person."""
+MOST_DAYS = 3650
+"""A key ends after at most so many days, or only when it is revoked."""
+NOTED_SECONDS = 60
+"""A use is written down at most this often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """`id` names it in lists and commands, and opens nothing. It opens something until it is revoked or ends.
+
+    Times are UTC, ISO 8601; `ends_at` None: it ends only by being revoked.
+    """
+
+    id: str
+    user: str
+    name: str
+    created_at: str
+    used_at: str | None = None
+    revoked_at: str | None = None
+    ends_at: str | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        return self.ends_at is not None and datetime.fromisoformat(self.ends_at) <= datetime.now(UTC)
+
+
+class Keys:
+    """The table of keys.
+
+    Args:
+        database: people.db.
+        ended: called with the person's name and the ids of keys that were revoked.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        ended: Callable[[str, frozenset[str]], None],
+    ) -> None:
+        self._database = database
+        self._ended = ended
+
+    def make(self, user: str, name: str, days: int | None = None) -> tuple[Key, str]:
+        """A new key of this person, and the secret, which is told this once.
+
+        Args:
+            days: after so many it ends; None: it does not end by itself.
+
+        Raises:
+            InvalidInput: the name is empty or too long, the days are too few or many, or the person has too many keys.
+        """
+        name = " ".join(name.split())
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise InvalidInput(f"Give the key a name of 1 to {LONGEST_NAME} printable characters: what will use it.")
+        if days is not None and not 1 <= days <= MOST_DAYS:
+            raise InvalidInput(
+                f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without days it does not."
+            )
+        token = PREFIX + new_token()
+        key = Key(f"k{secrets.token_hex(6)}", user, name, now(), ends_at=_in_days(days))
+        with self._database.transaction() as connection:
+            living = connection.execute(
+                "SELECT count(*) FROM keys WHERE user = ? AND revoked_at IS NULL AND (ends_at IS NULL OR ends_at > ?)",
+                (user, key.created_at),
+            )
+            if living.fetchone()[0] >= MOST_PER_USER:
+                raise InvalidInput(f"{user} has {MOST_PER_USER} keys, the most there can be. Revoke one first.")
+            connection.execute(
+                "INSERT INTO keys (id, hash, user, name, created_at, ends_at) VALUES (?, ?, ?, ?, ?, ?)",
+                (key.id, token_hash(token), user, name, key.created_at, key.ends_at),
+            )
+        return key, token
+
+    def find(self, token: str) -> Key | None:
+        """The key with this secret, unless it is revoked; it may have ended. Some 50 µs: fit for the event loop."""
+        if not token.startswith(PREFIX):
+            return None
+        rows = self._database.rows("SELECT * FROM keys WHERE hash = ? AND revoked_at IS NULL", token_hash(token))
+        return _key(rows[0]) if rows else None
+
+    def of(self, user: str | None = None) -> list[Key]:
+        """The keys of a person, or of everybody, that are not revoked, the newest first."""
+        rows = self._database.rows(
+            "SELECT * FROM keys WHERE revoked_at IS NULL AND (? IS NULL OR user = ?) ORDER BY created_at DESC, id",
+            user,
+            user,
+        )
+        return [_key(row) for row in rows]
+
+    def due(self, key: Key) -> bool:
+        """Whether the present use of it should be noted."""
+        if key.used_at is None:
+            return True
+        return abs((datetime.now(UTC) - datetime.fromisoformat(key.used_at)).total_seconds()) > NOTED_SECONDS
+
+    def note(self, key: Key) -> None:
+        """Write down that it is in use."""
+        self._database.write("UPDATE keys SET used_at = ? WHERE id = ?", now(), key.id)
+
+    def revoke(self, key_id: str, *, user: str | None = None) -> Key:
+        """Let a key open nothing any more, at once; with `user` only if it is this person's.
+
+        Raises:
+            NotFound: there is no such living key.
+        """
+        rows = self._database.write_returning(
+            "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND (? IS NULL OR user = ?)"
+            " RETURNING *",
+            now(),
+            key_id,
+            user,
+            user,
+        )
+        if not rows:
+            raise NotFound(f"There is no key '{key_id}'. See them with: argot key list")
+        found = _key(rows[0])
+        self._ended(found.user, frozenset({found.id}))
+        return found
+
+    def end(self, user: str) -> int:
+        """Revoke all keys of a person; how many there were."""
+        rows = self._database.write_returning(
+            "UPDATE keys SET revoked_at = ? WHERE user = ? AND revoked_at IS NULL RETURNING id", now(), user
+        )
+        gone = frozenset(str(row["id"]) for row in rows)
+        if gone:
+            self._ended(user, gone)
+        return len(gone)
+
+    def erase(self, user: str) -> int:
+        """Delete every trace of a person's keys, also of revoked ones; how many there were."""
+        self.end(user)
+        return self._database.write("DELETE FROM keys WHERE user = ?", user)
+
+
+def _in_days(days: int | None) -> str | None:
+    return None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
+
+
+def _key(row: sqlite3.Row) -> Key:
+    return Key(*(row[name] for name in Key.__slots__))

@@ -1,0 +1,26 @@
+"""What people were told of by themselves, in people.db, so that nobody is told twice.
+
+`subject` is what it was about: the normalised key of a term that has a meaning now.
+"""
+
+from __future__ import annotations
+
+from argot.service.home_folder import now
+from argot.service.storage.sqlite import Database
+
+_CLAIM = "INSERT INTO notices (person, thread, subject, told_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+
+
+class Notices:
+    """The table of notices."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def claim(self, person: str, thread: str, subject: str) -> bool:
+        """Whether this person is still to be told of this in this thread. True once: who asks must tell."""
+        return self._database.write(_CLAIM, person, thread, subject, now()) == 1
+
+    def forget(self, person: str, thread: str) -> None:
+        """The thread is gone, and with it what was said in it."""
+        self._database.write("DELETE FROM notices WHERE person = ? AND thread = ?", person, thread)

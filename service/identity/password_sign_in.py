@@ -1,0 +1,95 @@
+"""Signing in with name and password: the limits, the check, and a session if all is well."""
+
+from __future__ import annotations
+
+import asyncio
+from math import ceil
+from typing import TYPE_CHECKING
+
+from argot.errors import NotAllowed
+from argot.service.identity.people import User
+from argot.service.identity.sign_in_attempts import Attempts
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+
+AT_ONCE = 2
+"""Passwords that are checked at the same time; each takes 64 MiB."""
+MOST_WAITING = 40
+"""Who comes when so many wait is asked to try again."""
+UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
+WRONG = "Name or password is wrong. Mind capital letters, and try again."
+
+
+class SignInRefused(NotAllowed):
+    """Not signed in. `status` is the one of HTTP; `wait` is the number of seconds until it can be tried again."""
+
+    def __init__(self, message: str, status: int, wait: int = 0) -> None:
+        self.status = status
+        self.wait = wait
+        super().__init__(message)
+
+
+class SignIn:
+    """One for a service: it knows the attempts of the last minutes."""
+
+    def __init__(self, kb: KnowledgeBase, attempts: Attempts | None = None) -> None:
+        self.kb = kb
+        self.attempts = attempts or Attempts()
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._waiting = 0
+
+    async def with_password(self, name: str, password: str, address: str, agent: str = "") -> str:
+        """The token of a new session.
+
+        Raises:
+            SignInRefused: wrong (401; the same for a name that does not exist), suspended (403, and only said to who
+                knows the password), too many attempts (429), too many at once (503).
+        """
+        name = name.strip()
+        user = await self._check(name, password, address)
+        return await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
+
+    async def change_password(self, name: str, old: str, new: str, address: str) -> None:
+        """Give oneself another password; every session ends.
+
+        Raises:
+            SignInRefused: the old one is wrong, or there were too many attempts.
+            InvalidInput: the new one would be guessed.
+        """
+        await self._check(name, old, address, wrong="The present password is wrong. Try again.")
+        await self.kb.blocking(self.kb.people.set_password, name, new)
+
+    async def confirm(self, name: str, password: str, address: str) -> None:
+        """See that it is really this person, who is signed in already, that asks for something dangerous.
+
+        Raises:
+            SignInRefused: the password is missing or wrong, or there were too many attempts.
+        """
+        if not password:
+            raise SignInRefused(UNCONFIRMED, 403)
+        await self._check(name, password, address, wrong="Your own password is wrong. Nothing was done. Try again.")
+
+    async def _check(self, name: str, password: str, address: str, wrong: str = WRONG) -> User:
+        wait = self.attempts.begin(name, address)
+        if wait > 0:
+            minutes = ceil(wait / 60)
+            text = f"Too many attempts. Try again in {minutes} minute{'s' * (minutes > 1)}, or ask an administrator."
+            raise SignInRefused(text, 429, ceil(wait))
+        user = await self._in_turn(name, password)
+        if user is None:
+            raise SignInRefused(wrong, 401)
+        self.attempts.succeeded(name, address)
+        if user.suspended_at:
+            raise SignInRefused("Your account is suspended. Ask an administrator to restore it.", 403)
+        return user
+
+    async def _in_turn(self, name: str, password: str) -> User | None:
+        if self._waiting >= MOST_WAITING:
+            raise SignInRefused("Many people are signing in just now. Try again in a minute.", 503, 60)
+        self._waiting += 1
+        try:
+            async with self._places:
+                return await self.kb.blocking(self.kb.people.check_password, name, password)
+        finally:
+            self._waiting -= 1

@@ -1,0 +1,319 @@
+"""Who there is, what they may do, and whether they may come in at all."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from argot.errors import InvalidInput, NotAllowed, NotFound
+from argot.service.home_folder import now
+from argot.service.identity import keys, passwords, personal_rows
+from argot.service.identity.notices import Notices
+from argot.service.identity.sessions import Lifetimes, Sessions
+from argot.service.slack import slack_store
+from argot.service.storage.sqlite import Database
+from argot.types import MANAGERS, Principal
+
+LOCAL_NAME = "local"
+"""The name of the person at this machine: the command line, and the chat window of an unshared installation."""
+
+EVERY_CONTEXT = "*"
+"""In the place of a context: all of them."""
+
+Role: TypeAlias = Literal["asker", "manager", "admin"]
+
+_NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
+
+MIGRATIONS = (
+    """
+    CREATE TABLE users (name TEXT PRIMARY KEY, display_name TEXT NOT NULL DEFAULT '', created_at TEXT NOT NULL);
+    CREATE TABLE memberships (
+        user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+        group_name TEXT NOT NULL,
+        PRIMARY KEY (user, group_name)
+    )
+    """,
+    """
+    ALTER TABLE users ADD COLUMN password TEXT;
+    ALTER TABLE users ADD COLUMN admin INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE users ADD COLUMN suspended_at TEXT;
+    CREATE TABLE managed (
+        user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+        context TEXT NOT NULL,
+        PRIMARY KEY (user, context)
+    );
+    CREATE TABLE sessions (
+        hash BLOB PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+        user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+        created_at INTEGER NOT NULL, seen_at INTEGER NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL
+    );
+    CREATE INDEX sessions_by_user ON sessions (user, seen_at)
+    """,
+    """
+    CREATE TABLE notices (
+        person TEXT NOT NULL, thread TEXT NOT NULL, subject TEXT NOT NULL, told_at TEXT NOT NULL,
+        PRIMARY KEY (person, thread, subject)
+    ) WITHOUT ROWID
+    """,
+    keys.TABLES,
+    slack_store.TABLES,
+    keys.ENDS,
+)
+
+_USERS = """
+    SELECT name, display_name, created_at, admin, suspended_at, password IS NOT NULL AS has_password,
+        (SELECT coalesce(group_concat(group_name, char(31)), '') FROM memberships WHERE user = name) AS groups,
+        (SELECT coalesce(group_concat(context, char(31)), '') FROM managed WHERE user = name) AS managed
+    FROM users
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """`manages` names contexts, `*` all of them. `suspended_at` is None for who may come in."""
+
+    name: str
+    display_name: str
+    groups: tuple[str, ...]
+    created_at: str
+    manages: tuple[str, ...] = ()
+    admin: bool = False
+    has_password: bool = False
+    suspended_at: str | None = None
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(self.name, frozenset(self.groups), self.admin, frozenset(self.manages))
+
+    @property
+    def role(self) -> Role:
+        return role_of(self.principal)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Somebody's sessions or keys ended: those with these ids; None: wherever and however they are signed in."""
+
+    user: str
+    sessions: frozenset[str] | None = None
+
+
+def local_principal() -> Principal:
+    """The person at this machine, who may read the files of the stores anyway."""
+    return Principal(LOCAL_NAME, sees_all=True)
+
+
+def role_of(principal: Principal) -> Role:
+    """Admins may do everything and read everything; managers change what they manage; askers ask."""
+    if principal.sees_all:
+        return "admin"
+    return "manager" if principal.is_manager else "asker"
+
+
+class People:
+    """Users, their groups, roles and sessions, in people.db."""
+
+    def __init__(self, path: Path, lifetimes: Lifetimes = Lifetimes()) -> None:  # noqa: B008  frozen
+        self.watchers: list[Callable[[Ended], None]] = []
+        """Told, in whatever thread it happens, when sessions have ended, so that open connections can be cut."""
+        self.database = Database(path, MIGRATIONS)
+        self.sessions = Sessions(self.database, ended=self._tell_of_some, lifetimes=lifetimes)
+        self.keys = keys.Keys(self.database, ended=self._tell_of_some)
+        self.notices = Notices(self.database)
+        self.slack = slack_store.SlackStore(self.database)
+
+    def close(self) -> None:
+        self.database.close()
+
+    # -- who there is --------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, groups: tuple[str, ...] = (), display_name: str = "") -> User:
+        """Make a user, or give an existing one these groups as well. Idempotent.
+
+        Raises:
+            InvalidInput: the name or a group cannot be one.
+        """
+        require_name("user", name)
+        for group in groups:
+            require_name("group", group)
+        if name == LOCAL_NAME:
+            raise InvalidInput(f"'{LOCAL_NAME}' is the person at this machine. Choose another user name.")
+        with self.database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO users (name, display_name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
+                " SET display_name = iif(excluded.display_name = '', display_name, excluded.display_name)",
+                (name, display_name, now()),
+            )
+            connection.executemany(
+                "INSERT OR IGNORE INTO memberships (user, group_name) VALUES (?, ?)",
+                [(name, group) for group in groups],
+            )
+        return self.user(name)
+
+    def user(self, name: str) -> User:
+        """
+        Raises:
+            NotFound: there is no such user; the message names the command that makes one.
+        """
+        found = self.find(name)
+        if found is None:
+            raise NotFound(f"There is no user '{name}'. Make one with: argot user add {name} --group GROUP")
+        return found
+
+    def find(self, name: str) -> User | None:
+        rows = self.database.rows(f"{_USERS} WHERE name = ?", name)
+        return _user(rows[0]) if rows else None
+
+    def users(self) -> list[User]:
+        return [_user(row) for row in self.database.rows(f"{_USERS} ORDER BY name")]
+
+    def principal(self, name: str) -> Principal:
+        """What a user may read and do.
+
+        Raises:
+            NotFound: there is no such user.
+            NotAllowed: the user is suspended.
+        """
+        user = self.user(name)
+        if user.suspended_at:
+            raise NotAllowed(f"{name} is suspended. An administrator can undo it: argot user restore {name}")
+        return user.principal
+
+    # -- what they may do ----------------------------------------------------------------------------------------------
+
+    def set_role(self, name: str, role: Role, manages: Sequence[str] = ()) -> User:
+        """Give a role, in the place of the one before. A manager without contexts manages all of them.
+
+        The group `managers`, which also makes one, is left when the new role is less.
+        """
+        self.user(name)
+        if role != "manager" and manages:
+            raise InvalidInput(f"An {role} manages no single contexts. Leave them out, or give the role 'manager'.")
+        contexts = (set(manages) or {EVERY_CONTEXT}) if role == "manager" else set()
+        if EVERY_CONTEXT in contexts:
+            contexts = {EVERY_CONTEXT}
+        with self.database.transaction() as connection:
+            connection.execute("UPDATE users SET admin = ? WHERE name = ?", (role == "admin", name))
+            connection.execute("DELETE FROM managed WHERE user = ?", (name,))
+            connection.executemany("INSERT INTO managed VALUES (?, ?)", [(name, one) for one in sorted(contexts)])
+            if contexts != {EVERY_CONTEXT}:
+                connection.execute("DELETE FROM memberships WHERE user = ? AND group_name = ?", (name, MANAGERS))
+        return self.user(name)
+
+    def leave(self, name: str, groups: Sequence[str]) -> User:
+        """Take a user out of these groups."""
+        self.user(name)
+        with self.database.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM memberships WHERE user = ? AND group_name = ?", [(name, group) for group in groups]
+            )
+        return self.user(name)
+
+    def suspend(self, name: str) -> User:
+        """Shut somebody out at once, everywhere, until `restore`."""
+        self.user(name)
+        self.database.write("UPDATE users SET suspended_at = coalesce(suspended_at, ?) WHERE name = ?", now(), name)
+        self.sessions.end(name)
+        self.keys.end(name)
+        self._tell(Ended(name))
+        return self.user(name)
+
+    def restore(self, name: str) -> User:
+        self.user(name)
+        self.database.write("UPDATE users SET suspended_at = NULL WHERE name = ?", name)
+        return self.user(name)
+
+    # -- passwords -----------------------------------------------------------------------------------------------------
+
+    def set_password(self, name: str, password: str) -> User:
+        """Give a password, and end every session that another one began. Takes some 0.1 s.
+
+        With the first password there is, everybody has to sign in: the person at this machine too.
+
+        Raises:
+            InvalidInput: it would be guessed.
+        """
+        self.user(name)
+        passwords.require_password(name, password)
+        first = not self.has_passwords()
+        self.database.write("UPDATE users SET password = ? WHERE name = ?", passwords.hashed(password), name)
+        self.sessions.end(name)
+        if first:
+            self._tell(Ended(LOCAL_NAME))
+        return self.user(name)
+
+    def has_passwords(self) -> bool:
+        """Whether anybody signs in with a password, suspended or not."""
+        return bool(self.database.rows("SELECT 1 FROM users WHERE password IS NOT NULL LIMIT 1"))
+
+    def check_password(self, name: str, password: str) -> User | None:
+        """The user whose password this is, suspended or not. Takes some 0.1 s and 64 MiB, whoever is named."""
+        spellings = dict.fromkeys((name, unicodedata.normalize("NFC", name)))
+        user = next((found for one in spellings if (found := self.find(one))), None)
+        rows = self.database.rows("SELECT password FROM users WHERE name = ?", user.name if user else "")
+        kept: str | None = rows[0]["password"] if rows else None
+        if not passwords.matches(kept, password) or user is None or kept is None:
+            return None
+        if passwords.outdated(kept):
+            renewed = passwords.hashed(password)
+            self.database.write(
+                "UPDATE users SET password = ? WHERE name = ? AND password = ?", renewed, user.name, kept
+            )
+        return user
+
+    # -- what is kept of them ------------------------------------------------------------------------------------------
+
+    def kept_of(self, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """Every row of these names, by table, without what is secret."""
+        with self.database.reader() as connection:
+            return personal_rows.kept_of(connection, names)
+
+    def erase(self, names: Sequence[str]) -> int:
+        """Delete every row of these names. Whoever is still connected under one of them is cut off."""
+        with self.database.transaction() as connection:
+            gone = personal_rows.erase(connection, names)
+        for name in names:
+            self._tell(Ended(name))
+        return gone
+
+    def scrub(self) -> bool:
+        """Take what was deleted out of the write-ahead log as well; whether that could be done."""
+        return self.database.scrub()
+
+    def _tell_of_some(self, user: str, ended: frozenset[str]) -> None:
+        self._tell(Ended(user, ended))
+
+    def _tell(self, ended: Ended) -> None:
+        for watcher in list(self.watchers):
+            watcher(ended)
+
+
+def _user(row: sqlite3.Row) -> User:
+    return User(
+        row["name"],
+        row["display_name"],
+        tuple(sorted(filter(None, row["groups"].split("\x1f")))),
+        row["created_at"],
+        tuple(sorted(filter(None, row["managed"].split("\x1f")))),
+        bool(row["admin"]),
+        bool(row["has_password"]),
+        row["suspended_at"],
+    )
+
+
+def require_name(kind: str, name: str) -> None:
+    """Refuse what cannot be the name of a user or group.
+
+    Raises:
+        InvalidInput
+    """
+    if not _NAME.fullmatch(name) or name.startswith("@") or name != name.strip():
+        raise InvalidInput(
+            f"{name!r} cannot be the name of a {kind}. Use 1 to 64 letters, digits, '.', '-', '_', '@' or inner spaces,"
+            " beginning with a letter or digit."
+        )

@@ -1,0 +1,127 @@
+"""What is told of the use cases that run: to the metrics and to the log, and on whose road they were asked for.
+
+Questions and names are told to neither. What somebody said stands in `said_now` while their request is at hand, so
+that the log can keep it out of messages of errors, which may repeat it (`logs.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from argot.errors import ArgotError, Later
+
+if TYPE_CHECKING:
+    from argot.service.operations.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+surface: ContextVar[str] = ContextVar("surface", default="command")
+"""The road by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+said_now: ContextVar[tuple[str, ...]] = ContextVar("said_now", default=())
+secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
+
+MOST_SAID = 20_000
+"""Characters of a parameter."""
+MOST_TEXTS = 20
+"""Of a list; of a conversation the latest messages, for the question at hand comes last."""
+
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+def new_request_id() -> str:
+    return secrets.token_hex(6)
+
+
+@contextmanager
+def told_of(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Tell]:
+    """Watches one use case; it is told of each event, and sees how the case ends."""
+    said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
+    hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
+    secrets_now.set(tuple(filter(None, hidden)))
+    watched = _Watched(name, asks, surface.get())
+    outcome = ""
+    try:
+        yield watched.saw
+        outcome = watched.status
+    except ArgotError as error:
+        outcome = "refused" if isinstance(error, Later) else "error"
+        watched.error = type(error).__name__
+        raise
+    except Exception as error:
+        outcome, watched.error = "error", type(error).__name__
+        raise
+    finally:
+        # Some who ask go as soon as they have the result: that is no stop.
+        outcome = outcome or (watched.status if "result" in watched.kinds else "stopped")
+        if metrics is not None:
+            metrics.case_ended(watched, outcome)
+        if asks:
+            logger.info("question %s", outcome, extra={"fields": watched.fields(outcome)})
+
+
+def _texts(value: object) -> list[str]:
+    """The texts of a parameter: itself, those of a list, or what stands in the messages of a conversation."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for one in value[-MOST_TEXTS:] for text in _texts(getattr(one, "content", one))]
+    return []
+
+
+def _latest(texts: Sequence[str]) -> Iterator[str]:
+    """As much of the last ones as every line of the log can be held against."""
+    left = MOST_SAID
+    for text in reversed(texts):
+        yield text[:left]
+        left -= min(left, len(text))
+
+
+class _Watched:
+    """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included."""
+
+    def __init__(self, name: str, asks: bool, road: str) -> None:
+        self.name, self.asks, self.surface = name, asks, road
+        self.began = time.perf_counter()
+        self.first: float | None = None
+        self.result: Mapping[str, Any] = {}
+        self.kinds: dict[str, int] = {}
+        self.stages: list[tuple[str, float]] = []
+        self.error = ""
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def status(self) -> str:
+        return str(self.result.get("status", "answered")) if self.asks else "done"
+
+    def saw(self, event: Mapping[str, Any]) -> None:
+        kind = str(event["kind"])
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        if not self.asks:
+            return
+        if kind == "token" and self.first is None:
+            self.first = self.seconds
+        elif kind == "stage" and event.get("seconds") is not None:
+            self.stages.append((str(event["name"]), float(event["seconds"])))
+        elif kind == "result":
+            self.result = event["data"]
+
+    def fields(self, outcome: str) -> dict[str, Any]:
+        """For the log."""
+        told: dict[str, Any] = {"case": self.name, "status": outcome, "seconds": round(self.seconds, 3)}
+        if self.first is not None:
+            told["first_token_seconds"] = round(self.first, 3)
+        if self.error:
+            told["error_class"] = self.error
+        return told

@@ -1,0 +1,348 @@
+"""The one process that owns a knowledge base, and everything it holds open for it.
+
+Opening takes the lock and looks at every store; the stores themselves open when they are first needed, so that
+`argot glossary list` loads neither the vector index nor the embedder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
+
+from argot.errors import KnowledgeBaseBusy
+from argot.service import home_folder as layout
+from argot.service.admission_control import Gate, Limits
+from argot.service.home_lock import HomeLock, read_owner
+from argot.service.identity.people import People, local_principal
+from argot.service.identity.sessions import DAY, HOUR, Lifetimes
+from argot.service.operations import restore
+from argot.service.storage.sqlite import check_database, damage_named
+from argot.service.threads.thread_store import Threads
+from argot.settings import Settings
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from argot.corpus.corpus import Corpus
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.jargon_db.glossary import Glossary
+    from argot.service.operations.metrics import Metrics
+    from argot.tools.llm.server import ModelServer
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ADDED_AT_ONCE = 3
+"""Folders and uploads: an upload does not wait for a folder of a thousand files."""
+PATIENCE_SECONDS = 1.0
+"""How long to wait for a command that is just about to finish before saying that the knowledge base is busy."""
+
+
+class KnowledgeBase:
+    """An open knowledge base. Use cases get it as their first argument; nothing else opens its stores.
+
+    Use it in one event loop, as `async with KnowledgeBase.open(home, settings) as kb`.
+    """
+
+    def __init__(self, home: Path, settings: Settings, lock: HomeLock) -> None:
+        self.home = home
+        self.settings = settings
+        self.lock = lock
+        self.writing = asyncio.Lock()
+        """Held while documents change, so that one change follows the other; questions go on beside it, and so does
+        whatever only gets documents ready to be written."""
+        self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
+        """Held by who puts documents in for everybody."""
+        self.gate = Gate(Limits.of_questions(settings))
+        """Where questions wait for their turn, and where they are turned away."""
+        self.attachments = Gate(Limits.of_attachments(settings))
+        """The same for files that people put into their conversations."""
+        self.metrics: Metrics | None = None
+        """What is counted of everything done; None where nobody reads it."""
+        self._guard = threading.RLock()
+        self._corpus: Corpus | None = None
+        self._store: CorpusStore | None = None
+        self._glossary: Glossary | None = None
+        self._people: People | None = None
+        self._model_server: ModelServer | None = None
+        self._threads: Threads | None = None
+        self._opening_threads = asyncio.Lock()
+        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._warming: asyncio.Task[None] | None = None
+        self._chores: set[asyncio.Task[None]] = set()
+        self._one_chore = asyncio.Lock()
+        self._jobs: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def open(
+        cls, home: Path, settings: Settings, *, create: bool = False, patience: float = PATIENCE_SECONDS
+    ) -> KnowledgeBase:
+        """Take the lock and check the stores.
+
+        Raises:
+            NotFound: `home` holds no knowledge base (and `create` is not given).
+            KnowledgeBaseBusy: another process owns it; the message names the process and what to do.
+            DamagedStore: a store is corrupt; the message ends with the command that mends it.
+        """
+        home = home.expanduser().absolute()
+        if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
+            logger.warning("%s", said)
+        if create:
+            layout.create(home)
+        else:
+            layout.require(home)
+        lock = take_lock(home, patience)
+        try:
+            for name in layout.DATABASES:
+                check_database(home / name)
+            _note_stores(home)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(home, settings, lock)
+
+    async def __aenter__(self) -> KnowledgeBase:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close what was opened, and let go of the lock last."""
+        try:
+            for job in self._jobs:
+                job.cancel()
+            await asyncio.gather(*self._jobs, return_exceptions=True)
+            await self.chores_done()
+            await self._close_model()
+            if self._threads:
+                await self._threads.close()
+            for store in (self._corpus, self._store, self._glossary, self._people):
+                if store:
+                    await asyncio.to_thread(store.close)
+            _note_stores(self.home)
+        finally:
+            self.lock.release()
+
+    @property
+    def corpus(self) -> Corpus:
+        """Documents, passages and vectors. The first use takes a moment: inside the event loop, use `load` before."""
+        return self._open_corpus(mending=False)
+
+    @property
+    def document_store(self) -> CorpusStore:
+        """Documents and passages alone, for who needs no vectors."""
+        with self._guard:
+            if self._corpus is not None:
+                return self._corpus.store
+            if self._store is None:
+                from argot.corpus.store.document_store import CorpusStore
+
+                path = self.home / layout.CORPUS
+                with damage_named(path):
+                    self._store = CorpusStore.open(path)
+            return self._store
+
+    @property
+    def glossary(self) -> Glossary:
+        with self._guard:
+            if self._glossary is None:
+                from argot.jargon_db.glossary import Glossary
+
+                path = self.home / layout.GLOSSARY
+                with damage_named(path):
+                    self._glossary = Glossary.open(path)
+            return self._glossary
+
+    @property
+    def people(self) -> People:
+        with self._guard:
+            if self._people is None:
+                lifetimes = Lifetimes(self.settings.session_idle_hours * HOUR, self.settings.session_days * DAY)
+                self._people = People(self.home / layout.PEOPLE, lifetimes)
+            return self._people
+
+    @property
+    def model_server(self) -> ModelServer | None:
+        """The language model server of the settings; None if they name none.
+
+        Raises:
+            InvalidSettings: its URL is none.
+        """
+        if self._model_server is None and self.settings.model_url:
+            from argot.tools.llm.server import ModelServer
+
+            self._model_server = ModelServer.from_settings(self.settings)
+            if self._model_server is not None and self.metrics is not None:
+                self._model_server.told = self.metrics.model_called
+        return self._model_server
+
+    def warm_model(self) -> None:
+        """Load what speaks to the model server (HTTP, TLS), and ask it what it serves, beside everything else.
+
+        A server that is down is no fault here: it is found out, and told, when a question needs it.
+        """
+        if self.model_server is not None and self._warming is None:
+            self._warming = asyncio.create_task(self._warm(self.model_server))
+
+    async def _warm(self, server: ModelServer) -> None:
+        try:
+            await server.load()
+            await server.offer()
+        except Exception as error:
+            logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
+
+    async def _close_model(self) -> None:
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if self._model_server is not None:
+            self._model_server.told = None
+            await self._model_server.aclose()
+
+    async def threads(self) -> Threads:
+        async with self._opening_threads:
+            if self._threads is None:
+                self._threads = await Threads.open(self.home / layout.THREADS)
+            return self._threads
+
+    def scrubs(self) -> list[Callable[[], Any]]:
+        """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
+        glossary = self._glossary.privacy if self._glossary is not None else None
+        opened = (self._people, glossary, self._threads, self._corpus)
+        return [store.scrub for store in opened if store is not None]
+
+    async def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """A question's journey, compiled over the threads' checkpoints."""
+        if self._graph is None:
+            from argot.graph.build import build_graph
+
+            self._graph = build_graph((await self.threads()).saver)
+        return self._graph
+
+    async def load(self, *, mending: bool = False) -> Corpus:
+        """The corpus, opened in a worker thread so that the event loop goes on meanwhile.
+
+        With `mending` it opens even though its vectors are damaged or another embedder's, to be looked at or rebuilt.
+        """
+        if self._corpus is None:
+            await asyncio.to_thread(self._open_corpus, mending=mending)
+        return self.corpus
+
+    def _open_corpus(self, *, mending: bool) -> Corpus:
+        with self._guard:
+            if self._corpus is None:
+                from argot.corpus.corpus import Corpus
+
+                with damage_named(self.home / layout.CORPUS):
+                    self._corpus = Corpus.open(self.home, self.settings, mending=mending)
+            return self._corpus
+
+    def turn_of(self, thread: str) -> asyncio.Lock:
+        """Held while a question of this thread is answered: two at once would write over each other's state."""
+        return self._turns.setdefault(thread, asyncio.Lock())
+
+    def principal(self, user: str | None) -> Principal:
+        """The person at this machine, or the user named.
+
+        Raises:
+            NotFound: there is no such user.
+        """
+        return self.people.principal(user) if user is not None else local_principal()
+
+    def turns(self) -> Callable[[], AbstractContextManager[None]]:
+        """`writing`, as work in a thread holds it. To be called in the event loop."""
+        loop = asyncio.get_running_loop()
+
+        @contextmanager
+        def turn() -> Iterator[None]:
+            asyncio.run_coroutine_threadsafe(self.writing.acquire(), loop).result()
+            try:
+                yield
+            finally:
+                loop.call_soon_threadsafe(self.writing.release)
+
+        return turn
+
+    async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a store's function in a worker thread."""
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+    async def chores_done(self) -> None:
+        """Wait until what was to be done after the answers given so far is done."""
+        while self._chores:
+            await asyncio.gather(*self._chores)
+
+    def afterwards(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Call a function in a worker thread, beside everything else, one after the other; `close` waits for it.
+
+        For what nobody waits for. What goes wrong in it is logged, and harms nobody.
+        """
+
+        async def chore() -> None:
+            async with self._one_chore:
+                try:
+                    await asyncio.to_thread(function, *args, **kwargs)
+                except Exception:
+                    logger.exception("what was to be done after an answer was not done")
+
+        task = asyncio.create_task(chore())
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Long work beside everything else, whoever began it having left; `close` cancels it, and waits for its end."""
+        task = asyncio.create_task(work)
+        self._jobs.add(task)
+        task.add_done_callback(self._jobs.discard)
+        return task
+
+
+def _note_stores(home: Path) -> None:
+    try:
+        layout.note_stores(home)
+    except OSError as error:  # on a full disk, which keeps nobody from reading
+        logger.warning("which stores there are could not be noted in %s: %s", home, error)
+
+
+def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:
+    """Bring a restore to its end that was cut off, and say what became of it; empty if there was none.
+
+    Raises:
+        KnowledgeBaseBusy
+    """
+    if not restore.cut_off(home):
+        return ""
+    lock = take_lock(home, patience)
+    try:
+        return restore.finish_restore(home)
+    finally:
+        lock.release()
+
+
+def take_lock(home: Path, patience: float) -> HomeLock:
+    """The lock, waiting a moment for its holder to finish; not for one that serves: that one stays.
+
+    Raises:
+        KnowledgeBaseBusy
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return HomeLock(home)
+        except KnowledgeBaseBusy:
+            owner = read_owner(home)
+            if (owner and owner.socket) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)

@@ -1,0 +1,1 @@
+"""Running a knowledge base: backup, restore, doctor, metrics, logs, evaluation, samples."""

@@ -1,0 +1,275 @@
+"""A backup: one tar file with the stores as of one moment and the original files; vectors are rebuilt from those.
+
+The first member is a manifest with the size and hash of every other, so that a truncated or altered file is refused
+before anything is touched.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import logging
+import os
+import re
+import sqlite3
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from argot import __version__
+from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
+from argot.files import NotAFile, require_file
+from argot.remedies import UPDATE, restore_command
+from argot.service import home_folder as layout
+from argot.service.identity import people
+from argot.service.knowledge_base import finish_cut_off, take_lock
+from argot.service.operations import restore
+from argot.service.storage.sqlite import check_database, damage_named, open_database
+from argot.service.threads import thread_store
+
+logger = logging.getLogger(__name__)
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+MAX_MANIFEST = 256 * 1024 * 1024
+CHUNK = 1024 * 1024
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_COPIES = ".backup-"
+_MEMBER = re.compile(
+    r"(?:corpus|glossary|people|threads)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What was written or restored. `bytes` is the size of the contents."""
+
+    path: Path
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    name: str
+    size: int
+    hash: str
+
+
+# -- writing --------------------------------------------------------------------------------------------------------
+
+
+def write_backup(home: Path, path: Path) -> Backup:
+    """Write the backup beside its place and move it there when it is whole. No document may change meanwhile.
+
+    Raises:
+        InvalidInput: the file cannot be written there, or that is the knowledge base's own folder.
+        DamagedStore, StoreUnavailable: a store cannot be read, or its copy not be written.
+    """
+    if path.resolve().is_relative_to(home.resolve()):
+        raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
+        restore.remove(left)
+    try:
+        with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, scratch.open("xb") as file:
+            scratch.chmod(0o600)
+            members = _write(home, Path(copies), file)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+        layout.flush_folder(path.parent)
+    except OSError as error:
+        raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}. Give another file.") from error
+    finally:
+        scratch.unlink(missing_ok=True)
+    return Backup(path, len(members), sum(member.size for member in members))
+
+
+def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
+    sources = {name: _copy_database(home / name, copies / name) for name in layout.DATABASES if (home / name).exists()}
+    for blob in sorted((home / layout.BLOBS).rglob("*")):
+        name = blob.relative_to(home).as_posix()
+        if blob.is_file() and not blob.is_symlink() and _MEMBER.fullmatch(name):
+            sources[name] = blob
+    members = [Member(name, source.stat().st_size, _hash_file(source)) for name, source in sources.items()]
+    manifest = {
+        "format": FORMAT,
+        "argot": __version__,
+        "created": layout.now(),
+        "files": [{"name": member.name, "size": member.size, "hash": member.hash} for member in members],
+    }
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        content = json.dumps(manifest, indent=1).encode()
+        tar.addfile(_entry(MANIFEST, len(content)), io.BytesIO(content))
+        for member in members:
+            with sources[member.name].open("rb") as source:
+                tar.addfile(_entry(member.name, member.size), source)
+    return members
+
+
+def _copy_database(source: Path, copy: Path) -> Path:
+    """SQLite's online backup: a consistent copy while others read and write."""
+    with damage_named(source), closing(sqlite3.connect(source)) as reading, closing(sqlite3.connect(copy)) as writing:
+        reading.backup(writing)
+        writing.execute("PRAGMA journal_mode = DELETE")
+    return copy
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, 0o600
+    return entry
+
+
+def _hash_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
+
+
+# -- restoring ------------------------------------------------------------------------------------------------------
+
+
+def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
+    """Put a backup in the place of what is in `home`. The vectors have to be rebuilt afterwards (`reindex`).
+
+    Nothing is touched before every file of the backup has been unpacked, checked, and brought to the form this Argot
+    reads. Everybody has to sign in again: a session that ended since must not come back.
+
+    Raises:
+        InvalidInput: the file is no backup, not whole, or of a newer Argot.
+        StoreUnavailable: there is no room to unpack it.
+        Conflict: `home` is not empty, and `force` is not given.
+        KnowledgeBaseBusy: another process has it open.
+    """
+    home = home.expanduser().absolute()
+    if home.exists() and not home.is_dir():
+        raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
+    if said := finish_cut_off(home, 0):
+        logger.warning("%s", said)
+    _require_free(home, force=force)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = take_lock(home, patience=0)
+    try:
+        scratch = restore.begin(home)
+        try:
+            members = _unpack(path, scratch)
+            _make_ready(path, scratch)
+        except BaseException:
+            restore.finish_restore(home)
+            raise
+        restore.mark_complete(home, {PurePosixPath(member.name).parts[0] for member in members})
+        restore.finish_restore(home)
+    finally:
+        lock.release()
+    return Backup(path, len(members), sum(member.size for member in members))
+
+
+def _require_free(home: Path, *, force: bool) -> None:
+    found = sorted(entry.name for entry in home.iterdir() if not layout.is_scratch(entry.name)) if home.exists() else []
+    if not found:
+        return
+    if not layout.is_knowledge_base(home):
+        raise InvalidInput(f"{home} is no knowledge base, yet holds '{found[0]}'. Give an empty folder as --home.")
+    if not force:
+        raise Conflict(f"There is a knowledge base in {home}. To replace it: {restore_command(home)}")
+
+
+def _unpack(path: Path, scratch: Path) -> list[Member]:
+    """Every member, by the names and hashes of the manifest; links, devices and paths out of the folder never."""
+    try:
+        require_file(path.stat().st_mode)
+        with tarfile.open(path, mode="r:") as tar:
+            entries = iter(tar)
+            members = _manifest(tar, next(entries, None))
+            expected = {member.name: member for member in members}
+            for entry in entries:
+                _unpack_one(tar, entry, expected.pop(entry.name, None), scratch)
+    except FileNotFoundError:
+        raise InvalidInput(f"There is no file {path}.") from None
+    except (tarfile.TarError, EOFError) as error:
+        raise InvalidInput(f"{path} is no whole backup: {error}. Nothing was changed.") from error
+    except NotAFile as error:
+        raise InvalidInput(f"{path} is {error.strerror}. Nothing was changed.") from error
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            text = f"There is no room in {scratch.parent} to unpack {path}. Free some, and try again."
+            raise StoreUnavailable(f"{text} Nothing was changed.") from error
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}. Nothing was changed.") from error
+    if expected:
+        raise InvalidInput(f"{path} is not whole: '{next(iter(expected))}' is missing. Nothing was changed.")
+    return members
+
+
+def _make_ready(path: Path, scratch: Path) -> None:
+    """Open every unpacked store as the service will: what it cannot be opened for is to be known before anything goes.
+
+    Raises:
+        InvalidInput: one of them is damaged, or of a newer Argot.
+    """
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.jargon_db.glossary import Glossary
+
+    try:
+        for name in layout.DATABASES:
+            check_database(scratch / name, thoroughly=True)
+        if (scratch / layout.CORPUS).exists():
+            CorpusStore.open(scratch / layout.CORPUS).close()
+        if (scratch / layout.GLOSSARY).exists():
+            Glossary.open(scratch / layout.GLOSSARY).close()
+        if (scratch / layout.THREADS).exists():
+            open_database(scratch / layout.THREADS, thread_store.MIGRATIONS).close()
+        if (scratch / layout.PEOPLE).exists():
+            with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
+                connection.execute("DELETE FROM sessions")
+    except DamagedStore as error:
+        raise InvalidInput(f"{path} cannot be put in place. Nothing was changed. {error}") from error
+
+
+def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
+    known = entry is not None and entry.isreg() and not entry.issparse() and entry.name == MANIFEST
+    source = tar.extractfile(entry) if entry is not None and known and entry.size <= MAX_MANIFEST else None
+    if source is None:
+        raise InvalidInput(
+            f"{tar.name!s} is no backup of Argot: it does not begin with {MANIFEST}. Nothing was changed."
+        )
+    try:
+        content: Any = json.loads(source.read())
+        version = int(content["format"])
+        members = [Member(str(one["name"]), int(one["size"]), str(one["hash"])) for one in content["files"]]
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise InvalidInput(f"{tar.name!s}: its {MANIFEST} cannot be read ({error}). Nothing was changed.") from error
+    if version > FORMAT:
+        raise InvalidInput(f"{tar.name!s} was written by a newer Argot. {UPDATE}")
+    return members
+
+
+def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | None, scratch: Path) -> None:
+    # A sparse member says it is larger than the file it came in: it would fill the disk with nothing.
+    source = tar.extractfile(entry) if entry.isreg() and not entry.issparse() else None
+    if member is None or source is None or not _MEMBER.fullmatch(entry.name) or ".." in entry.name:
+        raise InvalidInput(f"{tar.name!s} holds '{entry.name}', which no backup of Argot does. Nothing was changed.")
+    target = scratch / entry.name
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest = hashlib.blake2b(digest_size=32)
+    with target.open("xb") as file:
+        for chunk in _chunks(source):
+            digest.update(chunk)
+            file.write(chunk)
+        file.flush()
+        os.fsync(file.fileno())
+    if digest.hexdigest() != member.hash:
+        raise InvalidInput(f"{tar.name!s}: '{entry.name}' has been altered or cut off. Nothing was changed.")
+
+
+def _chunks(source: IO[bytes]) -> Iterator[bytes]:
+    while chunk := source.read(CHUNK):
+        yield chunk

@@ -1,0 +1,302 @@
+"""Measuring: the suites of `argot evaluate`, each over stores made for it alone."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from argot.errors import InvalidInput
+from argot.evaluate.abbreviation_suite import evaluate_abbreviations
+from argot.evaluate.beir import load_beir
+from argot.evaluate.disambiguation_data import load_dictionary, load_sentences, load_text
+from argot.evaluate.disambiguation_suite import evaluate_disambiguate
+from argot.evaluate.disambiguation_tables import disambiguate_tables
+from argot.evaluate.identification import evaluate_identify, load_labelled
+from argot.evaluate.question_term_suite import (
+    evaluate_question_terms,
+    load_question_terms,
+    question_terms_tables,
+)
+from argot.evaluate.quiz_data import QuizQuestion, load_quiz, read_contexts, write_quiz
+from argot.evaluate.quiz_suite import evaluate_quiz
+from argot.evaluate.reports import (
+    Table,
+    abbreviations_tables,
+    identify_tables,
+    quiz_tables,
+    retrieval_tables,
+    samples_tables,
+)
+from argot.evaluate.retrieval_suite import evaluate_retrieval, sources_of
+from argot.evaluate.sample_suite import (
+    STAGES_OFF,
+    SampleQuestion,
+    SamplesReport,
+    Split,
+    evaluate_samples,
+    load_questions,
+)
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.files import read_text
+from argot.profile import profile_named
+from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from argot.tools.llm.server import ModelServer
+
+SideChoice = Literal["extractive", "model", "both"]
+Progress = Callable[[str, int, int], None]
+Report = tuple[dict[str, Any], list[Table]]
+"""What a suite measured, as JSON and as tables for people."""
+
+
+def retrieval(beir: Path, glossary: Path | None, profile: str, settings: Settings, progress: Progress) -> Report:
+    """How well the documents of a BEIR folder are found, with the glossary if one is given.
+
+    Raises:
+        InvalidInput: a file is missing or malformed.
+    """
+    data = load_beir(beir)
+    csv_text = _read(glossary) if glossary else None
+    with _temporary(settings) as base:
+        base.add(sources_of(data), progress)
+        if csv_text is not None:
+            base.import_glossary(csv_text, str(glossary))
+        report = asyncio.run(evaluate_retrieval(base, data, profile_named(profile), csv_text, progress))
+    return report.as_json(), retrieval_tables(report)
+
+
+def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Settings, progress: Progress) -> Report:
+    """The sample questions over the sample documents; `ways` are keys of `STAGES_OFF`, by default all of them.
+
+    Raises:
+        InvalidInput: there is no such way, or no model server.
+    """
+    unknown = set(ways or ()) - STAGES_OFF.keys()
+    if unknown:
+        raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
+    servers = _servers(side, settings)
+    with _sample_folder() as folder, _temporary(settings) as base:
+        _add_folder(base, folder, progress)
+        questions = load_questions(read_text(folder / "questions.jsonl"), split)
+
+        def measured(server: ModelServer | None) -> SamplesReport:
+            told = _told(progress, server, side)
+            return _run(evaluate_samples(base, questions, split, ways or STAGES_OFF, told, server), server)
+
+        reports = {_side(server): measured(server) for server in servers}
+    tables = [
+        replace(table, title=f"{table.title}, {name}") if side != "extractive" else table
+        for name, report in reports.items()
+        for table in samples_tables(report)
+    ]
+    return _only({name: report.as_json() for name, report in reports.items()}), tables
+
+
+def abbreviations(  # noqa: PLR0917
+    side: SideChoice, seed: int, trials: int, each: int, settings: Settings, progress: Progress
+) -> Report:
+    """Questions full of abbreviations that the sample glossary does not know: are they found, and nothing else?
+
+    Raises:
+        InvalidInput: there is no model server.
+        ModelUnavailable: it does not answer.
+    """
+    servers = _servers(side, settings)
+    with _sample_folder() as folder, _temporary(settings) as base:
+        _add_glossary(base, folder)
+        identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
+        model = servers[-1]
+        report = _run(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
+        report = replace(report, model=model.known.model if model and model.known else "")
+    return report.as_json(), abbreviations_tables(report)
+
+
+def questions(half: str | None, settings: Settings, progress: Progress, *, errors: bool) -> Report:
+    """The jargon of questions labelled by hand, found with the sample glossary and without any.
+
+    Raises:
+        InvalidInput: a public set is there in another version than the one labelled.
+    """
+    with _sample_folder() as folder, _temporary(settings) as base:
+        samples = {one.id: one.question for one in load_questions(_read(folder / "questions.jsonl"))}
+        labels = _read(folder / "question_terms.jsonl")
+        labelled, absent = load_question_terms(labels, samples, settings.datasets)
+        chosen = [one for one in labelled if half in (None, one.half)]
+        without = base.identifier()
+        bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
+        _add_glossary(base, folder)
+        full = asyncio.run(evaluate_question_terms({"with glossary": base.identifier()}, chosen, absent, progress))
+    report = full.beside(bare)
+    return report.as_json(), question_terms_tables(report, errors=errors)
+
+
+def quiz(  # noqa: PLR0917
+    folder: Path, side: SideChoice, seed: int, trials: int, settings: Settings, progress: Progress
+) -> Report:
+    """The multiple-choice questions of a quiz folder (`evaluate/quiz_data.py` says how it looks).
+
+    Raises:
+        InvalidInput: the folder is malformed, or there is no model server.
+        ModelUnavailable: it does not answer.
+    """
+    servers, questions = _servers(side, settings), load_quiz(folder)
+    with _temporary(settings) as base:
+        _add_folder(base, folder, progress)
+        reports = {}
+        for server in servers:
+            told = _told(progress, server, side)
+            work = evaluate_quiz(base, questions, server, seed, trials, told)
+            reports[_side(server)] = _run(work, server)
+    return _only({name: report.as_json() for name, report in reports.items()}), quiz_tables(list(reports.values()))
+
+
+def samples_quiz(  # noqa: PLR0917
+    split: Split, side: SideChoice, seed: int, trials: int, settings: Settings, progress: Progress
+) -> Report:
+    """The same over the multiple-choice questions of one half of the samples."""
+    with tempfile.TemporaryDirectory(prefix="argot-") as place:
+        folder = Path(place) / "quiz"
+        write_samples_quiz(folder, split)
+        return quiz(folder, side, seed, trials, settings, progress)
+
+
+def write_samples_quiz(folder: Path, split: Split) -> int:
+    """Writes the multiple-choice questions of one half of the samples as a quiz folder; says how many they are.
+
+    Raises:
+        InvalidInput: the folder is there already.
+    """
+    with _sample_folder() as source:
+        contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
+        questions = load_questions(read_text(source / "questions.jsonl"), split)
+        chosen = [
+            QuizQuestion(one.question, tuple(one.options), one.correct or 0, _context(one, contexts))
+            for one in questions
+            if one.options
+        ]
+        write_quiz(folder, chosen, source)
+    return len(chosen)
+
+
+def identify(path: Path, progress: Progress) -> Report:
+    """Short and long forms in the running text of a file of the SDU shared tasks.
+
+    Raises:
+        InvalidInput: the file cannot be read, or is none of theirs.
+    """
+    report = evaluate_identify(path.name, load_labelled(path), progress)
+    return report.as_json(), identify_tables(report)
+
+
+def disambiguate(
+    path: Path, dictionary: Path, beside: Sequence[Path], settings: Settings, progress: Progress
+) -> Report:
+    """The senses of acronyms in the sentences of a file, out of a dictionary; `beside` are files of unlabelled text.
+
+    Raises:
+        InvalidInput: a file cannot be read, or is malformed.
+    """
+    from argot.corpus.embedding.embedder import embedder_for
+
+    data, senses = load_sentences(path), load_dictionary(dictionary)
+    more = [sentence for one in beside for sentence in load_text(one)]
+    report = evaluate_disambiguate(path.name, data, senses, more, embedder_for(settings), progress)
+    return report.as_json(), disambiguate_tables(report)
+
+
+def _context(question: SampleQuestion, contexts: Sequence[str]) -> str:
+    """The context whose folder holds the question's document: nand-design is "NAND design"."""
+    folder = question.gold[0]["document"].split("/")[0]
+    return next(name for name in contexts if name.lower().replace(" and ", " ").replace(" ", "-").startswith(folder))
+
+
+# -- sides ------------------------------------------------------------------------------------------------------------
+
+_T = TypeVar("_T")
+
+
+def _servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
+    """What the sides are measured with: None for the extractive one, the model server for the other."""
+    if side == "extractive":
+        return [None]
+    from argot.tools.llm.server import ModelServer
+
+    server = ModelServer.from_settings(settings)
+    if server is None:
+        raise InvalidInput(
+            f"--side {side} needs a language model, and none is configured. Set ARGOT_MODEL_URL, e.g. to "
+            "http://127.0.0.1:8000/v1, or measure with --side extractive."
+        )
+    return [server] if side == "model" else [None, server]
+
+
+def _run(work: Coroutine[Any, Any, _T], server: ModelServer | None) -> _T:
+    async def run() -> _T:
+        try:
+            return await work
+        finally:
+            if server is not None:
+                await server.aclose()
+
+    return asyncio.run(run())
+
+
+def _side(server: ModelServer | None) -> str:
+    return "extractive" if server is None else "model"
+
+
+def _told(progress: Progress, server: ModelServer | None, side: SideChoice) -> Progress:
+    """Progress whose steps name the side where both run."""
+    if side != "both":
+        return progress
+    return lambda step, done, total: progress(f"{_side(server)}: {step}", done, total)
+
+
+def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """One side's report as it is, two by side."""
+    return next(iter(reports.values())) if len(reports) == 1 else reports
+
+
+# -- bases ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _sample_folder() -> Iterator[Path]:
+    with as_file(files("argot.samples")) as folder:
+        yield folder
+
+
+def _add_folder(base: TemporaryBase, folder: Path, progress: Progress) -> None:
+    """Documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
+    from argot.corpus.corpus import sources_in
+
+    base.add(sources_in([folder / "documents"]), progress)
+    _add_glossary(base, folder)
+
+
+def _add_glossary(base: TemporaryBase, folder: Path) -> None:
+    if (folder / "contexts.csv").exists():
+        for row in read_contexts(_read(folder / "contexts.csv")):
+            base.add_context(row["name"], row["description"], row["contact"])
+    if (folder / "glossary.csv").exists():
+        base.import_glossary(_read(folder / "glossary.csv"), "glossary.csv")
+
+
+@contextmanager
+def _temporary(settings: Settings) -> Iterator[TemporaryBase]:
+    with tempfile.TemporaryDirectory(prefix="argot-") as folder, TemporaryBase(Path(folder), settings) as base:
+        yield base
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_text(path)
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error

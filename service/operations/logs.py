@@ -1,0 +1,246 @@
+"""The log: lines for people, or one JSON object a line, without questions and without secrets.
+
+Every line passes one formatter, whoever wrote it (uvicorn, Chainlit and the other packages too). It takes out
+
+- what is known to be secret: the keys and tokens of the settings, and passwords of the request at hand;
+- what looks like a secret: API keys, Slack's tokens, cookies, Bearer tokens, passwords in addresses;
+- what repeats what somebody said in the request at hand: messages of errors often quote their input.
+
+That the system has no file handle or no memory left is said once a minute: it meets everything that is tried meanwhile.
+
+Packages that log what they send and store when they log much are kept at warnings, whatever the level.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from pydantic import SecretStr
+
+from argot.errors import asked_from_elsewhere
+from argot.service.instrumentation import request_id, said_now, secrets_now, surface
+from argot.settings import Settings
+
+HIDDEN = "***"
+WITHHELD = "(left out: it repeats what somebody wrote)"
+SHORTEST_SECRET = 4
+FEWEST_WORDS = 3
+"""So many words in a row, or all of a shorter text, and a line repeats what somebody said."""
+SHORTEST_SAID = 8
+"""Letters; less than that stands in half of all lines."""
+LONGEST = 20_000
+"""Characters of one line."""
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+EXHAUSTED_EVERY = 60.0
+"""Seconds."""
+
+TALKATIVE = (
+    "aiosqlite", "asyncio", "chainlit", "chromadb", "engineio", "httpcore", "httpx", "langchain", "langgraph",
+    "markdown_it", "mcp", "multipart", "openai", "pdfminer", "python_multipart", "slack_bolt", "slack_sdk", "socketio",
+    "urllib3", "websockets",
+)  # fmt: skip
+"""At DEBUG and INFO they log statements, requests and messages with all that is in them."""
+
+_SECRETS = re.compile(
+    r"""
+      \bargot_[A-Za-z0-9_-]{16,}
+    | \bxox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{6,} | \bxapp-[A-Za-z0-9-]{6,}
+    | \bsk-[A-Za-z0-9_-]{16,}
+    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*
+    | (?<=earer[ ])[^\s"',;)]{4,} | (?<=asic[ ])[A-Za-z0-9+/=]{8,}
+    | (?<=://)[^/@\s"']{1,200}(?=@)
+    """,
+    re.VERBOSE,
+)
+_NAMED = re.compile(
+    r"""
+    ( (?: password | passwd | secret | token | api[_-]?key | model_key | csrf | cookie | authorization
+        | argot_\d+ | argot_inner )
+      ["']? \s{0,3} (?:[:=]|=>) \s{0,3} (?: b?["'] )? )
+    (?: bearer\s+ | basic\s+ )?
+    ( [^\s"',;&)}\]]{3,} )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
+
+
+def configure(settings: Settings) -> None:
+    """Set the log up by the settings. A log that somebody else has set up is left alone."""
+    root = logging.getLogger()
+    ours = [handler for handler in root.handlers if isinstance(handler.formatter, Lines)]
+    if root.handlers and not ours:
+        return
+    handler = ours[0] if ours else logging.StreamHandler(sys.stderr)
+    if not ours:
+        handler.addFilter(Seldom())
+    handler.setFormatter(JsonLines(settings) if settings.log_format == "json" else Lines(settings))
+    if not ours:
+        root.addHandler(handler)
+    root.setLevel(settings.log_level)
+    level = max(logging.WARNING, root.level)
+    for name in TALKATIVE:
+        logging.getLogger(name).setLevel(level)
+
+
+class Seldom(logging.Filter):
+    """Lets through one line a minute that says the system has nothing left, with how many were held back."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._since = -EXHAUSTED_EVERY
+        self._held_back = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not _is_exhausted(record.exc_info[1] if record.exc_info else None):
+            return True
+        now = self._clock()
+        if now - self._since < EXHAUSTED_EVERY:
+            self._held_back += 1
+            return False
+        fields = {"held_back": self._held_back, "handles": "LimitNOFILE, or ulimit -n, allows more"}
+        record.fields = {**(getattr(record, "fields", None) or {}), **fields}
+        self._since, self._held_back = now, 0
+        return True
+
+
+class Runs(NamedTuple):
+    """Every so many words in a row of what somebody said."""
+
+    size: int
+    there: set[tuple[str, ...]]
+
+
+class Lines(logging.Formatter):
+    """Lines for people: safe to print on a terminal, for names of files stand in them."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s")
+        self.clean = Cleaner(secrets_of(settings))
+
+    def format(self, record: logging.LogRecord) -> str:
+        token = asked_from_elsewhere.set(False)  # whoever reads the log may know where the stores lie
+        try:
+            return self.line(record)
+        finally:
+            asked_from_elsewhere.reset(token)
+
+    def line(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", None) or {}
+        told = "".join(f" {name}={value}" for name, value in fields.items())
+        request = f" [{request_id.get()}]" if request_id.get() else ""
+        text = f"{record.levelname} {record.name}:{request} {_message(record)}{told}"
+        if trace := _trace(record, self.formatException):
+            text += f"\n{trace}"
+        return _plain(self.clean(text))
+
+
+class JsonLines(Lines):
+    """One object a line: at, level, logger, message, request, surface, and whatever else was told."""
+
+    def line(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": self.clean(_message(record)),
+        }
+        if request_id.get():
+            told |= {"request": request_id.get(), "surface": surface.get()}
+        for name, value in (getattr(record, "fields", None) or {}).items():
+            told[str(name)] = self.clean(value) if isinstance(value, str) else value
+        if trace := _trace(record, self.formatException):
+            told["trace"] = self.clean(trace)
+        return json.dumps(told, ensure_ascii=True, default=str)
+
+
+class Cleaner:
+    """Takes out of a text what does not belong into a log."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._known = sorted({one for one in known if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
+
+    def __call__(self, text: str) -> str:
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]} (cut)"
+        for secret in (*self._known, *secrets_now.get()):
+            if secret in text:
+                text = text.replace(secret, HIDDEN)
+        text = _SECRETS.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
+        said = [runs for one in said_now.get() if (runs := _runs(one))]
+        return "\n".join(_without(line, said) for line in text.split("\n")) if said else text
+
+
+def secrets_of(settings: Settings) -> list[str]:
+    """Every secret that stands in the settings."""
+    values = (getattr(settings, name) for name in type(settings).model_fields)
+    return [value.get_secret_value() for value in values if isinstance(value, SecretStr) and value.get_secret_value()]
+
+
+def _is_exhausted(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in EXHAUSTED:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _without(line: str, said: Sequence[Runs]) -> str:
+    """The line, or as much of it as stands before its first colon, where it repeats what was said."""
+    if not _repeats(line, said):
+        return line
+    head, colon, _ = line.partition(":")
+    return f"{head}: {WITHHELD}" if colon and not _repeats(head, said) else WITHHELD
+
+
+def _repeats(line: str, said: Sequence[Runs]) -> bool:
+    words = _words(line)
+    return any(
+        tuple(words[place : place + runs.size]) in runs.there
+        for runs in said
+        for place in range(len(words) - runs.size + 1)
+    )
+
+
+def _runs(text: str) -> Runs | None:
+    """The runs of words of a text; None if it is too short to be told from the log's own words."""
+    words = _words(text)
+    size = min(FEWEST_WORDS, len(words))
+    if not size or sum(map(len, words[:size])) < SHORTEST_SAID:
+        return None
+    return Runs(size, {tuple(words[place : place + size]) for place in range(len(words) - size + 1)})
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception as error:
+        return f"{record.msg!s} (its values do not fit: {type(error).__name__})"
+
+
+def _trace(record: logging.LogRecord, told: Callable[[Any], str]) -> str:
+    if record.exc_info and record.exc_info[0] is not None:
+        return told(record.exc_info)
+    return record.exc_text or ""
+
+
+def _plain(text: str) -> str:
+    """Without what acts on a terminal or hides in a text."""
+    return "".join(
+        character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
+        for character in text
+    )

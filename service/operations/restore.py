@@ -1,0 +1,84 @@
+"""Putting a backup in the place of a knowledge base, such that a crash leaves either the old or the new one.
+
+Everything is unpacked and checked beside the old stores first; a marker then says that it is complete, and from there
+on the exchange is repeated by whoever opens the folder next, until it is done. The unpacked folder is renamed then, so
+that what is left of it to remove is not taken for a restore that never began.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from argot.remedies import reindex_command
+from argot.service import home_folder as layout
+
+SCRATCH = ".restoring"
+ENDED = ".restored"
+COMPLETE = "complete"
+PARTS = (*layout.DATABASES, layout.BLOBS)
+
+
+def begin(home: Path) -> Path:
+    """An empty folder on the same file system, to unpack into."""
+    scratch = home / SCRATCH
+    if scratch.exists():
+        shutil.rmtree(scratch)
+    scratch.mkdir(mode=0o700)
+    return scratch
+
+
+def mark_complete(home: Path, parts: Collection[str]) -> None:
+    """From here on the new stores count. `parts` are those the backup holds; the others will be gone."""
+    layout.write_atomically(home / SCRATCH / COMPLETE, json.dumps(sorted(parts)))
+
+
+def cut_off(home: Path) -> bool:
+    """Whether a restore was begun here and not brought to its end; it may be going on just now."""
+    return (home / SCRATCH).exists() or (home / ENDED).exists()
+
+
+def finish_restore(home: Path) -> str:
+    """Bring a restore to its end that was cut off: all the way if everything was unpacked, else as if never begun.
+
+    To be called with the lock held; says which of the two it was. The vectors are not part of a backup: they are gone
+    afterwards, and the corpus says so at its next start.
+    """
+    scratch, ended = home / SCRATCH, home / ENDED
+    completed = ended.exists()
+    if (complete := scratch / COMPLETE).exists():
+        remove(ended)
+        _exchange(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
+        layout.write_marker(home)
+        scratch.rename(ended)
+        layout.flush_folder(home)
+        completed = True
+    remove(scratch)
+    remove(ended)
+    return _COMPLETED.format(home=home, reindex=reindex_command(home)) if completed else _TAKEN_BACK.format(home=home)
+
+
+_COMPLETED = "A restore that was cut off was completed: {home} holds the backup. If vectors are missing: {reindex}"
+_TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was before. Begin it again"
+
+
+def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
+    """Can be repeated: what has been moved is no longer in `scratch`, and what is in its place stays."""
+    remove(home / layout.VECTORS)
+    for name in PARTS:
+        if (scratch / name).exists() or name not in parts:
+            for old in (name, f"{name}-wal", f"{name}-shm"):
+                remove(home / old)
+        if (scratch / name).exists():
+            (scratch / name).rename(home / name)
+    layout.flush_folder(home)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder, or do nothing if it is not there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

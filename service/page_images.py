@@ -1,0 +1,216 @@
+"""A page of a PDF as a picture, with the cited places marked on it. Drawn in a process of its own.
+
+PDFs are files of strangers, and what draws them is large and written in C++: it gets a bound on memory and on time and
+none of our keys, and what is wrong with one file ends that process alone. The same module is both sides: `picture`
+starts it, `main` draws.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import NotFound
+from argot.types import Box
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SECONDS = 20
+MEMORY_MB = 1024
+WIDTH = 1400
+"""Pixels; the panel beside the chat shows about 700, and a telephone less."""
+MOST_PIXELS = 4_000_000
+MOST_PAGES = 4
+"""Pages of one passage that are searched for the cited sentence."""
+MOST_KEPT = 24
+MARGIN, MARGIN_SHADE = 24, 12
+"""Pixels of paper left around what is printed; and how much darker than white counts as printed (of 255)."""
+_BOX, _LINE, _SENTENCE = (255, 214, 79, 46), (214, 158, 0, 255), (255, 196, 0, 105)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be drawn: the page a passage begins on, its boxes, and the cited sentences to look for on it."""
+
+    page: int
+    boxes: tuple[Box, ...] = ()
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """PNG, and the number of the page on it: a sentence may stand on the page after that on which its passage began."""
+
+    page: int
+    png: bytes
+
+
+class Pictures:
+    """The pictures drawn last: one takes about half a second of processor time."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, Wanted], Picture] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def of(self, content_hash: str, data: bytes, wanted: Wanted) -> Picture:
+        """The picture. Who may see it is checked before: nothing is kept for anybody in particular.
+
+        Raises:
+            NotFound: there is no such page, or the file cannot be drawn within bounds.
+        """
+        key = (content_hash, wanted)
+        with self._guard:
+            kept = self._kept.get(key)
+        kept = kept or draw(data, wanted)
+        with self._guard:
+            self._kept[key] = kept
+            self._kept.move_to_end(key)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return kept
+
+
+PICTURES = Pictures()
+
+
+def draw(data: bytes, wanted: Wanted) -> Picture:
+    """Has the page drawn by a process of its own.
+
+    Raises:
+        NotFound: there is no such page, or the file cannot be drawn within bounds.
+    """
+    from argot.settings import ENV_PREFIX  # costs the other side, which needs none, a quarter of a second
+
+    boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in wanted.boxes]
+    job = {"page": wanted.page, "boxes": boxes, "sentences": list(wanted.sentences)}
+    # -P: a file named like a library, in the folder Argot is started in, must not be imported.
+    command = [sys.executable, "-P", "-m", "argot.service.page_images"]
+    try:
+        done = subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
+            command,
+            input=json.dumps(job).encode() + b"\n" + data,
+            capture_output=True,
+            timeout=SECONDS,
+            check=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)},
+        )
+    except (subprocess.SubprocessError, OSError) as error:
+        raise NotFound("This page cannot be drawn. Open the original instead.") from error
+    page, _, png = done.stdout.partition(b"\n")
+    return Picture(int(page), png)
+
+
+# -- in the other process --------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    _bound()
+    job, _, data = sys.stdin.buffer.read().partition(b"\n")
+    page, png = _drawn(data, **json.loads(job))
+    sys.stdout.buffer.write(f"{page}\n".encode() + png)
+
+
+def _bound() -> None:
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = MEMORY_MB * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: Sequence[str]) -> tuple[int, bytes]:
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(data)
+    pages = sorted({page, *(int(box[0]) for box in boxes)})
+    pages = [number for number in pages if 1 <= number <= len(document)][:MOST_PAGES]
+    if not pages:
+        raise SystemExit(f"there is no page {page}")
+    shown, found = pages[0], []
+    for number in pages:
+        places = _places(document[number - 1], sentences)
+        if places:
+            shown, found = number, places
+            break
+    sheet = document[shown - 1]
+    width, height = sheet.get_size()
+    scale = min(WIDTH / width, (MOST_PIXELS / (width * height)) ** 0.5)
+    picture = sheet.render(scale=scale).to_pil().convert("RGB")
+    own = [tuple(box[1:]) for box in boxes if int(box[0]) == shown]
+    marked = _without_margins(_marked(picture, own, found, scale))
+    out = io.BytesIO()
+    marked.quantize(colors=128).save(out, "PNG", optimize=True)
+    return shown, out.getvalue()
+
+
+def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, float, float]]:
+    """Where these sentences stand, a rectangle a line, in points from the top left corner of the page as shown.
+
+    The text of a page differs from that of a passage in its spaces, hyphens and line ends: letters and digits alone
+    are compared.
+    """
+    from argot.corpus.readers.pdf_lines import placer
+
+    page, place = sheet.get_textpage(), placer(sheet)
+    text = page.get_text_range()
+    places = [place for place, char in enumerate(text) if char.isalnum()]
+    squeezed = "".join(text[place].casefold()[:1] for place in places)
+    found = []
+    for sentence in sentences:
+        wanted = "".join(char.casefold()[:1] for char in sentence if char.isalnum())
+        at = squeezed.find(wanted) if len(wanted) > 3 else -1
+        if at < 0:
+            continue
+        first, last = places[at], places[at + len(wanted) - 1]
+        for index in range(page.count_rects(first, last - first + 1)):
+            found.append(place(*page.get_rect(index)))
+    return found
+
+
+def _marked(
+    picture: Image,
+    boxes: Sequence[tuple[float, ...]],
+    sentences: Sequence[tuple[float, float, float, float]],
+    scale: float,
+) -> Image:
+    """The passage in an outline, the cited sentences over it as if with a marker."""
+    from PIL import Image, ImageDraw
+
+    layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
+    pen = ImageDraw.Draw(layer)
+    for box in boxes:
+        x0, y0, x1, y1 = (value * scale for value in box)
+        pen.rounded_rectangle((x0 - 6, y0 - 6, x1 + 6, y1 + 6), 6, None if sentences else _BOX, _LINE, 2)
+    for box in sentences:
+        x0, y0, x1, y1 = (value * scale for value in box)
+        pen.rectangle((x0 - 2, y0 - 2, x1 + 2, y1 + 2), _SENTENCE)
+    return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
+
+
+def _without_margins(picture: Image) -> Image:
+    """What is printed on the page alone: beside a conversation there is little room, and none for white paper."""
+    from PIL import ImageChops
+
+    white = ImageChops.invert(picture.convert("L")).point(lambda value: 255 if value > MARGIN_SHADE else 0)
+    printed = white.getbbox()
+    if printed is None:
+        return picture
+    left, top, right, bottom = printed
+    far = min(right + MARGIN, picture.width), min(bottom + MARGIN, picture.height)
+    return picture.crop((max(0, left - MARGIN), max(0, top - MARGIN), *far))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Slack's part of `argot doctor`, and `argot slack check`: do the tokens work, and may the app do what it needs?"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import ipaddress
+import logging
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from argot.errors import InvalidSettings, install_command
+from argot.service.operations.findings import Finding, bad, good
+from argot.settings import Settings
+
+NAME = "Slack"
+SECONDS = 10
+SCOPES = (
+    "app_mentions:read",
+    "assistant:write",
+    "channels:history",
+    "chat:write",
+    "commands",
+    "groups:history",
+    "im:history",
+    "mpim:history",
+    "reactions:write",
+    "users:read",
+    "users:read.email",
+)
+"""What the manners need, and no more; docs/slack.md says what for."""
+
+
+def slack_findings(settings: Settings) -> list[Finding]:
+    """What there is to say of it; a Slack that hangs takes the bound of two calls."""
+    bot = settings.slack_bot_token.get_secret_value()
+    app = settings.slack_app_token.get_secret_value()
+    secret = settings.slack_signing_secret.get_secret_value()
+    if not (bot or app or secret):
+        return [good(NAME, "not set up (docs/slack.md)")]
+    if importlib.util.find_spec("slack_bolt") is None:
+        return [bad(NAME, "slack-bolt is not installed", install_command("slack"))]
+    if not bot:
+        return [bad(NAME, "no bot token", "set ARGOT_SLACK_BOT_TOKEN (xoxb-...; docs/slack.md)")]
+    findings = [*_token(settings, bot)]
+    if all(finding["ok"] for finding in findings):
+        findings += _road(settings, app, secret)
+    return findings
+
+
+def _token(settings: Settings, bot: str) -> Iterator[Finding]:
+    told, code = _call(settings, bot, "auth_test")
+    if code:
+        yield bad(NAME, f"the bot token does not work: {code}", _remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
+        return
+    yield good(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
+    granted = {one.strip() for one in str(told.headers.get("x-oauth-scopes") or "").split(",")}
+    missing = [scope for scope in SCOPES if scope not in granted]
+    if missing:
+        remedy = "add them to the app under 'OAuth & Permissions', and install it again"
+        yield bad("Slack: scopes", f"missing: {', '.join(missing)}", remedy)
+    else:
+        yield good("Slack: scopes", "all that are needed")
+
+
+def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
+    """How Slack reaches Argot."""
+    if app:
+        _, code = _call(settings, app, "apps_connections_open", app_token=app)
+        if code:
+            yield bad(
+                "Slack: Socket Mode", f"the app token does not work: {code}", _remedy(code, "ARGOT_SLACK_APP_TOKEN")
+            )
+        else:
+            yield good("Slack: Socket Mode", "open")
+    if secret and settings.public_url:
+        yield good("Slack: HTTP", f"signed requests to {settings.public_url.rstrip('/')}/slack/events")
+    elif secret and not app:
+        remedy = "set ARGOT_PUBLIC_URL, or use Socket Mode: ARGOT_SLACK_APP_TOKEN"
+        yield bad("Slack: HTTP", "Slack needs an address that it can reach", remedy)
+    if not (app or secret):
+        remedy = "set ARGOT_SLACK_APP_TOKEN (Socket Mode) or ARGOT_SLACK_SIGNING_SECRET (HTTP)"
+        yield bad(NAME, "no road from Slack to Argot", remedy)
+
+
+def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tuple[Any, str]:
+    """What Slack answers, and its word for what is wrong; empty: nothing."""
+    import aiohttp
+    from slack_sdk.errors import SlackApiError
+
+    try:
+        return asyncio.run(_asked(settings, token, method, arguments)), ""
+    except SlackApiError as error:
+        data = getattr(error.response, "data", None)
+        code = str(data.get("error") or "") if isinstance(data, dict) else ""
+        return None, code if code and " " not in code else "unreachable (it answers with something else)"
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        return None, f"unreachable ({type(error).__name__})"
+
+
+async def _asked(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    quiet = logging.getLogger("argot.slack_sdk")
+    quiet.setLevel(logging.WARNING)
+    client = AsyncWebClient(
+        token, base_url=settings.slack_api_url, timeout=SECONDS, logger=quiet, retry_handlers=[]
+    )  # fmt: skip
+    if on_this_machine(settings.slack_api_url):
+        client.proxy = None
+    return await getattr(client, method)(**arguments)
+
+
+def on_this_machine(url: str) -> bool:
+    """Whether an address can be reached without the proxy that the environment names."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _remedy(code: str, setting: str) -> str:
+    if code.startswith("unreachable"):
+        return "let this machine reach slack.com, directly or by HTTPS_PROXY"
+    return f"copy the token from the app's page at api.slack.com into {setting}"
+
+
+def team_of(settings: Settings) -> str:
+    """The workspace that the bot token belongs to.
+
+    Raises:
+        InvalidSettings: there is no token, or Slack does not take it.
+    """
+    bot = settings.slack_bot_token.get_secret_value()
+    told, code = _call(settings, bot, "auth_test") if bot else (None, "no bot token")
+    if code or told is None:
+        raise InvalidSettings(f"Slack does not say which workspace it is: {code}. Name it: --team T0123ABC")
+    return str(told["team_id"])

@@ -1,0 +1,1 @@
+"""SQLite as the service's own stores use it, and stores that stop answering."""

@@ -1,0 +1,1 @@
+"""Conversations: their store, export, retention, feedback, and questions to go on with."""

@@ -1,0 +1,109 @@
+"""Questions to go on with, made of what the documents near an answer say: never invented, and tried out before.
+
+A suggestion is a question that a model once derived from a passage (RAIDD 3.2), a heading near the answer, or a term
+of the glossary that the cited passages use. It is offered only if a search for it finds, on top, what it was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from argot.graph.run_context import RunContext
+from argot.results import AskResult
+from argot.tools.answering.embedded_instructions import gives_orders
+from argot.tools.retrieval.suggested_questions import LONGEST, Trial, asked_of_heading, telling_heading
+from argot.tools.text.words import bare, content_stems
+from argot.types import Document, Passage
+
+MOST = 3
+MOST_TRIED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    text: str
+    passage: str
+
+
+def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
+    """Up to three questions the documents answer and nobody asked in this conversation; none where none is good.
+
+    Args:
+        last: the answer to go on from.
+        asked: what was asked in the conversation.
+    """
+    if last.status not in {"answered", "abstained"} or not last.passages:
+        return []
+    chosen: list[str] = []
+    seen = {bare(text) for text in asked}
+    tried = 0
+    trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.tags)
+    for candidate in _candidates(run, last):
+        key = bare(candidate.text)
+        if key in seen or len(candidate.text) > LONGEST:
+            continue
+        seen.add(key)
+        tried += 1
+        if trial.finds(candidate.text, candidate.passage):
+            chosen.append(candidate.text)
+        if len(chosen) == MOST or tried == MOST_TRIED:
+            break
+    return chosen
+
+
+def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
+    """Those of derived questions first, which are the best; then headings and terms in turn."""
+    held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
+    good = {id_: one for id_, one in held.items() if not gives_orders(one[0])}
+    cited = {one.passage_id for sentence in last.sentences for one in sentence.citations}
+    yield from _derived(run, list(good), last)
+    nearest = [good[id_] for id_ in good if id_ in cited] or list(good.values())[:1]
+    headings = list(_headings(run, nearest, last))
+    terms = list(_terms(run, [good[id_][0] for id_ in good if id_ in cited] or [one for one, _ in good.values()], last))
+    for place in range(max(len(headings), len(terms))):
+        yield from headings[place : place + 1]
+        yield from terms[place : place + 1]
+
+
+def _derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Iterator[_Candidate]:
+    told = set(content_stems(f"{last.question} {last.stand_alone_question}"))
+    for text in run.corpus.store.questions_of(run.principal, passages):
+        words = set(content_stems(text.text))
+        if words and len(words & told) < 0.7 * len(words) and text.text.rstrip().endswith("?"):
+            yield _Candidate(" ".join(text.text.split()), text.passage_ids[0])
+
+
+def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
+    """What else the documents behind the answer speak of, the sections next to it first."""
+    shown = {passage.id for passage, _ in nearest}
+    around = [
+        (abs(other.ordinal - passage.ordinal), other, document)
+        for passage, document in nearest
+        for other in run.corpus.store.passages_of(run.principal, document.id)
+        if other.id not in shown and not gives_orders(other)
+    ]
+    yield from _asked_by_heading([(other, document) for _, other, document in sorted(around, key=itemgetter(0))], last)
+
+
+def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
+    told = set(content_stems(f"{last.question} {last.stand_alone_question} {last.answer}"))
+    for passage, document in found:
+        heading = telling_heading(passage, document)
+        words = set(content_stems(heading))
+        if words and not words <= told:
+            yield _Candidate(asked_of_heading(heading, document), passage.id)
+
+
+def _terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
+    """Terms with one sense alone: a suggestion that would be asked back is none."""
+    matcher = run.glossary.lookup.matcher(run.principal)
+    known = {one.term for one in last.jargon}
+    for passage in passages:
+        found = {mention.term: mention.surface for mention in matcher.find(passage.text) if mention.term}
+        senses = run.glossary.lookup.senses(run.principal, [term for term in found if term not in known])
+        for term, some in senses.items():
+            if len(some) == 1 and some[0].expansion and some[0].term not in known:
+                known.add(term)
+                yield _Candidate(f"What is meant by {some[0].term}?", passage.id)

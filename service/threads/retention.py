@@ -1,0 +1,53 @@
+"""How long conversations are kept, and what goes with them when their time is over.
+
+The setting `keep_questions_days` says how long after its last use a conversation is erased: its turns, checkpoints,
+feedback and files, and the wording of its questions in the managers' queue. The counts of that queue stay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime, timedelta
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.scrubbing import scrubbed
+from argot.service.usecases.threads import delete_thread
+
+logger = logging.getLogger(__name__)
+
+FIRST_SECONDS = 5.0
+"""After a start: whoever comes first is not to wait for it."""
+EVERY_SECONDS = 3600.0
+PAUSE_SECONDS = 0.02
+"""Between two conversations, for questions to go ahead."""
+
+
+async def keep_clean(kb: KnowledgeBase) -> None:
+    """Erase what is too old, soon after the start and every hour, for ever."""
+    await asyncio.sleep(FIRST_SECONDS)
+    while True:
+        try:
+            await erase_old(kb)
+        except Exception:
+            logger.exception("old conversations could not be erased; it is tried again in an hour")
+        await asyncio.sleep(EVERY_SECONDS)
+
+
+async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:
+    """Erase what was not used for as long as the setting says; how much there was."""
+    days = kb.settings.keep_questions_days
+    erased = {"threads": 0, "questions": 0}
+    if not days:
+        return erased
+    before = ((now or datetime.now(UTC)) - timedelta(days=days)).isoformat(timespec="milliseconds")
+    threads = await kb.threads()
+    for thread in await threads.unused_since(before):
+        await delete_thread(kb, thread.owner, thread.id)
+        erased["threads"] += 1
+        await asyncio.sleep(PAUSE_SECONDS)
+    erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
+    if any(erased.values()):
+        await scrubbed(kb)
+        logger.info("old conversations erased", extra={"fields": erased})
+    return erased

@@ -1,0 +1,88 @@
+"""A conversation as a file: Markdown to read and pass on, or JSON with everything."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from argot.locations import place
+from argot.results import AskResult, Sentence
+
+LONGEST_NAME = 60
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
+
+
+def exported(thread: dict[str, Any], form: Literal["markdown", "json"]) -> dict[str, str]:
+    """The file's `name`, `media_type` and `text`, of a thread as `thread_read` gives it."""
+    name = file_name(thread["title"])
+    if form == "json":
+        text = json.dumps(thread, ensure_ascii=False, indent=2)
+        return {"name": f"{name}.json", "media_type": "application/json", "text": f"{text}\n"}
+    return {"name": f"{name}.md", "media_type": "text/markdown", "text": "\n".join(_lines(thread))}
+
+
+def file_name(title: str) -> str:
+    """Letters, digits and hyphens alone: it is put into a header, and onto somebody's disk."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
+
+
+def _lines(thread: dict[str, Any]) -> Iterator[str]:
+    yield f"# {_plain(thread['title'])}\n"
+    yield f"Begun {thread['created_at'][:16]}, last used {thread['updated_at'][:16]}.\n"
+    if gone := thread["turns"][0]["turn"] if thread["turns"] else 0:
+        yield f"*Before these came {gone} questions that are kept no more.*\n"
+    for turn in thread["turns"]:
+        result = AskResult.model_validate(turn)
+        yield f"## {_plain(result.question)}\n"
+        yield f"{_answer(result)}\n"
+        yield from _understood(result)
+        yield from _sources(result)
+        yield from (f"> {_plain(note)}\n" for note in result.notes)
+
+
+def _answer(result: AskResult) -> str:
+    if not result.sentences:
+        return "\n".join(map(_plain, result.answer.splitlines()))
+    return "\n\n".join(map(_sentence, result.sentences)) if _has_blocks(result) else _prose(result)
+
+
+def _has_blocks(result: AskResult) -> bool:
+    return any("\n" in one.text or one.text.lstrip().startswith(("|", "-", "*")) for one in result.sentences)
+
+
+def _prose(result: AskResult) -> str:
+    return " ".join(map(_sentence, result.sentences))
+
+
+def _sentence(sentence: Sentence) -> str:
+    numbers = sorted({cited.n for cited in sentence.citations})
+    marks = "".join(f"[{n}]" for n in numbers) if sentence.supported else "(no passage supports this)"
+    return f"{sentence.text.strip()} {marks}"
+
+
+def _understood(result: AskResult) -> Iterator[str]:
+    if result.jargon:
+        yield "Understood as:\n"
+        for one in result.jargon:
+            context = f" ({_plain(one.context)})" if one.context else ""
+            yield f"- **{_plain(one.surface)}**: {_plain(one.expansion or one.description or one.term)}{context}"
+        yield ""
+
+
+def _sources(result: AskResult) -> Iterator[str]:
+    cited = {one.n for sentence in result.sentences for one in sentence.citations}
+    found = [passage for passage in result.passages if passage.n in cited]
+    if found:
+        yield "Sources:\n"
+        for passage in sorted(found, key=lambda one: one.n):
+            heading = f": {_plain(passage.heading)}" if passage.heading else ""
+            yield f"- [{passage.n}] {_plain(passage.document)}{place(passage.document, passage.page)}{heading}"
+        yield ""
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub(r"\\\1", " ".join(text.split()))

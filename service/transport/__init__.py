@@ -1,0 +1,1 @@
+"""How another process of this machine reaches an open knowledge base."""

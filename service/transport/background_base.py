@@ -1,0 +1,133 @@
+"""A knowledge base for programs that are no command: opened when it is needed, in a thread of its own, and let go of.
+
+While nobody asks, it is left to others: a service can be started beside it, and then it goes through that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from argot.service.transport.client import LocalClient, SocketClient, connect
+from argot.settings import Settings
+
+IDLE_SECONDS = 20.0
+"""So long after the last question the knowledge base is let go of."""
+
+
+class BackgroundClient:
+    """Runs use cases side by side, for any thread and any event loop. One that is cancelled is stopped.
+
+    Args:
+        home, settings: the knowledge base.
+        as_user: on whose behalf; None: the person at this machine.
+        surface: as what the questions are counted.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings,
+        as_user: str | None = None,
+        *,
+        surface: str = "command",
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self._home, self._settings, self._as_user = home, settings, as_user
+        self._surface = surface
+        self._idle_seconds = idle_seconds
+        self._client: LocalClient | SocketClient | None = None
+        self._opening = asyncio.Lock()
+        self._running = 0
+        self._idle: asyncio.TimerHandle | None = None
+        self._letting_go: asyncio.Task[None] | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="argot", daemon=True)
+        self._thread.start()
+
+    def call(self, case: str, /, **parameters: Any) -> Any:
+        """Run a use case; its result.
+
+        Raises:
+            ArgotError: whatever it raises, or the knowledge base cannot be opened.
+        """
+        begun = self._begin(self._run(case, parameters))
+        try:
+            return begun.result()
+        except BaseException:
+            begun.cancel()
+            raise
+
+    async def acall(self, case: str, /, **parameters: Any) -> Any:
+        """The same, while the event loop goes on."""
+        return await asyncio.wrap_future(self._begin(self._run(case, parameters)))
+
+    def close(self) -> None:
+        """Stop what still runs, and let go of the knowledge base."""
+        self._begin(self._end()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _run(self, case: str, parameters: dict[str, Any]) -> Any:
+        self._running += 1
+        if self._idle:
+            self._idle.cancel()
+        try:
+            client = await self._opened()
+            try:
+                return await client.acall(case, as_user=self._as_user, **parameters)
+            except OSError:  # the service it went through is gone
+                if isinstance(client, LocalClient):
+                    raise
+                await self._let_go(client)
+                return await (await self._opened()).acall(case, as_user=self._as_user, **parameters)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle = self._loop.call_later(self._idle_seconds, self._when_idle)
+
+    async def _opened(self) -> LocalClient | SocketClient:
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(connect, self._home, self._settings)
+                self._client.surface = self._surface
+            return self._client
+
+    def _when_idle(self) -> None:
+        self._letting_go = self._loop.create_task(self._let_go_if_idle())
+
+    async def _let_go_if_idle(self) -> None:
+        if not self._running and self._client is not None:
+            await self._let_go(self._client)
+
+    async def _let_go(self, client: LocalClient | SocketClient) -> None:
+        """Close it, unless another call has done so already. Whoever wants to open it anew waits for that."""
+        async with self._opening:
+            if self._client is client:
+                self._client = None
+                await client.aclose()
+
+    async def _end(self) -> None:
+        if self._idle:
+            self._idle.cancel()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others - {self._letting_go}:
+            if task is not None:
+                task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if self._idle:
+            self._idle.cancel()
+        if self._client is not None:
+            with suppress(asyncio.CancelledError):
+                await self._let_go(self._client)
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()

@@ -1,0 +1,147 @@
+"""The Unix socket of the process that owns a knowledge base: a second command goes through it.
+
+One request per connection: `{"case", "parameters", "as_user", "surface"}` on one line; the answer is a line for every
+event, the last of kind `result` or `error`. Hanging up cancels the work. Only processes of the same user get in: by the
+permissions of the file, and by asking the kernel who is calling.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import socket
+import struct
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+
+from argot.errors import ArgotError, InvalidInput
+from argot.service.instrumentation import surface
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.transport.wire_format import MAX_LINE, decode, encode, error_event
+from argot.service.usecases import catalogue
+
+logger = logging.getLogger(__name__)
+
+SOCKET = "socket"
+MAX_PATH = 100
+"""Bytes; the kernel takes 107 in a Unix socket's address."""
+
+
+@asynccontextmanager
+async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
+    """Answer other commands on a socket as long as this is open. Yields the socket's path."""
+    with _socket_path(kb.home) as path:
+        listener = _listen(path)
+        connections: set[asyncio.Task[None]] = set()
+
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            if task is not None:
+                connections.add(task)
+                task.add_done_callback(connections.discard)
+            # Cancelled only below, when serving ends: asyncio (3.11) would log that as a fault of ours.
+            with suppress(asyncio.CancelledError):
+                await _serve_one(kb, reader, writer)
+
+        server = await asyncio.start_unix_server(handle, sock=listener, limit=MAX_LINE)
+        kb.lock.announce(str(path))
+        try:
+            yield path
+        finally:
+            server.close()
+            for task in list(connections):
+                task.cancel()
+            await asyncio.gather(*connections, return_exceptions=True)
+            path.unlink(missing_ok=True)
+
+
+def same_user(connection: socket.socket) -> bool:
+    """Whether the process at the other end runs as the same user (or as root)."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _pid, uid, _gid = struct.unpack("3i", credentials)
+    return uid in (os.getuid(), 0)
+
+
+class _socket_path:
+    """Where to listen: in the knowledge base, or, if that path is too long for an address, in a folder of our own."""
+
+    def __init__(self, home: Path) -> None:
+        self._scratch: Path | None = None
+        path = home / SOCKET
+        if len(os.fsencode(path)) > MAX_PATH:
+            self._scratch = Path(tempfile.mkdtemp(prefix="argot-", dir=os.environ.get("XDG_RUNTIME_DIR") or None))
+            path = self._scratch / SOCKET
+        self._path = path
+
+    def __enter__(self) -> Path:
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _listen(path: Path) -> socket.socket:
+    """A listening socket for its owner alone. What a killed process left at this path is in nobody's use."""
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # Nobody can connect between bind and chmod: it does not listen yet.
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen(64)
+    listener.setblocking(False)
+    return listener
+
+
+async def _serve_one(kb: KnowledgeBase, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Run one request, and give it up when the caller hangs up."""
+    try:
+        caller = writer.get_extra_info("socket")
+        if not same_user(caller):
+            return
+        line = await reader.readline()
+        work = asyncio.create_task(_answer(kb, line, writer))
+        hung_up = asyncio.create_task(reader.read(1))
+        try:
+            await asyncio.wait((work, hung_up), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (work, hung_up):
+                task.cancel()
+            await asyncio.gather(work, hung_up, return_exceptions=True)
+    except (ConnectionError, ValueError) as error:
+        logger.warning("a command on the local socket was cut off: %s", error)
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) -> None:
+    try:
+        try:
+            request = decode(line)
+            name, parameters, user = str(request["case"]), dict(request["parameters"]), request.get("as_user")
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(
+                f"This is no request: {error!r}. Use the same version of argot on both sides."
+            ) from error
+        surface.set(str(request.get("surface", "command")))
+        principal = kb.principal(user)
+        async with aclosing(catalogue.run(kb, principal, name, parameters)) as events:
+            async for event in events:
+                writer.write(encode(event))
+                await writer.drain()
+    except ArgotError as error:
+        writer.write(encode(error_event(error)))
+        await writer.drain()
+    except (ConnectionError, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        logger.exception("a command on the local socket failed")
+        unexpected = ArgotError(f"Unexpected {type(error).__name__} in the service: {error}. Its log tells more.")
+        writer.write(encode(error_event(unexpected)))
+        await writer.drain()

@@ -1,0 +1,45 @@
+"""Requests, events and errors as lines of JSON between two processes of one person."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from argot import errors
+from argot.errors import ArgotError, Later
+from argot.service.usecases.registry import Event
+
+MAX_LINE = 256 * 1024 * 1024
+"""Bytes of one message: a glossary file or a whole document goes through in one."""
+
+
+def encode(message: Event) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def decode(line: bytes) -> Event:
+    """The message of a line.
+
+    Raises:
+        ValueError: it is no JSON object.
+    """
+    message: Any = json.loads(line)
+    if not isinstance(message, dict):
+        raise ValueError("not a JSON object")
+    return message
+
+
+def error_event(error: ArgotError) -> Event:
+    wait = {"wait": error.wait} if isinstance(error, Later) else {}
+    return {"kind": "error", "type": type(error).__name__, "message": str(error), **wait}
+
+
+def error_of(event: Event) -> ArgotError:
+    """The error of an event, of its own class again and with its own message."""
+    found = getattr(errors, str(event.get("type")), ArgotError)
+    kind = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError
+    error = kind.__new__(kind)
+    Exception.__init__(error, str(event.get("message")))
+    if isinstance(error, Later) and isinstance(event.get("wait"), int):
+        error.wait = event["wait"]
+    return error

@@ -1,0 +1,75 @@
+"""Keys for the API: made for a person, shown once, revoked at any time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from argot.errors import NotAllowed, NotFound
+from argot.service.identity.keys import MOST_DAYS, Key
+from argot.service.identity.people import LOCAL_NAME
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Text, case
+from argot.types import Principal
+
+KeyName = Annotated[Text, Field(max_length=1000)]
+Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
+
+
+@case("asker")
+async def key_add(
+    kb: KnowledgeBase, principal: Principal, *, name: KeyName, user: Text | None = None, days: Days | None = None
+) -> dict[str, Any]:
+    """Make a key of one's own, called `name`; an admin makes one for any `user`. `key` is told this once.
+
+    With `days` it ends after so many; else it opens something until it is revoked.
+
+    The person at this machine can have keys too; they open something as long as nobody has a password.
+
+    Raises:
+        NotAllowed: it is for somebody else, or for somebody who is suspended.
+    """
+    owner = await _owner(kb, principal, user)
+    if owner != LOCAL_NAME:
+        await kb.blocking(kb.people.principal, owner)
+    made, token = await kb.blocking(kb.people.keys.make, owner, name, days)
+    return {**jsonable(made), "key": token}
+
+
+@case("asker")
+async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[dict[str, Any]]:
+    """One's own keys, those of a `user`, or (`*`, for admins) of everybody, that are not revoked: never the secrets."""
+    if user == "*" and principal.sees_all:
+        return [_shown(one) for one in await kb.blocking(kb.people.keys.of)]
+    owner = await _owner(kb, principal, user)
+    return [_shown(one) for one in await kb.blocking(kb.people.keys.of, owner)]
+
+
+@case("asker")
+async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> dict[str, Any]:
+    """Revoke a key by its id: one's own, or as an admin anybody's. What is open with it is cut off."""
+    of = None if principal.sees_all else principal.name
+    return _shown(await kb.blocking(lambda: kb.people.keys.revoke(key, user=of)))
+
+
+async def _owner(kb: KnowledgeBase, principal: Principal, user: str | None) -> str:
+    """Whose keys are meant.
+
+    Raises:
+        NotAllowed: somebody else's, and this is no admin.
+        NotFound: there is no such user.
+    """
+    if user is None or user == principal.name:
+        return principal.name
+    if not principal.sees_all:
+        raise NotAllowed(f"{principal.name} may only see and make keys of their own. Ask an administrator.")
+    if user != LOCAL_NAME and await kb.blocking(kb.people.find, user) is None:
+        raise NotFound(f"There is no user '{user}'. Make one with: argot user add NAME --group GROUP")
+    return user
+
+
+def _shown(key: Key) -> dict[str, Any]:
+    plain: dict[str, Any] = jsonable(key)
+    return plain

@@ -1,0 +1,74 @@
+"""Contexts: the teams, products and fields in which terms have their meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from argot.service.json_values import audience_of, jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_history import between
+from argot.service.usecases.registry import Number, Text, case
+from argot.service.usecases.senses import Readers, Word, Words
+from argot.types import Principal
+
+About = Annotated[Text, Field(max_length=10_000)]
+ContextId = Number
+
+
+@case("asker")
+async def context_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """The contexts one may know of."""
+    return [jsonable(context) for context in await kb.blocking(kb.glossary.contexts.all, principal)]
+
+
+@case("manager")
+async def context_add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Word,
+    description: About = "",
+    contact: About = "",
+    audience: Readers = None,
+    new: bool = False,
+) -> dict[str, Any]:
+    """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
+    readers = audience_of(audience)
+    add = kb.glossary.contexts.add
+    context = await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
+    plain: dict[str, Any] = jsonable(context)
+    return plain
+
+
+@case("manager")
+async def context_save(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    context_id: ContextId,
+    version: Number,
+    description: About | None = None,
+    contact: About | None = None,
+    audience: Readers = None,
+    why: Words = "",
+) -> dict[str, Any]:
+    """Change what is given of a context, also to nothing, if nobody saved it since the version that was seen."""
+    told: dict[str, Any] = {"description": description, "contact": contact, "audience": audience_of(audience)}
+    save = kb.glossary.contexts.save
+    plain: dict[str, Any] = jsonable(await kb.blocking(save, principal, context_id, version=version, **told, why=why))
+    return plain
+
+
+@case("manager")
+async def context_since(
+    kb: KnowledgeBase, principal: Principal, *, context_id: ContextId, version: Number
+) -> dict[str, Any]:
+    """A context as it was in a version, as it is now, and who saved it last: for who saved at the same time.
+
+    `base` is None if that version is not known.
+    """
+    current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
+    entries = await kb.blocking(kb.glossary.history.entries, principal, context_id=context_id, limit=1000)
+    return between(current, entries, version)

@@ -1,0 +1,301 @@
+"""Conversations that their asker keeps: every request brings all that was said, and nothing of it stays here.
+
+So it is with OpenAI's chat completions. What Argot asked back is found again in the messages: the question before it
+is walked through anew, which stops at the same place, and the next message is taken as the answer to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from argot.errors import Conflict, InvalidInput
+from argot.results import AskResult, Choice
+from argot.service.glossary_review.miss_loop import after_answer
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.thread_store import Manner
+from argot.service.usecases.questions import Tags, plain_event, run_context
+from argot.service.usecases.registry import Event, Text, case
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.graph.build import ArgotGraph
+    from argot.graph.run import AskEvent
+    from argot.graph.run_context import RunContext
+
+MOST_MESSAGES = 2000
+LATEST = 8
+"""Exchanges that are handed to the graph as history; it reads fewer."""
+MOST_EXCHANGES = 50
+"""Exchanges in which it is looked for what was chosen."""
+MOST_REPLIES = 3
+"""So often one question asks back (`argot.graph.state.MOST_QUESTIONS_BACK`); so many are walked through again."""
+LONGEST_ANSWER = 8000
+"""Characters of an earlier answer that are looked at."""
+_OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)
+
+
+class Message(BaseModel):
+    """One message of a conversation; an assistant's is an answer without sources, as `AskResult.answer` has it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Literal["user", "assistant"]
+    content: Text
+
+
+Messages = Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    question: str
+    answer: str
+
+
+@case("asker", asks=True)
+async def converse(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    messages: Messages,
+    context: Text | None = None,
+    profile: Text | None = None,
+    tags: Tags | None = None,
+) -> AsyncIterator[Event]:
+    """Answer the last message of a conversation, of which nothing is kept. Events as for `ask`; `thread` is empty.
+
+    Raises:
+        InvalidInput: the last message is not the user's.
+    """
+    from argot.graph.question_validation import checked_question
+
+    kb.warm_model()
+    past, asked = _exchanges(messages)
+    for question in asked:
+        checked_question(question, kb.settings.max_question_chars)
+    run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
+    thread = _name_of(principal, past, asked[0])
+    graph = await _graph(kb)
+    async with kb.turn_of(thread):
+        try:
+            turns, senses = await kb.blocking(_remembered, kb, principal, past)
+            await _begin(graph, thread, turns)
+            async with aclosing(_answered(kb, graph, run, thread, asked=asked, senses=senses)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+
+
+@case("asker", asks=True)
+async def search(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    query: Text,
+    limit: Annotated[int, Field(ge=1, le=100)] = 10,
+    context: Text | None = None,
+    profile: Text | None = None,
+    tags: Tags | None = None,
+) -> dict[str, Any]:
+    """The passages that answer a question best, as an answer would find them: its jargon understood, re-ranked.
+
+    `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
+    `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue.
+    """
+    from argot.graph.run import ask as ask_graph
+
+    kb.warm_model()
+    run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
+    wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
+    wanted |= {"candidates": max(run.profile.candidates, limit)}
+    run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
+    thread, graph = f"search:{id(run)}", await _graph(kb)
+    found: AskResult | None = None
+    try:
+        async with aclosing(ask_graph(graph, run, query, thread)) as events:
+            async for event in events:
+                found = event.data if isinstance(event.data, AskResult) else found
+    finally:
+        await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
+    assert found is not None
+    plain: dict[str, Any] = jsonable(found)
+    return {"query": found.question, **{name: plain[name] for name in ("jargon", "context", "notes", "passages")}}
+
+
+# -- walking through it again -----------------------------------------------------------------------------------------
+
+_graphs: WeakKeyDictionary[KnowledgeBase, ArgotGraph] = WeakKeyDictionary()
+
+
+async def _graph(kb: KnowledgeBase) -> ArgotGraph:
+    """The graph over checkpoints in memory, for what is forgotten when it is answered."""
+    if kb not in _graphs:
+        await kb.threads()  # sets what langgraph reads when it is first imported
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        from argot.graph.build import build_graph
+
+        _graphs[kb] = build_graph(InMemorySaver())
+    return _graphs[kb]
+
+
+async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> None:
+    """Let the thread have these turns behind it. What was said in them rests on no passages that are known now.
+
+    The first of a conversation has number 0, and is not among them where there are too many.
+    """
+    from argot.graph.state import empty_turn
+
+    records = [
+        {
+            **empty_turn(turn.question, number),
+            "sentences": [{"gap": "", "text": turn.answer[:LONGEST_ANSWER], "citations": []}] if turn.answer else [],
+            "status": "answered",
+        }
+        for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
+    ]
+    if records:
+        await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")
+
+
+async def _answered(
+    kb: KnowledgeBase, graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
+) -> AsyncGenerator[Event]:
+    """Ask the first question, and answer with the others what is asked back; the events of the last."""
+    from argot.graph.run import answer_choice, ask
+
+    waiting = False
+    for number, text in enumerate(asked):
+        road = answer_choice(graph, run, thread, text) if waiting else ask(graph, run, text, thread, senses=senses)
+        senses = {}
+        last = number == len(asked) - 1
+        async with aclosing(road) as events:
+            async for event in events:
+                if isinstance(event.data, AskResult):
+                    waiting = bool(event.data.choices)
+                    # What was asked back then is clear by now: a mere choice answers nothing any more.
+                    last = last or (not waiting and all(_is_choice(other) for other in asked[number + 1 :]))
+                if last:
+                    yield _forgotten(event)
+                    if event.learned is not None:
+                        kb.afterwards(after_answer, kb, run.principal, thread, event.learned)
+        if last:
+            return
+
+
+def _forgotten(event: AskEvent) -> Event:
+    """The event, with no name of a thread that is gone when the answer is there."""
+    plain = plain_event(event)
+    if isinstance(event.data, AskResult):
+        plain["data"]["thread"] = ""
+    return plain
+
+
+def _is_choice(text: str) -> bool:
+    return len(text) <= 20 and bool(re.fullmatch(r"\W*(?:\d{1,2}|none|neither|anyway|answer anyway)\W*", text, re.I))
+
+
+def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> str:
+    """The same for the same conversation, so that an unknown term that is met again is no second question."""
+    parts = [principal.name, question, *(text for one in past for text in (one.question, one.answer))]
+    return f"c{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:24]}"
+
+
+# -- reading what was said --------------------------------------------------------------------------------------------
+
+
+def _exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
+    """What was asked and answered before; and the present question, with each answer to what was asked back.
+
+    Raises:
+        InvalidInput: the last message is not the user's.
+    """
+    if messages[-1].role != "user":
+        raise InvalidInput("The last message is not the user's. Send the question as the last message.")
+    past: list[Exchange] = []
+    question: str | None = None
+    for message in messages[:-1]:
+        if message.role == "user":
+            if question is not None:
+                past.append(Exchange(question, ""))
+            question = message.content
+        elif question is not None:
+            past.append(Exchange(question, message.content))
+            question = None
+    if question is not None:
+        past.append(Exchange(question, ""))
+    asked = [messages[-1].content]
+    while past and len(asked) <= MOST_REPLIES and _asks_back(past[-1].answer):
+        asked.insert(0, past.pop().question)
+    return past[-MOST_EXCHANGES:], asked
+
+
+def _asks_back(answer: str) -> bool:
+    return _term_of(answer) is not None or "“answer anyway”" in answer
+
+
+def _term_of(answer: str) -> str | None:
+    """The term of which an answer asks what it means; None if it asks nothing of the kind."""
+    from argot.graph.presentation.wording import choose_sense_text, unknown_term_text
+
+    for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ())):
+        before, _, after = text.partition("\x00")
+        found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])
+        if found:
+            return found[1]
+    return None
+
+
+def _remembered(
+    kb: KnowledgeBase, principal: Principal, past: Sequence[Exchange]
+) -> tuple[list[Exchange], dict[str, int]]:
+    """The exchanges with choices taken out of them (the question goes with the answer it came to), and what was chosen.
+
+    Chosen senses by term, as far as this person may read them now.
+    """
+    turns: list[Exchange] = []
+    senses: dict[str, int] = {}
+    question: str | None = None
+    for one in past:
+        if question is not None and turns and (picked := _picked(kb, principal, turns[-1].answer, one.question)):
+            senses |= {term: sense for term, sense in picked if sense}
+            turns[-1] = Exchange(question, one.answer)
+        else:
+            turns.append(one)
+            question = one.question
+        if not _asks_back(one.answer):
+            question = None
+    return turns, senses
+
+
+def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
+    """The term that was asked about and the sense that was chosen, 0 for none; empty if it was no choice at all."""
+    from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, label, sense_choice, understand
+
+    term = _term_of(back)
+    known = [] if term is None else kb.glossary.lookup.senses(principal, [term]).get(term, [])
+    senses = {label(one): one for one in (sense_choice(term or "", sense) for sense in known)}
+    choices = [Choice(answer=ANSWER_ANYWAY, term=""), Choice(answer=NONE_OF_THESE, term="")]
+    none = label(choices[1])
+    offered = [
+        senses.get(text) or Choice(answer=NONE_OF_THESE if text == none else f"{number}:{text}", term=text)
+        for number, text in _OPTION.findall(back[:LONGEST_ANSWER])
+    ]
+    try:
+        meant = understand(reply, offered or choices)
+    except (Conflict, InvalidInput):
+        return []
+    if meant is None:
+        return []
+    sense = int(meant.removeprefix(SENSE)) if meant.startswith(SENSE) else 0
+    return [(term or "", sense)]

@@ -1,0 +1,315 @@
+"""Derived texts and triples by the language model, for documents that are in already.
+
+The work runs beside questions and may be stopped at any time: every passage is stored as soon as it is done, and the
+next run makes only what is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from weakref import WeakSet
+
+from pydantic import Field
+
+from argot.errors import Conflict, InvalidSettings, ModelUnavailable
+from argot.service.blocking_work import to_its_end
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Event, Text, case
+from argot.types import DerivableKind, Document, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
+    from argot.corpus.ingestion.derivation import Made, Recipe, Task
+    from argot.tools.llm.deriver import ModelDeriver
+
+Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FAILURES_IN_A_ROW = 3
+"""So many passages that the server fails at with none going well between them, and it is no use to go on."""
+SHOWN_PROBLEMS = 20
+
+_deriving: WeakSet[KnowledgeBase] = WeakSet()
+
+
+@case("manager", everywhere=True)
+async def derive(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    kinds: Kinds,
+    documents: list[Text] | None = None,
+    renew: bool = False,
+) -> AsyncIterator[Event]:
+    """Make texts of these kinds for the documents named (all, if none is), where there are none yet.
+
+    Events: `{"kind": "progress", "name", "done", "total"}`, and as the result what was made. With `renew`, also what
+    an earlier prompt or another model made is made again and replaced. A passage whose reply is of no use is named and
+    tried again by the next run.
+
+    Raises:
+        InvalidSettings: no model server is named.
+        ModelUnavailable: it does not answer, or not any more; what was made before is kept.
+        Conflict: documents are being derived from already.
+    """
+    server = kb.model_server
+    if server is None:
+        raise InvalidSettings(
+            "Deriving texts takes a language model, and none is named. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
+            "running service: there, and start it again)."
+        )
+    if kb in _deriving:
+        raise Conflict("Documents are being derived from already. Wait until that is done, or stop it.")
+    _deriving.add(kb)
+    try:
+        from argot.tools.llm.deriver import ModelDeriver
+
+        deriver = await ModelDeriver.open(server, kinds)
+        corpus = await kb.load()
+        found = await _documents(kb, principal, documents)
+        recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
+        jobs = await kb.blocking(_jobs, corpus, found, recipes, renew)
+        run = _Run(kb, corpus, principal, deriver, jobs, names={document.id: document.name for document in found})
+        async with aclosing(run.events()) as events:
+            async for event in events:
+                yield event
+        yield {"kind": "result", "data": run.result()}
+    finally:
+        _deriving.discard(kb)
+
+
+@case("manager", everywhere=True)
+async def derived_list(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+    """What was derived of the documents one may read: by kind, prompt and model.
+
+    `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
+    Triples that came with the documents have neither prompt nor model, and name no passages.
+    """
+    from argot.corpus.ingestion.derivation import stock
+    from argot.tools.llm.deriver import prompt_of
+
+    store = kb.document_store
+    readable = {document.id: document for document in await kb.blocking(store.documents, principal)}
+    rows: dict[Recipe, dict[str, Any]] = {}
+    for one in await kb.blocking(lambda: stock(store.database.connection())):
+        if one.document in readable:
+            row = rows.setdefault(one.recipe, {"documents": 0, "passages": 0, "texts": 0})
+            row["documents"] += 1
+            row["passages"] += one.passages
+            row["texts"] += one.texts
+    listed = [
+        {
+            "kind": recipe.kind,
+            "prompt": recipe.prompt,
+            "model": recipe.model,
+            **row,
+            "outdated": bool(recipe.prompt) and recipe.prompt != prompt_of(recipe.kind),
+        }
+        for recipe, row in rows.items()
+    ]
+    return {"rows": listed, "passages": sum(document.passages for document in readable.values())}
+
+
+@case("manager", everywhere=True)
+async def derived_remove(
+    kb: KnowledgeBase, principal: Principal, *, kinds: Kinds, documents: list[Text] | None = None
+) -> dict[str, Any]:
+    """Take derived texts of these kinds out, of the documents named or of all one may read.
+
+    Triples that came with a document stay.
+    """
+    from argot.corpus.ingestion import derivation
+
+    corpus = await kb.load()
+    removed = dict.fromkeys(kinds, 0)
+
+    def take_out(document: Document) -> None:
+        with corpus.changing() as parts:
+            for kind in removed:
+                removed[kind] += derivation.take_out(parts, document.id, kind)
+
+    for document in await _documents(kb, principal, documents):
+        async with kb.writing:
+            await _to_its_end(kb, take_out, document)
+    return {"removed": removed}
+
+
+async def _documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[str] | None) -> list[Document]:
+    """
+    Raises:
+        NotFound, InvalidInput: one of those wanted is not there, or its name is that of several.
+    """
+    store = kb.document_store
+    if not wanted:
+        return await kb.blocking(store.documents, principal)
+    found = [await kb.blocking(store.document, principal, one) for one in wanted]
+    return list({document.id: document for document in found}.values())
+
+
+def _jobs(corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool) -> list[list[Task]]:
+    """What is to be done, document by document. The tasks of one job are done in order, jobs side by side.
+
+    A summary needs the one before, so that all of a document's are one job.
+    """
+    from argot.corpus.ingestion.derivation import to_do
+
+    connection = corpus.store.database.connection()
+    jobs: list[list[Task]] = []
+    for document in documents:
+        tasks = to_do(connection, document.id, recipes, renew=renew)
+        if chain := [task for task in tasks if task.recipe.kind == "summary"]:
+            jobs.append(chain)
+        jobs += [[task] for task in tasks if task.recipe.kind != "summary"]
+    return jobs
+
+
+class _Run:
+    """One run of `derive`: some passages at a time go to the model, and what comes of them is stored together."""
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        corpus: Corpus,
+        principal: Principal,
+        deriver: ModelDeriver,
+        jobs: Sequence[Sequence[Task]],
+        *,
+        names: dict[str, str],
+    ) -> None:
+        self._kb = kb
+        self._corpus = corpus
+        self._principal = principal
+        self._deriver = deriver
+        self._jobs = deque(jobs)
+        self._names = names
+        self._total = sum(map(len, jobs))
+        self._done = 0
+        self._in_a_row = 0
+        self._waiting: list[Made] = []
+        self._told: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._counts = {"made": 0, "texts": 0, "triples": 0, "failed": 0}
+        self._problems: list[dict[str, str]] = []
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """
+        Raises:
+            ModelUnavailable: the server has stopped answering.
+        """
+        yield self._progress("")
+        running = asyncio.create_task(self._side_by_side())
+        try:
+            while (event := await self._told.get()) is not None:
+                yield event
+            await running
+        except ModelUnavailable as error:
+            raise ModelUnavailable(
+                f"{error} {self._counts['made']} of {self._total} are made and stored; the same command goes on there."
+            ) from error
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+    def result(self) -> dict[str, Any]:
+        spent = self._deriver.spent
+        return {
+            **self._counts,
+            "total": self._total,
+            "problems": self._problems,
+            "model": self._deriver.model,
+            "calls": spent.calls,
+            "prompt_tokens": spent.prompt_tokens,
+            "completion_tokens": spent.completion_tokens,
+            "model_seconds": round(spent.seconds, 1),
+        }
+
+    async def _side_by_side(self) -> None:
+        from argot.tools.llm.deriver import AT_ONCE
+
+        workers = [asyncio.create_task(self._work()) for _ in range(AT_ONCE)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            self._told.put_nowait(None)
+
+    async def _work(self) -> None:
+        while self._jobs:
+            for task in self._jobs.popleft():
+                await self._do(task)
+                self._done += 1
+                self._told.put_nowait(self._progress(self._names[task.document]))
+
+    async def _do(self, task: Task) -> None:
+        """Make and store one passage's texts. One that is gone by now, or not to be read any more, is passed over."""
+        found = await self._kb.blocking(self._corpus.store.passages, self._principal, [task.passage])
+        if not found:
+            return
+        passage, _ = found[task.passage]
+        previous = await self._kb.blocking(self._previous, passage) if task.recipe.kind == "summary" else ""
+        try:
+            made = await self._deriver.make(task.recipe.kind, passage, previous)
+        except ModelUnavailable as error:
+            self._failed(task, error)
+            return
+        self._in_a_row = 0
+        await self._store(made)
+        self._counts["made"] += 1
+        self._counts["texts"] += len(made.texts)
+        self._counts["triples"] += len(made.triples)
+
+    def _previous(self, passage: Any) -> str:
+        from argot.corpus.ingestion.derivation import previous_summary
+
+        return previous_summary(self._corpus.store.database.connection(), passage)
+
+    def _failed(self, task: Task, error: ModelUnavailable) -> None:
+        """
+        Raises:
+            ModelUnavailable: it is the server that fails, not the one passage.
+        """
+        from argot.tools.llm.deriver import PassageFailed
+
+        self._counts["failed"] += 1
+        if len(self._problems) < SHOWN_PROBLEMS:
+            name, kind = self._names[task.document], task.recipe.kind
+            self._problems.append({"name": name, "passage": task.passage, "kind": kind, "detail": str(error)})
+        if isinstance(error, PassageFailed):
+            return
+        self._in_a_row += 1
+        if self._in_a_row >= FAILURES_IN_A_ROW:
+            raise error
+
+    async def _store(self, made: Made) -> None:
+        """Whoever may write first writes for all who wait; when this returns, it is on the disk."""
+        from argot.corpus.ingestion import derivation
+
+        self._waiting.append(made)
+        async with self._kb.writing:
+            together, self._waiting = self._waiting, []
+            if not together:
+                return
+
+            def work() -> None:
+                with self._corpus.changing() as parts:
+                    derivation.keep(parts, together)
+
+            try:
+                await _to_its_end(self._kb, work)
+            except BaseException:
+                self._waiting += together  # those who wait find out for themselves
+                raise
+
+    def _progress(self, name: str) -> Event:
+        return {"kind": "progress", "name": name, "done": self._done, "total": self._total}
+
+
+async def _to_its_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """What `work` gives, in a thread. It changes stores: whoever holds the lock around this holds it until its end."""
+    return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

@@ -1,0 +1,216 @@
+"""Documents: put in, take out, list, read. Every read goes through the store's own check of who may read."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from weakref import WeakKeyDictionary
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.blocking_work import HandOver, stream, told
+from argot.service.json_values import audience_of, jsonable, passage
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.scrubbing import scrubbed
+from argot.service.usecases.registry import Event, Reader, Text, case
+from argot.types import THREAD, Document, Passage, Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus, IngestEvent
+
+Paths = Annotated[list[str], Field(min_length=1)]
+Spans = Annotated[list[tuple[int, int]], Field(max_length=50)]
+PDF = "application/pdf"
+_drawing: WeakKeyDictionary[KnowledgeBase, asyncio.Semaphore] = WeakKeyDictionary()
+"""One page of a knowledge base is drawn at a time."""
+
+COUNTED = ("added", "updated", "unchanged", "duplicate", "skipped", "failed")
+
+
+@case("manager", local=True, everywhere=True)
+async def add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    paths: Paths,
+    audience: list[Reader] | None = None,
+    tags: list[Text] | None = None,
+    base_uri: Text | None = None,
+    follow_links: bool = False,
+) -> AsyncIterator[Event]:
+    """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
+
+    What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
+    keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
+    """
+    _require_there(paths)
+    corpus = await kb.load()
+    from argot.corpus.corpus import sources_in
+    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
+
+    counts = dict.fromkeys(COUNTED, 0)
+    problems: list[dict[str, str]] = []
+    async with kb.adding:
+        sources = sources_in([Path(path) for path in paths], base_uri, follow_links=follow_links)
+        turns = kb.turns()
+        ingest = stream(
+            lambda: corpus.add(
+                sources,
+                deriver=ExtractiveDeriver(),
+                audience=audience_of(audience),
+                tags=None if tags is None else tuple(tags),
+                turn=turns,
+                by=principal,
+            )
+        )
+        async with aclosing(ingest) as events:
+            async for found in events:
+                if found.kind == "progress":
+                    continue
+                event = _told_to(principal, found)
+                if event.kind in counts:
+                    counts[event.kind] += 1
+                if event.kind in ("failed", "skipped", "duplicate"):
+                    problems.append({"kind": event.kind, "name": event.name, "detail": event.detail})
+                yield ingest_event(event)
+    yield {"kind": "result", "data": {**counts, "problems": problems}}
+
+
+@case("manager", everywhere=True)
+async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """Take a document (by id, name or URI) out, with everything derived from it."""
+    corpus = await kb.load()
+    async with kb.writing:
+        plain: dict[str, Any] = jsonable(await kb.blocking(corpus.remove, principal, document))
+        await kb.blocking(_forget_evidence, kb, corpus)
+    await scrubbed(kb)
+    return plain
+
+
+def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
+    """Proposed meanings quote documents."""
+    quoted = kb.glossary.proposals.quoted_passages()
+    kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
+
+
+@case("asker", local=False)
+async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """The documents one may read, each in its newest revision."""
+    store = kb.document_store
+    return [jsonable(document) for document in await kb.blocking(store.documents, principal)]
+
+
+@case("asker")
+async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """A document (by id, name or URI) with its passages."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    passages = await kb.blocking(store.passages_of, principal, found.id)
+    return {"document": jsonable(found), "passages": [passage(one, found) for one in passages]}
+
+
+@case("asker")
+async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> dict[str, Any]:
+    """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
+    return passage(*await _passage(kb, principal, passage_id))
+
+
+@case("asker")
+async def page_picture(
+    kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
+) -> dict[str, Any]:
+    """The page of a PDF on which a passage stands, as a PNG (base64) with the passage and its cited `spans` marked.
+
+    `spans`: [start, end) in characters of the revision's Markdown. Gives `page`, `media_type` and `base64`.
+
+    Raises:
+        NotFound: the passage is gone or not for this reader, or its document is no PDF.
+    """
+    found, document = await _passage(kb, principal, passage_id)
+    if document.media_type != PDF or found.page is None:
+        raise NotFound("Only pages of PDF documents are shown as pictures.")
+    reader = await _reader(kb, principal)
+    data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
+    from argot.service.page_images import PICTURES, Wanted
+
+    cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
+    wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
+    async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
+        drawn = await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
+    return {"page": drawn.page, "media_type": "image/png", "base64": base64.b64encode(drawn.png).decode("ascii")}
+
+
+@case("asker")
+async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """The whole Markdown of a document's newest revision."""
+    store = kb.document_store
+    found = await kb.blocking(store.document, principal, document)
+    text = await kb.blocking(store.markdown, principal, found.revision_id)
+    return {"document": jsonable(found), "markdown": text}
+
+
+@case("asker")
+async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> dict[str, Any]:
+    """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
+    store, reader = kb.document_store, await _reader(kb, principal)
+    found = await kb.blocking(store.document, reader, document)
+    data, media_type = await kb.blocking(store.original, reader, found.revision_id)
+    return {"document": jsonable(found), "media_type": media_type, "base64": base64.b64encode(data).decode("ascii")}
+
+
+@case("manager", everywhere=True)
+async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event]:
+    """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
+    corpus = await kb.load(mending=True)
+    async with kb.writing:
+
+        def work(tell: HandOver[tuple[int, int]]) -> None:
+            corpus.reindex(lambda done, total: tell((done, total)))
+
+        async with aclosing(told(work)) as progress:
+            async for done, total in progress:
+                yield {"kind": "progress", "done": done, "total": total}
+    yield {"kind": "result", "data": {"passages": corpus.store.passage_count(principal)}}
+
+
+async def _passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:
+    found = await kb.blocking(kb.document_store.passages, await _reader(kb, principal), [passage_id])
+    if passage_id not in found:
+        raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
+    return found[passage_id]
+
+
+async def _reader(kb: KnowledgeBase, principal: Principal) -> Principal:
+    """The same person, who also opens what they put into conversations of their own."""
+    own = await (await kb.threads()).with_files(principal.name)
+    return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal
+
+
+def ingest_event(event: IngestEvent) -> Event:
+    return {
+        "kind": event.kind,
+        "name": event.name,
+        "detail": event.detail,
+        "done": event.done,
+        "total": event.total,
+        "document": jsonable(event.document),
+    }
+
+
+def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
+    """The event without the document, where that is not theirs to read."""
+    if event.document is None or principal.may_read(event.document.audience):
+        return event
+    return replace(event, document=None)
+
+
+def _require_there(paths: list[str]) -> None:
+    for path in paths:
+        if not Path(path).exists():
+            raise InvalidInput(f"There is no file or folder {path}. Nothing was added.")

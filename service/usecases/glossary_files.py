@@ -1,0 +1,131 @@
+"""The glossary as a file: in, with a preview of what would change, and out."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from argot.errors import InvalidInput
+from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.import_preview import ImportPreview
+from argot.jargon_db.formats.registry import FORMATS, format_named, format_to_write
+from argot.service.blocking_work import HandOver, told
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Event, Text, case
+from argot.service.usecases.senses import Limit, Words
+from argot.types import Principal
+
+__all__ = ["FORMATS", "format_named", "format_to_write"]
+
+
+@case("manager")
+async def glossary_import(
+    kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
+) -> dict[str, Any]:
+    """Take in a glossary as CSV, all of it or nothing; `name` is for messages."""
+    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.files.import_csv, text, name, by=principal))
+    return plain
+
+
+@case("asker")
+async def glossary_export(kb: KnowledgeBase, principal: Principal) -> str:
+    """The senses one may read, as CSV that can be imported again."""
+    return await kb.blocking(kb.glossary.files.export_csv, principal)
+
+
+@case("manager")
+async def glossary_preview(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    data: Text,
+    name: Text,
+    format: Text = "",
+    context: Words = "",
+    language: Text = DEFAULT_LANGUAGE,
+    limit: Limit = 50,
+) -> dict[str, Any]:
+    """What importing a file (`data` in base64) would do: `counts`, and the first of what is added, updated (before and
+    after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
+    """
+    options = _options(kb, context, language)
+    return _shown(await kb.blocking(kb.glossary.files.preview, principal, _bytes(data), name, format, options), limit)
+
+
+@case("manager")
+async def glossary_import_file(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    data: Text,
+    name: Text,
+    format: Text = "",
+    context: Words = "",
+    language: Text = DEFAULT_LANGUAGE,
+    why: Words = "",
+    seen: Text = "",
+) -> AsyncGenerator[Event, None]:
+    """Take in a file (`data` in base64), all of it or nothing, as one change that can be rolled back.
+
+    `context` is that of terms for which the file names none; `language` is preferred where it speaks several. `seen` is
+    the `stamp` of a preview: if by now the import would do something else, nothing is done. Tells how far it is; giving
+    it up before the end leaves nothing of it.
+    """
+    options, given = _options(kb, context, language), _bytes(data)
+
+    def work(tell: HandOver[Event]) -> None:
+        def stored(done: int, total: int) -> None:
+            tell({"kind": "storing", "name": name, "done": done, "total": total})
+
+        tell({"kind": "reading", "name": name, "done": 0, "total": 0})
+        report = kb.glossary.files.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
+        tell({"kind": "result", "data": jsonable(report)})
+
+    async with aclosing(told(work)) as events:
+        async for event in events:
+            yield event
+
+
+@case("asker")
+async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
+    """The senses one may read, also drafts and retired ones, as a file of this format that can be imported again."""
+    return await kb.blocking(kb.glossary.files.export_file, principal, format)
+
+
+def _bytes(data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
+
+
+def _options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
+    limits = kb.settings
+    return ReadOptions(
+        context=context.strip(),
+        language=language.strip(),
+        max_bytes=int(limits.max_glossary_mb * 2**20),
+        seconds=limits.parse_seconds,
+        memory_mb=limits.parse_memory_mb,
+        most_senses=limits.max_glossary_senses,
+    )
+
+
+def _shown(found: ImportPreview, limit: int) -> dict[str, Any]:
+    counts = {"added": len(found.added), "updated": len(found.updated), "unchanged": found.unchanged}
+    return {
+        "counts": {**counts, "problems": len(found.problems)},
+        "added": jsonable(found.added[:limit]),
+        "updated": [{"before": jsonable(one), "after": jsonable(other)} for one, other in found.updated[:limit]],
+        "problems": [{**jsonable(one), "where": one.place} for one in found.problems[:limit]],
+        "contexts_added": list(found.contexts_added),
+        "contexts_updated": [
+            {"before": jsonable(one), "after": jsonable(other)} for one, other in found.contexts_updated[:limit]
+        ],
+        "ignored": dict(found.ignored),
+        "stamp": found.stamp,
+    }

@@ -1,0 +1,131 @@
+"""What happened to the glossary, taking it back, and how it is used."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Number, Text, case
+from argot.service.usecases.senses import Limit, SenseId, Words
+from argot.types import Context, Principal, Sense
+
+if TYPE_CHECKING:
+    from argot.jargon_db.store.history_entries import HistoryEntry
+
+WEEKS = 12
+ChangeId = Number
+
+
+@case("manager")
+async def glossary_history(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    term: Words | None = None,
+    sense_id: SenseId | None = None,
+    change: ChangeId | None = None,
+    limit: Limit = 200,
+) -> list[dict[str, Any]]:
+    """Who changed what, when and why, newest first: of a term, of a sense, in one change, or of all."""
+    entries = await kb.blocking(
+        kb.glossary.history.entries, principal, term=term, sense_id=sense_id, change=change, limit=limit
+    )
+    return [jsonable(entry) for entry in entries]
+
+
+@case("manager")
+async def glossary_changes(kb: KnowledgeBase, principal: Principal, *, limit: Limit = 50) -> list[dict[str, Any]]:
+    """The changes, each with all that was done in one go, newest first."""
+    return [jsonable(one) for one in await kb.blocking(kb.glossary.history.changes, principal, limit)]
+
+
+@case("manager")
+async def glossary_roll_back(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    change: ChangeId | None = None,
+    term: Words | None = None,
+    moment: Text | ChangeId | None = None,
+    why: Words = "",
+    force: bool = False,
+) -> dict[str, Any]:
+    """Take a change back; or set a term to how it was at a moment (a date, or the number of a change)."""
+    done = await kb.blocking(
+        kb.glossary.history.roll_back, principal, change, term=term, moment=moment, why=why, force=force
+    )
+    plain: dict[str, Any] = jsonable(done)
+    return plain
+
+
+@case("manager")
+async def glossary_since(
+    kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
+) -> dict[str, Any]:
+    """A sense as it was in a version, as it is now, and who saved it last: for who saved at the same time.
+
+    `base` is None if that version is not known.
+    """
+    current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
+    every = await kb.blocking(kb.glossary.history.entries, principal, sense_id=sense_id, limit=1000)
+    entries = [one for one in every if one.before != one.after]  # one that let the sense stand saved nothing
+    return between(current, entries, version)
+
+
+def between(current: Sense | Context, entries: Sequence[HistoryEntry], version: int) -> dict[str, Any]:
+    """What was saved since a version, by the entries of each save, newest first."""
+    ago = current.version - version
+    last = entries[0] if entries else None
+    base = jsonable(entries[ago - 1].before) if 0 < ago <= len(entries) else None
+    return {
+        "current": jsonable(current),
+        "base": base,
+        "who": last.who if last else "",
+        "at": last.at if last else "",
+        "why": last.why if last else "",
+    }
+
+
+@case("manager")
+async def glossary_use(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    term: Words | None = None,
+    weeks: Annotated[int, Field(ge=2, le=52)] = WEEKS,
+) -> dict[str, Any]:
+    """How many questions meant each term, and missed each, in the last weeks.
+
+    `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
+    and its `growth`: the second half of the weeks less the first. First come the most used, and the most growing.
+    """
+    from argot.jargon_db.store.usage import week_of
+
+    today = datetime.now(UTC)
+    named = [week_of(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]
+    used = await kb.blocking(kb.glossary.usage.by_week, principal, term)
+    missed = await kb.blocking(kb.glossary.misses.by_week, principal) if term is None else []
+    return {
+        "weeks": named,
+        "used": sorted(_by_term(used, named), key=lambda row: (-row["total"], row["term"])),
+        "missed": sorted(_by_term(missed, named), key=lambda row: (-row["growth"], -row["total"], row["term"])),
+    }
+
+
+def _by_term(counted: Any, weeks: list[str]) -> list[dict[str, Any]]:
+    rows: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(weeks))
+    place = {week: number for number, week in enumerate(weeks)}
+    for one in counted:
+        if one.week in place:
+            rows[one.term][place[one.week]] += one.count
+    half = len(weeks) // 2
+    return [
+        {"term": term, "counts": counts, "total": sum(counts), "growth": sum(counts[-half:]) - sum(counts[:half])}
+        for term, counts in rows.items()
+    ]

@@ -1,0 +1,158 @@
+"""Terms and meanings proposed from what the documents themselves say: watched to the end, or in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal
+from weakref import WeakKeyDictionary
+
+from pydantic import Field
+
+from argot.errors import ArgotError, NotFound
+from argot.jargon_db.glossary import Glossary
+from argot.jargon_db.lookup.normalise import normalise
+from argot.service.blocking_work import stream
+from argot.service.glossary_review.document_mining import Mining, shown, unread
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Count, Event, Text, case
+from argot.types import Principal
+
+logger = logging.getLogger(__name__)
+
+
+@case("manager")
+async def glossary_mine(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    limit: Annotated[Count, Field(ge=1)] = 100,
+    context: Text | None = None,
+    dry_run: bool = False,
+    again: bool = False,
+) -> AsyncIterator[Event]:
+    """Propose meanings from the definitions in the documents one may read that were not mined before.
+
+    Events: `{"kind": "progress", "name", "done", "total", "offered"}`; the result holds the surest `proposals`, at most
+    `limit` (with `stored` false for a `dry_run`, which reads all documents), and the numbers of `offered` meanings, of
+    `documents` read and `skipped` (mined before; not with `again`), `passages`, meanings `found`, `known` to the
+    glossary already and `decided` before. Nothing becomes a sense, and what was dismissed stays dismissed.
+    Every few documents what was found is stored: stopped half way, the next run goes on there.
+
+    Raises:
+        NotFound: there is no such context.
+    """
+    if context is not None:
+        context = await kb.blocking(_context_named, kb.glossary, principal, context)
+    mining = Mining(kb.document_store, kb.glossary, principal, context, stored=not dry_run, again=again)
+    async with _of(kb).turn, aclosing(stream(mining.run)) as steps:
+        async for step in steps:
+            yield {"kind": "progress", **asdict(step)}
+    numbers = ("documents", "skipped", "passages", "found", "known", "decided")
+    counts = {name: getattr(mining, name) for name in numbers}
+    rows = [shown(one) for one in mining.best(limit)]
+    yield {
+        "kind": "result",
+        "data": {"proposals": rows, "offered": len(mining.offered), **counts, "stored": not dry_run},
+    }
+
+
+def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
+    """
+    Raises:
+        NotFound: there is no such context, or not for this person.
+    """
+    for context in glossary.contexts.all(principal):
+        if normalise(context.name) == normalise(name):
+            return context.name
+    raise NotFound(f"There is no context '{name}'. See them with: argot context list")
+
+
+# -- in the background ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Job:
+    """How far somebody's run is. It goes on when they leave, and ends with the service; the next goes on there."""
+
+    state: Literal["running", "done", "stopped", "failed"] = "running"
+    name: str = ""
+    done: int = 0
+    total: int = 0
+    offered: int = 0
+    error: str = ""
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+
+@dataclass
+class _Jobs:
+    """Those of one knowledge base, by person; one after the other."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    by_person: dict[str, Job] = field(default_factory=dict)
+
+
+_jobs: WeakKeyDictionary[KnowledgeBase, _Jobs] = WeakKeyDictionary()
+
+
+def _of(kb: KnowledgeBase) -> _Jobs:
+    return _jobs.setdefault(kb, _Jobs())
+
+
+@case("manager")
+async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> dict[str, Any]:
+    """Begin mining in the background; if one's own run is under way, that goes on. How far it is: `glossary_mined`."""
+    jobs = _of(kb).by_person
+    if principal.name not in jobs or jobs[principal.name].state != "running":
+        job = jobs[principal.name] = Job()
+        job.task = kb.beside(_mine(kb, principal, job, again))
+    return await glossary_mined(kb, principal)
+
+
+@case("manager")
+async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+    """Stop one's own run. What it found so far stays."""
+    job = _of(kb).by_person.get(principal.name)
+    if job is not None and job.task is not None and not job.task.done():
+        job.task.cancel()
+        await asyncio.gather(job.task, return_exceptions=True)
+        job.state = "stopped" if job.state == "running" else job.state
+    return await glossary_mined(kb, principal)
+
+
+@case("manager")
+async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+    """How far one's own last run is: `state` (idle, running, done, stopped, failed), `name` of the document, `done` of
+    `total`, `offered` meanings, `error`. And of the `documents` one may read, how many were not mined yet (`unread`).
+    """
+
+    def counted() -> tuple[int, int]:
+        return len(kb.document_store.documents(principal)), len(unread(kb.document_store, kb.glossary, principal))
+
+    documents, new = await kb.blocking(counted)
+    job = _of(kb).by_person.get(principal.name)
+    told = {"state": "idle", "name": "", "done": 0, "total": 0, "offered": 0, "error": ""}
+    if job is not None:
+        told = {name: getattr(job, name) for name in told}
+    return {**told, "documents": documents, "unread": new}
+
+
+async def _mine(kb: KnowledgeBase, principal: Principal, job: Job, again: bool) -> None:
+    try:
+        async with aclosing(glossary_mine(kb, principal, limit=1, again=again)) as events:  # type: ignore[type-var]
+            async for event in events:
+                if event["kind"] == "progress":
+                    job.name, job.done, job.total = event["name"], event["done"], event["total"]
+                    job.offered = event["offered"]
+        job.state = "done"
+    except asyncio.CancelledError:
+        job.state = "stopped"
+        raise
+    except ArgotError as error:
+        job.state, job.error = "failed", str(error)
+    except Exception:
+        logger.exception("mining the documents failed")
+        job.state, job.error = "failed", "Something went wrong. The log of the service tells more."

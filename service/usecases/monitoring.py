@@ -1,0 +1,34 @@
+"""The running service about itself: what it counted, and by which settings it runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from argot.errors import NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import case
+from argot.types import Principal
+
+
+@case("admin")
+async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
+    """What the running service counted, in Prometheus' text format.
+
+    Raises:
+        NotFound: this is no service.
+    """
+    if kb.metrics is None:
+        raise NotFound("Only a running service counts: start it with argot serve.")
+    return kb.metrics.text().decode()
+
+
+@case("admin")
+async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """What `argot doctor` finds of packages, settings, embedding model and language model, as this process sees them.
+
+    A command beside a service has settings of its own, and they say nothing of the service's.
+    """
+    from argot.service.operations.doctor import findings_of_process
+
+    return [dict(one) for one in await asyncio.to_thread(findings_of_process, kb.settings)]

@@ -1,0 +1,317 @@
+"""What managers work through: terms asked for in vain, and meanings that were proposed for them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.jargon_db.lookup.normalise import normalise
+from argot.service.glossary_review.document_mining import LIKELY, SURE
+from argot.service.json_values import jsonable, passage
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Count, Number, Text, case
+from argot.service.usecases.senses import Limit, SenseFields, SenseId, Words, shown
+from argot.types import Principal, SenseStatus
+
+if TYPE_CHECKING:
+    from argot.jargon_db.store.proposal_rows import Proposal
+
+ProposalId = Number
+Score = Annotated[float, Field(ge=0, le=1)]
+SCORES = {"sure": SURE, "likely": LIKELY}
+
+
+class EditedProposal(SenseFields):
+    """What may be said of a sense otherwise than it was proposed; a proposal has no notes."""
+
+    notes: Words = ""
+
+
+@case("manager")
+async def glossary_misses(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    status: Literal["open", "dismissed", "defined"] | None = "open",
+    term: Words | None = None,
+) -> list[dict[str, Any]]:
+    """Terms people asked for that nobody has defined, the most wanted first; `status` null: also what became of others.
+
+    Questions are shown to those who may read them. With `term` only that one, in whatever spelling.
+    """
+    found = await kb.blocking(kb.glossary.misses.find, principal, status)
+    return [jsonable(miss) for miss in found if term is None or normalise(miss.term) == normalise(term)]
+
+
+@case("manager")
+async def glossary_queue(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    status: Literal["open", "dismissed", "defined"] | None = "open",
+    limit: Limit = 50,
+    similar: bool = True,
+) -> list[dict[str, Any]]:
+    """What to do next: the first of `glossary_misses`, each with its open `proposals` and the closest known terms
+    (`similar`, unless it is not wanted: it takes a moment for each).
+    """
+
+    def queued() -> list[dict[str, Any]]:
+        glossary = kb.glossary
+        offered = _by_key(glossary.proposals.find(principal))
+        return [
+            {
+                **jsonable(miss),
+                "proposals": [jsonable(one) for one in offered.get(normalise(miss.term), ())],
+                "similar": glossary.lookup.suggest(principal, miss.term) if similar else [],
+            }
+            for miss in glossary.misses.find(principal, status)[:limit]
+        ]
+
+    return await kb.blocking(queued)
+
+
+@case("manager")
+async def glossary_dismiss_miss(
+    kb: KnowledgeBase, principal: Principal, *, term: Words, why: Words = ""
+) -> dict[str, Any]:
+    """Say that a missed term needs no meaning, for good."""
+    await kb.blocking(kb.glossary.misses.dismiss, principal, term, why)
+    return {"term": term}
+
+
+@case("manager")
+async def glossary_proposals(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    status: Literal["open", "accepted", "merged", "dismissed"] | None = "open",
+    term: Words | None = None,
+) -> list[dict[str, Any]]:
+    """Meanings that were proposed, oldest first."""
+    found = await kb.blocking(kb.glossary.proposals.find, principal, status, term)
+    return [jsonable(one) for one in found]
+
+
+@case("manager")
+async def glossary_offers(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    text: Text = "",
+    least: Score = 0.0,
+    start: Count = 0,
+    limit: Limit = 50,
+) -> dict[str, Any]:
+    """The open proposals to decide on: those for the terms asked for most come first, then the surest.
+
+    `proposals`: each with how often its term was `asked` for, how `sure` it is (sure, likely, unsure) and its
+    `evidence` with document and heading; `total`: how many there are with this text and at least this score; `all`: how
+    many there are; `levels`: how many of these are at least how sure.
+    """
+
+    def offers() -> dict[str, Any]:
+        every = kb.glossary.proposals.find(principal)
+        asked = _asked(kb, principal)
+        wanted = [one for one in every if (one.score or 0.0) >= least and _holds(one, text)]
+        wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
+        rows = [_offer(one, asked) for one in wanted[start : start + limit]]
+        _with_places(kb, principal, rows)
+        levels = [
+            {"name": name, "least": score, "count": sum((one.score or 0.0) >= score for one in every)}
+            for name, score in SCORES.items()
+        ]
+        return {"proposals": rows, "total": len(wanted), "all": len(every), "levels": levels}
+
+    return await kb.blocking(offers)
+
+
+@case("manager")
+async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
+    """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
+    found = await kb.blocking(kb.glossary.proposals.get, principal, proposal_id)
+    row = _offer(found, {})
+    await kb.blocking(_with_places, kb, principal, [row])
+    return row
+
+
+@case("manager")
+async def glossary_accept(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    proposal_id: ProposalId,
+    sense: EditedProposal,
+    status: SenseStatus = "draft",
+    why: Words = "",
+) -> dict[str, Any]:
+    """Make a sense of a proposal, as edited: a draft, unless it is approved in the same go."""
+    accept = kb.glossary.proposals.accept
+    return shown(principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why))
+
+
+@case("manager")
+async def glossary_accept_many(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    proposal_ids: Annotated[list[ProposalId], Field(max_length=10_000)] | None = None,
+    least: Score | None = None,
+    context: Words = "",
+    status: Literal["draft", "approved"] = "draft",
+    why: Words = "",
+) -> dict[str, Any]:
+    """Make senses of several proposals as they stand, in one change; instead of their numbers, `least` takes all that
+    are at least so sure. `context` is that of those for which none was proposed.
+
+    `senses`: what was made; `left`: the proposals that could not be accepted, each with the `reason`; `change`: its
+    number, to roll it back, null if nothing was made.
+    """
+    if (proposal_ids is None) == (least is None):
+        raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
+
+    def accepted() -> dict[str, Any]:
+        every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
+        ids = proposal_ids
+        if ids is None:
+            best = sorted(every.values(), key=lambda one: (-(one.score or 0.0), one.id))
+            ids = [one.id for one in best if one.status == "open" and (one.score or 0.0) >= (least or 0.0)]
+        homeless = [one for number in ids if (one := every.get(number)) and one.status == "open" and not one.context]
+        if homeless and not context.strip():
+            raise InvalidInput(f"Choose the context in which '{homeless[0].term}' has this meaning.")
+        made, left = kb.glossary.proposals.accept_many(principal, ids, context=context, status=status, why=why)
+        change = kb.glossary.history.entries(principal, sense_id=made[0].id, limit=1)[0].change if made else None
+        return {
+            "senses": [shown(principal, sense) for sense in made],
+            "left": [
+                {"id": number, "term": every[number].term if number in every else "", "reason": reason}
+                for number, reason in left
+            ],
+            "change": change,
+        }
+
+    return await kb.blocking(accepted)
+
+
+@case("manager")
+async def glossary_approve_many(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    senses: Annotated[list[tuple[SenseId, Number]], Field(max_length=10_000)],
+    why: Words = "",
+) -> dict[str, Any]:
+    """Let several drafts, each named with the version that was seen, answer questions from now on.
+
+    `senses`: those that do; `left`: those that could not be approved, each with the `reason`.
+    """
+
+    def approved() -> dict[str, Any]:
+        made, left = [], []
+        for number, version in senses:
+            try:
+                made.append(shown(principal, kb.glossary.senses.approve(principal, number, version, why)))
+            except (Conflict, NotAllowed, NotFound) as error:
+                left.append({"id": number, "reason": str(error)})
+        return {"senses": made, "left": left}
+
+    return await kb.blocking(approved)
+
+
+@case("manager")
+async def glossary_merge(
+    kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
+) -> dict[str, Any]:
+    """Make the proposed term an alias of a sense there is."""
+    return shown(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
+
+
+@case("manager")
+async def glossary_alias(
+    kb: KnowledgeBase, principal: Principal, *, term: Words, sense_id: SenseId, version: Number, why: Words = ""
+) -> dict[str, Any]:
+    """Make a term, one that was missed say, an alias of a sense there is."""
+    sense = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
+    aliases = [*sense.aliases, term]
+    saved = await kb.blocking(kb.glossary.senses.save, principal, sense_id, version=version, aliases=aliases, why=why)
+    return shown(principal, saved)
+
+
+@case("manager")
+async def glossary_dismiss(
+    kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, why: Words = ""
+) -> dict[str, Any]:
+    """Say no to a proposal, for good."""
+    await kb.blocking(kb.glossary.proposals.dismiss, principal, proposal_id, why)
+    return {"id": proposal_id}
+
+
+@case("manager")
+async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
+    """Take the dismissal of a proposal back."""
+    await kb.blocking(kb.glossary.proposals.reopen, principal, proposal_id)
+    return {"id": proposal_id}
+
+
+@case("manager")
+async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+    """How much waits for a manager: open misses and proposals, drafts, and whether there is any sense or document."""
+
+    def counted() -> dict[str, int]:
+        glossary = kb.glossary
+        return {
+            "misses": len(glossary.misses.open(principal)),
+            "proposals": len(glossary.proposals.find(principal)),
+            "drafts": len(glossary.senses.find(principal, status="draft")),
+            "senses": len(glossary.senses.find(principal, limit=1)),
+            "documents": len(kb.document_store.documents(principal)),
+        }
+
+    return await kb.blocking(counted)
+
+
+# -- how they look ----------------------------------------------------------------------------------------------------
+
+
+def _offer(one: Proposal, asked: Mapping[str, int]) -> dict[str, Any]:
+    plain: dict[str, Any] = jsonable(one)
+    sure = "unrated" if one.score is None else next((name for name, at in SCORES.items() if one.score >= at), "unsure")
+    return {**plain, "sure": sure, "asked": asked.get(normalise(one.term), 0)}
+
+
+def _with_places(kb: KnowledgeBase, principal: Principal, rows: Sequence[dict[str, Any]]) -> None:
+    """Each passage of the evidence with its document and heading, as far as it is still there."""
+    ids = list(dict.fromkeys(passage_id for row in rows for passage_id, _ in row["evidence"]))
+    held = kb.document_store.passages(principal, ids)
+    for row in rows:
+        row["evidence"] = [
+            {"passage_id": one, "quote": quote, **_place(held.get(one))} for one, quote in row["evidence"]
+        ]
+
+
+def _place(held: Any) -> dict[str, Any]:
+    if held is None:
+        return {"document": "", "heading": "", "page": None}
+    plain = passage(*held)
+    return {name: plain[name] for name in ("document", "heading", "page")}
+
+
+def _asked(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+    """How many questions missed each term, by its normalised form."""
+    return {normalise(miss.term): miss.count for miss in kb.glossary.misses.find(principal)}
+
+
+def _by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:
+    found: defaultdict[str, list[Proposal]] = defaultdict(list)
+    for one in proposals:
+        found[normalise(one.term)].append(one)
+    return found
+
+
+def _holds(one: Proposal, text: str) -> bool:
+    wanted = text.strip().casefold()
+    return not wanted or wanted in f"{one.term}\n{one.expansion}\n{one.description}".casefold()

@@ -1,0 +1,240 @@
+"""Asking, and answering what Argot asks back. Both stream: stages, pieces of the answer, the result."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from argot.errors import Conflict, NotFound
+from argot.profile import profile_named
+from argot.service.glossary_review.miss_loop import after_answer
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.thread_store import Manner, Thread, Threads
+from argot.service.usecases.registry import Count, Event, Number, Text, case
+from argot.types import THREAD, Principal
+
+if TYPE_CHECKING:
+    from argot.graph.build import ArgotGraph
+    from argot.graph.run import AskEvent
+    from argot.graph.run_context import RunContext
+    from argot.results import AskResult, Jargon
+
+Tags = Annotated[list[Text], Field(max_length=100)]
+Turn = Count
+SenseId = Number
+
+
+@case("asker", asks=True)
+async def ask(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    question: Text,
+    thread: Text | None = None,
+    context: Text | None = None,
+    profile: Text | None = None,
+    tags: Tags | None = None,
+    heard: Annotated[list[Text], Field(max_length=20)] | None = None,
+) -> AsyncIterator[Event]:
+    """Answer a question, in a new thread or as the next turn of one's own.
+
+    With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
+    `heard` is what others said just before, where several people talk: the question may lean on it.
+
+    Events: `{"kind": "stage", "name", "seconds", "model_seconds", "data"}`, `{"kind": "token", "data": piece}`,
+    `{"kind": "retract"}` (the pieces so far are taken back) and at last `{"kind": "result", "data": AskResult}`.
+    With status `needs_choice`, send one of the choices to `answer`.
+    """
+    from argot.graph.question_validation import checked_question
+    from argot.graph.run import ask as ask_graph
+
+    checked_question(question, kb.settings.max_question_chars)
+    manner = Manner(profile, context, tuple(tags or ()))
+    if thread is None:
+        kb.warm_model()  # beside the loading of the documents
+        await run_context(kb, principal, manner)  # a thread begins only if it can be answered in it
+        thread = (await (await kb.threads()).start(principal.name, question)).id
+
+    async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
+        return ask_graph(graph, replace(run, heard=tuple(heard or ())), question, thread)
+
+    async with aclosing(_turn(kb, principal, thread, asking, manner)) as events:
+        async for event in events:
+            yield event
+
+
+@case("asker", asks=True)
+def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> AsyncGenerator[Event]:
+    """Answer the last question of a thread anew, in the place of the answer it has. Events as for `ask`.
+
+    What was said of the old answer goes with it.
+
+    Raises:
+        Conflict: nothing was asked in it yet.
+    """
+
+    async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
+        from argot.graph.run import ask as ask_graph
+        from argot.graph.run import last_turn
+
+        last = await last_turn(graph, run, thread)
+        if last is None:
+            raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
+        await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
+        return ask_graph(graph, run, last.result.question, thread, again=True)
+
+    return _turn(kb, principal, thread, asking)
+
+
+@case("asker", asks=True)
+def ask_in_sense(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, sense: SenseId
+) -> AsyncGenerator[Event]:
+    """Ask a turn's question once more, a term of it in another sense, which is remembered for the thread.
+
+    `term` as the turn's `jargon` spells it (`surface`), `sense` one of `other_senses`. Events as for `ask`.
+
+    Raises:
+        NotFound: there is no such turn or term, or the term has no such sense.
+    """
+
+    async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
+        from argot.graph.run import ask as ask_graph
+
+        asked, read = await understood(kb, run, thread, turn, term)
+        offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
+        if all(one.id != sense for senses in offered.values() for one in senses):
+            raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
+        chosen = dict.fromkeys((read.term, read.surface), sense)
+        return ask_graph(graph, run, asked.stand_alone_question, thread, senses=chosen)
+
+    return _turn(kb, principal, thread, asking)
+
+
+@case("asker", asks=True)
+def answer(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    choice: Text,
+    context: Text | None = None,
+    profile: Text | None = None,
+    tags: Tags | None = None,
+) -> AsyncGenerator[Event]:
+    """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
+
+    async def answering(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
+        from argot.graph.run import answer_choice
+
+        return answer_choice(graph, run, thread, choice)
+
+    return _turn(kb, principal, thread, answering, Manner(profile, context, tuple(tags or ())))
+
+
+async def run_context(
+    kb: KnowledgeBase,
+    principal: Principal,
+    manner: Manner | None = None,
+    thread: Thread | None = None,
+) -> RunContext:
+    """What the graph is given for one run on this principal's behalf.
+
+    In a thread of theirs they also read what they put into it, and what `manner` leaves open is as the thread keeps it.
+
+    Raises:
+        NotFound: there is no such context, or not for this principal.
+        InvalidSettings: there is no such profile.
+    """
+    from argot.graph.run_context import run_context_for
+
+    kept, manner = (thread.settings if thread else Manner()), manner or Manner()
+    chosen = profile_named(manner.profile or kept.profile or kb.settings.profile)
+    corpus = await kb.load()
+    context = await _own_context(kb, principal, manner.context, kept.context)
+    if thread is not None:
+        principal = in_thread(principal, thread.id)
+    run = run_context_for(corpus, kb.glossary, principal, chosen, kb.settings, context, kb.model_server)
+    return replace(run, tags=manner.tags or kept.tags)
+
+
+def in_thread(principal: Principal, thread: str) -> Principal:
+    """The same person, who also reads what was put into this thread alone."""
+    return replace(principal, groups=principal.groups | {f"{THREAD}{thread}"})
+
+
+def plain_event(event: AskEvent) -> Event:
+    """As JSON has it."""
+    seconds = {"seconds": event.seconds, "model_seconds": event.model_seconds}
+    return {"kind": event.kind, "name": event.name, **seconds, "data": jsonable(event.data)}
+
+
+async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int, term: str) -> tuple[AskResult, Jargon]:
+    """A turn of a thread and how one of its terms was read, as this principal may see both now.
+
+    Raises:
+        NotFound: there is no such turn or no such term in it.
+    """
+    from argot.graph.run import turn_numbered
+
+    found = await turn_numbered(await kb.graph(), run, thread, turn)
+    for read in found.jargon if found else ():
+        if found and term in {read.surface, read.term}:
+            return found, read
+    raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
+
+
+async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
+    """The context the asker is at home in, as the glossary spells it. One that was kept and is gone counts no more."""
+    wanted = named or kept
+    if not wanted:
+        return None
+    known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}
+    if wanted.casefold() not in known and named:
+        raise NotFound(f"There is no context '{named}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
+    return known.get(wanted.casefold())
+
+
+Road = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEvent]"]]
+"""Sets out for an answer, with the graph and what a run is given; the events on the way."""
+
+
+async def _turn(
+    kb: KnowledgeBase, principal: Principal, thread: str, road: Road, manner: Manner | None = None
+) -> AsyncGenerator[Event]:
+    """The events of one turn in a thread of this principal's, while no other runs in it.
+
+    Raises:
+        NotFound: there is no such thread, or it is somebody else's.
+    """
+    kb.warm_model()
+    threads, graph = await kb.threads(), await kb.graph()
+    async with kb.turn_of(thread):
+        run = await run_context(kb, principal, manner, await threads.own(principal.name, thread))
+        async with aclosing(_plain(await road(graph, run), kb, principal, threads, thread)) as events:
+            async for event in events:
+                yield event
+
+
+async def _plain(
+    events: AsyncGenerator[AskEvent], kb: KnowledgeBase, principal: Principal, threads: Threads, thread: str
+) -> AsyncGenerator[Event, None]:
+    """The events as JSON. When the result is handed out, it is on the disk. Closing this stops the work behind it.
+
+    What the glossary's managers may learn of the turn is noted when the result is out, and delays nobody.
+    """
+    async with aclosing(events):
+        async for event in events:
+            if event.kind == "result":
+                await threads.touch(thread)
+            plain = plain_event(event)
+            try:
+                yield plain
+            finally:
+                if event.learned is not None:
+                    kb.afterwards(after_answer, kb, principal, thread, event.learned)

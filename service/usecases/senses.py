@@ -1,0 +1,317 @@
+"""The glossary: senses, from draft to retirement, and finding one's way in them.
+
+Contexts are in `cases_contexts`, files in `cases_glossary_files`, misses and proposals in `cases_glossary_queue`, and
+what happened in `cases_glossary_history`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from argot.errors import NotFound
+from argot.service.glossary_review import occurrences as documents
+from argot.service.json_values import audience_of, jsonable, passage
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Count, Number, Reader, Text, Together, case
+from argot.types import Principal, Sense, SenseStatus
+
+Word = Annotated[Text, Field(min_length=1, max_length=200)]
+Words = Annotated[Text, Field(max_length=20_000)]
+"""So much fits a field of a sense; the glossary itself says what is too long for which, and in better words."""
+SenseId = Number
+Limit = Annotated[int, Field(ge=1, le=1000)]
+Readers = list[Reader] | None
+MOST_NAMED = 8
+"""Senses named with one conflict."""
+
+
+class SenseFields(Together):
+    """What may be said of a sense; what is left out stays as it is."""
+
+    term: Words | None = None
+    context: Words | None = None
+    expansion: Words | None = None
+    description: Words | None = None
+    notes: Words | None = None
+    aliases: list[Words] | None = None
+    owner: Words | None = None
+    audience: Readers = None
+    review_by: Text | None = None
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """All that is not left out, as the glossary takes it."""
+        fields = {**dict(self), "audience": audience_of(self.audience)}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+class NewSense(SenseFields):
+    """What a meaning is written down with."""
+
+    term: Words
+    context: Words
+    expansion: Words
+    description: Words = ""
+    notes: Words = ""
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+@case("asker")
+async def glossary_list(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    query: Text | None = None,
+    context: Text | None = None,
+    status: SenseStatus | None = None,
+    limit: Annotated[Count, Field(ge=1)] | None = None,
+    start: Count = 0,
+) -> list[dict[str, Any]]:
+    """The senses one may read, by term, without the first `start`."""
+    wanted: dict[str, Any] = {"query": query, "context": context, "status": status, "limit": limit, "start": start}
+    senses = await kb.blocking(kb.glossary.senses.find, principal, **wanted)
+    return [jsonable(sense) for sense in senses]
+
+
+@case("asker")
+async def glossary_search(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    text: Text,
+    status: SenseStatus | None = None,
+    context: Text | None = None,
+    limit: Limit = 20,
+) -> list[dict[str, Any]]:
+    """The senses found by what was typed so far, best first: over terms, aliases, expansions and descriptions."""
+    senses = await kb.blocking(kb.glossary.search.find, principal, text, limit, status=status, context=context)
+    return [shown(principal, sense) for sense in senses]
+
+
+@case("asker")
+async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> dict[str, Any]:
+    """One sense."""
+    return shown(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
+
+
+@case("asker")
+async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words) -> dict[str, Any]:
+    """All senses of a term, whatever their status, and the senses that have it as an alias.
+
+    `term` comes back in the glossary's spelling if it has one.
+    """
+    from argot.jargon_db.lookup.normalise import normalise
+
+    key = normalise(term)
+    found = await kb.blocking(kb.glossary.search.find, principal, term, 200)
+    own = [sense for sense in found if normalise(sense.term) == key]
+    alias = [sense for sense in found if sense not in own and key in map(normalise, sense.aliases)]
+    own.sort(key=lambda sense: (_ORDER[sense.status], sense.context.casefold(), sense.id))
+    return {
+        "term": own[0].term if own else term.strip(),
+        "senses": [shown(principal, sense) for sense in own],
+        "alias_of": [shown(principal, sense) for sense in alias],
+    }
+
+
+@case("asker")
+async def glossary_occurrences(
+    kb: KnowledgeBase, principal: Principal, *, phrase: Words, limit: Limit = 5
+) -> dict[str, Any]:
+    """Where a term or an expansion stands in the documents: how often, and the passages with the words around it."""
+    return await kb.blocking(documents.occurrences, kb.document_store, principal, phrase, limit)
+
+
+@case("asker")
+async def glossary_passage(
+    kb: KnowledgeBase, principal: Principal, *, passage_id: Text, phrase: Words = ""
+) -> dict[str, Any]:
+    """A passage, its text also in `parts`: (text, whether it is the phrase)."""
+    found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
+    if passage_id not in found:
+        raise NotFound("This passage is not there any more: its document was changed or removed.")
+    of, document = found[passage_id]
+    return {**passage(of, document), "parts": documents.parts_of(of.text, phrase)}
+
+
+@case("asker")
+async def glossary_similar(
+    kb: KnowledgeBase, principal: Principal, *, term: Words, limit: Limit = 5
+) -> list[dict[str, Any]]:
+    """The closest terms there are, each with its senses: what may have been meant."""
+    names = await kb.blocking(kb.glossary.lookup.suggest, principal, term, limit)
+    senses = await kb.blocking(kb.glossary.lookup.senses, principal, names)
+    return [{"term": name, "senses": [shown(principal, one) for one in senses[name]]} for name in names]
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+@case("manager")
+async def glossary_add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    term: Word,
+    context: Word,
+    expansion: Words,
+    description: Words = "",
+    notes: Words = "",
+    aliases: list[Word] | None = None,
+    audience: Readers = None,
+) -> dict[str, Any]:
+    """Define what a term means in a context; the same again changes the sense that is there.
+
+    Without `audience` a known sense keeps its own, and a new one is for everyone.
+    """
+    sense = await kb.blocking(
+        kb.glossary.senses.add,
+        term,
+        context,
+        expansion,
+        description=description,
+        notes=notes,
+        aliases=tuple(aliases or ()),
+        owner=principal.name,
+        audience=audience_of(audience),
+        by=principal,
+    )
+    plain: dict[str, Any] = jsonable(sense)
+    return plain
+
+
+@case("manager")
+async def glossary_draft(
+    kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = ""
+) -> dict[str, Any]:
+    """Write down a new meaning, which answers nobody until it is approved."""
+    return shown(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
+
+
+@case("manager")
+async def glossary_save(
+    kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, sense: SenseFields, why: Words = ""
+) -> dict[str, Any]:
+    """Change what is given of a sense, if nobody saved it since the version that was seen."""
+    save = kb.glossary.senses.save
+    return shown(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
+
+
+@case("manager")
+async def glossary_approve(
+    kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
+) -> dict[str, Any]:
+    """Let a sense answer questions from now on."""
+    return shown(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
+
+
+@case("manager")
+async def glossary_retire(
+    kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
+) -> dict[str, Any]:
+    """Let a sense answer nobody any more; it stays to be read, and can be approved again."""
+    return shown(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
+
+
+@case("manager")
+async def glossary_warnings(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    term: Words = "",
+    context: Words = "",
+    expansion: Words = "",
+    aliases: list[Words] | None = None,
+    sense_id: SenseId | None = None,
+) -> list[dict[str, Any]]:
+    """What speaks against saving this, also while it is still being typed. Kinds: those of the glossary, and
+    `no_document`: nothing one may read spells it out.
+    """
+    from argot.jargon_db import SenseInput
+
+    given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
+    found = [jsonable(one) for one in await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)]
+    unused = await kb.blocking(documents.unused, kb.document_store, principal, term, expansion)
+    return [*found, {"kind": "no_document", "message": unused, "senses": []}] if unused else found
+
+
+@case("manager")
+async def glossary_conflicts(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    accepted: bool = False,
+    about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
+    limit: Limit = 200,
+) -> dict[str, Any]:
+    """What stands against what in the whole glossary, and the senses whose review is due; or, `accepted`, what is let
+    stand. With `about`, only what all of these senses take part in.
+
+    `open` and `accepted` count them; `total` is the one that was asked for, of which `conflicts` are the first, each
+    with its `kind`, `message`, `senses` and `may_accept`; what is let stand also with its `change`, `at`, `who`, `why`,
+    and `may_take_up`.
+    """
+
+    def found() -> dict[str, Any]:
+        every = kb.glossary.conflicts.find(principal)
+        counts = {"open": len(every.open), "accepted": len(every.accepted)}
+        rows: list[dict[str, Any]] = [{"warning": one} for one in every.open]
+        if accepted:
+            names = ("warning", "change", "at", "who", "why", "alone")
+            rows = [{name: getattr(one, name) for name in names} for one in every.accepted]
+        rows = [row for row in rows if set(about or ()) <= set(row["warning"].senses)]
+        first = rows[:limit]
+        wanted = {number for row in first for number in row["warning"].senses[:MOST_NAMED]}
+        senses = {number: shown(principal, kb.glossary.senses.get(principal, number)) for number in wanted}
+        return {**counts, "total": len(rows), "conflicts": [_conflict(row, senses) for row in first]}
+
+    return await kb.blocking(found)
+
+
+@case("manager")
+async def glossary_let_stand(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    kind: Text,
+    senses: Annotated[list[tuple[SenseId, Number]], Field(min_length=1, max_length=MOST_NAMED)],
+    why: Words = "",
+) -> dict[str, Any]:
+    """Let a conflict stand: of this kind, between these senses, each named with the version that was seen.
+
+    It comes back when one of them says another thing, or when the `change` is rolled back.
+    """
+    return {"change": await kb.blocking(kb.glossary.conflicts.accept, principal, kind, senses, why)}
+
+
+@case("manager")
+async def glossary_take_up(
+    kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
+) -> dict[str, Any]:
+    """Have a conflict looked at again that this change let stand. Takes the change back, and nothing else."""
+    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.conflicts.reopen, principal, change, why))
+    return plain
+
+
+# -- how they look ----------------------------------------------------------------------------------------------------
+
+_ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
+
+
+def shown(principal: Principal, sense: Sense) -> dict[str, Any]:
+    """A sense, and whether it is this principal's to change."""
+    plain: dict[str, Any] = jsonable(sense)
+    return {**plain, "may_manage": principal.may_manage(sense.context)}
+
+
+def _conflict(found: dict[str, Any], senses: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """Who has not seen all senses of a conflict, or may not change them, cannot say whether it is right so."""
+    warning, alone = found.pop("warning"), found.pop("alone", False)
+    named = [senses[number] for number in warning.senses[:MOST_NAMED]]
+    seen = len(named) == len(warning.senses) and all(one["may_manage"] for one in named)
+    may = {"may_accept": seen and warning.kind != "review_due", "may_take_up": seen and alone}
+    return {"kind": warning.kind, "message": warning.message, "senses": named, **may, **found}

@@ -1,0 +1,137 @@
+"""Slack: how channels are answered, who is who, and going on in the web window."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.profile import profile_named
+from argot.service.identity.people import require_name
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.slack.slack_scopes import known_context
+from argot.service.slack.slack_store import PUBLIC, Channel, Mode, Replies, SlackThread
+from argot.service.usecases.registry import Text, case
+from argot.types import Principal
+
+ChannelId = Annotated[Text, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
+SlackUser = Annotated[Text, Field(pattern=r"^[UW][A-Z0-9]{2,20}$")]
+Team = Annotated[Text, Field(pattern=r"^[TE][A-Z0-9]{2,20}$")]
+
+
+@case("admin")
+async def slack_channel_set(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    channel: ChannelId,
+    mode: Mode | None = None,
+    replies: Replies | None = None,
+    groups: Annotated[list[Text] | None, Field(max_length=100)] = None,
+    context: Text | None = None,
+    profile: Text | None = None,
+) -> dict[str, Any]:
+    """Say how a channel is answered; what is left out stays. An empty context or profile takes it away again.
+
+    `groups`: everybody in the channel is shown what these groups may read.
+    """
+    known = await kb.blocking(kb.people.slack.channel, channel)
+    for group in groups or ():
+        require_name("group", group)
+    if profile:
+        profile_named(profile)
+    if context and await known_context(kb, principal, context) is None:
+        names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
+        raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")
+    made = Channel(
+        channel,
+        mode or known.mode,
+        replies or known.replies,
+        known.groups if groups is None else tuple(sorted(set(groups))),
+        known.context if context is None else context,
+        known.profile if profile is None else profile,
+    )
+    await kb.blocking(kb.people.slack.set_channel, made)
+    plain: dict[str, Any] = jsonable(made)
+    return plain
+
+
+@case("admin")
+async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """The channels that are answered otherwise than when mentioned, from public documents."""
+    return [jsonable(one) for one in await kb.blocking(kb.people.slack.channels)]
+
+
+@case("admin")
+async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, channel: ChannelId) -> dict[str, Any]:
+    """Answer a channel as any other again."""
+    if not await kb.blocking(kb.people.slack.forget_channel, channel):
+        raise NotFound(f"Nothing was said of the channel '{channel}'. See which: argot slack channel list")
+    return {"channel": channel}
+
+
+@case("admin")
+async def slack_people_link(
+    kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser, user: Text
+) -> dict[str, Any]:
+    """Say which user somebody in Slack is: what they are told alone rests on what that user may read."""
+    await kb.blocking(kb.people.user, user)
+    await kb.blocking(kb.people.slack.link, team, slack_user, user)
+    return {"team": team, "slack_user": slack_user, "user": user}
+
+
+@case("admin")
+async def slack_people_unlink(
+    kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser
+) -> dict[str, Any]:
+    """Take that back."""
+    if not await kb.blocking(kb.people.slack.unlink, team, slack_user):
+        raise NotFound(f"Nobody is linked with '{slack_user}' of {team}. See who is: argot slack people list")
+    return {"team": team, "slack_user": slack_user}
+
+
+@case("admin")
+async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """Who in Slack is which user, where an administrator said so."""
+    rows = await kb.blocking(kb.people.slack.links)
+    return [{"team": team, "slack_user": one, "user": user} for team, one, user in rows]
+
+
+@case("asker")
+async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+    """A conversation begun in Slack as one of one's own, to go on with: `thread` is its id.
+
+    One's own already: the same. A channel's: a copy, the same one each time; whoever has its unguessable id was shown
+    it there. What the copy shows is what its new owner may read.
+    """
+    store = kb.people.slack
+    found = await kb.blocking(store.thread_named, thread)
+    if found is None or (found.scope != PUBLIC and found.owner != principal.name):
+        raise NotFound(f"There is no conversation '{thread}' from Slack that is yours to read.")
+    if found.owner == principal.name:
+        return {"thread": thread}
+    threads = await kb.threads()
+    scope = f"web:{principal.name}"
+    kept = await kb.blocking(store.thread, found.team, found.channel, found.ts, scope)
+    if kept is not None:
+        try:
+            return {"thread": (await threads.own(principal.name, kept.thread)).id}
+        except NotFound:  # deleted by its owner
+            pass
+    copied = await _copied(kb, principal, found)
+    mine = SlackThread(found.team, found.channel, found.ts, scope, copied, principal.name)
+    await kb.blocking(store.keep_thread, mine)
+    return {"thread": copied}
+
+
+async def _copied(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:
+    """A new thread of this person's with the turns of that one: ids, which are read with the new owner's eyes."""
+    threads, graph = await kb.threads(), await kb.graph()
+    old = await threads.own(found.owner, found.thread)
+    state = await graph.aget_state({"configurable": {"thread_id": found.thread}})
+    made = await threads.start(principal.name, old.title)
+    if state.values:
+        await graph.aupdate_state({"configurable": {"thread_id": made.id}}, state.values, as_node="match_references")
+    return made.id

@@ -1,0 +1,172 @@
+"""Conversations: their owner's alone, whoever else may read everything."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, NotFound
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.scrubbing import scrubbed
+from argot.service.threads.thread_store import Manner, Thread
+from argot.service.usecases.attachments import forget_files
+from argot.service.usecases.questions import Tags, run_context
+from argot.service.usecases.registry import Count, Text, case
+from argot.types import Principal
+
+Title = Annotated[Text, Field(min_length=1, max_length=1000)]
+Comment = Annotated[Text, Field(max_length=10_000)]
+
+
+@case("asker")
+async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """One's own threads, the latest first: id, title, created_at, updated_at."""
+    threads = await kb.threads()
+    return [jsonable(thread) for thread in await threads.of(principal.name)]
+
+
+@case("asker")
+async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> dict[str, Any]:
+    """Give a thread another title."""
+    if not title.strip():
+        raise InvalidInput("The title is empty. Give one of at least one letter.")
+    threads = await kb.threads()
+    plain: dict[str, Any] = jsonable(await threads.rename(principal.name, thread, title))
+    return plain
+
+
+@case("asker")
+async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+    """Delete a thread with all its checkpoints and feedback, the files that were put into it, and the wording of its
+    questions in the managers' queue.
+    """
+    plain: dict[str, Any] = jsonable(await delete_thread(kb, principal.name, thread))
+    await kb.blocking(kb.glossary.privacy.erase_questions, thread=thread)
+    await scrubbed(kb)
+    return plain
+
+
+async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
+    """Without what several deletions share: questions in the managers' queue, and the last step (`scrubbed`)."""
+    threads = await kb.threads()
+    await threads.own(owner, thread)
+    async with kb.turn_of(thread):
+        await forget_files(kb, thread)
+        deleted = await threads.delete(owner, thread)
+    await kb.blocking(kb.people.notices.forget, owner, thread)
+    return deleted
+
+
+@case("asker")
+async def feedback(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    turn: Count,
+    value: Literal[-1, 0, 1],
+    comment: Comment = "",
+    share: bool = False,
+) -> dict[str, Any]:
+    """Say whether the answer of a turn (from 0) helped: 1, -1, or 0 to take it back.
+
+    With `share` those who look after the documents may read question and comment (`feedback_list`), and of the answer
+    what rests on documents that they may read. Without it they only see that there was such an answer.
+
+    Raises:
+        NotFound: the thread has no such turn.
+    """
+    from argot.graph.run import turn_record
+
+    threads = await kb.threads()
+    await threads.own(principal.name, thread)
+    trace = await turn_record(await kb.graph(), thread, turn)
+    if trace is None:
+        raise NotFound(
+            f"Thread '{thread}' has no answer number {turn}, or not any more. Reload the page and try again."
+        )
+    said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
+    plain: dict[str, Any] = jsonable(said)
+    return plain
+
+
+@case("manager", everywhere=True)
+async def feedback_list(
+    kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Text = ""
+) -> list[dict[str, Any]]:
+    """What people said of answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
+
+    Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that
+    one may read oneself. Whose question it was is never there. `since`: an ISO date or time.
+    """
+    from argot.service.threads.feedback_export import judged_answers
+
+    said = [one for one in await (await kb.threads()).judged(since) if value in {None, one.said.value}]
+    return await kb.blocking(judged_answers, await run_context(kb, principal), said)
+
+
+@case("asker")
+async def thread_settings(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    thread: Text,
+    profile: Text | None = None,
+    context: Text | None = None,
+    tags: Tags | None = None,
+) -> dict[str, Any]:
+    """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
+
+    Raises:
+        NotFound: there is no such context. InvalidSettings: there is no such profile.
+    """
+    threads = await kb.threads()
+    manner = Manner(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
+    await run_context(kb, principal, manner)
+    plain: dict[str, Any] = jsonable(await threads.settle(principal.name, thread, manner))
+    return plain
+
+
+@case("asker")
+async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
+    """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
+    from argot.graph.run import last_turn
+    from argot.service.threads.next_questions import follow_ups
+
+    found = await (await kb.threads()).own(principal.name, thread)
+    run = await run_context(kb, principal, thread=found)
+    last = await last_turn(await kb.graph(), run, thread)
+    return await kb.blocking(follow_ups, run, last.result, last.asked) if last and not last.waiting else []
+
+
+@case("asker")
+async def thread_export(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, form: Literal["markdown", "json"] = "markdown"
+) -> dict[str, str]:
+    """A conversation as a file to keep: `name`, `media_type` and `text`. Markdown with sources, or everything as JSON.
+
+    Only what one may still read is in it.
+    """
+    from argot.service.threads.thread_export import exported
+
+    return exported(await thread_read(kb, principal, thread=thread), form)
+
+
+@case("asker")
+async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+    """A thread of one's own: its turns (each an `AskResult`), its feedback and files, whether a choice is open, and
+    whether those who look after the glossary may read its questions that met unknown terms.
+
+    Everything is put together anew from ids, so what one may no longer read is no longer there.
+    """
+    from argot.graph.run import thread_state
+
+    threads = await kb.threads()
+    found = await threads.own(principal.name, thread)
+    state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
+    said = [jsonable(one) for one in await threads.feedback(principal.name, thread)]
+    files = [jsonable(one) for one in await threads.files(principal.name, thread)]
+    shared = await kb.blocking(kb.glossary.misses.are_shared, principal.name, thread)
+    return {**jsonable(found), **jsonable(state), "feedback": said, "files": files, "shared": shared}

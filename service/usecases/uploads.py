@@ -1,0 +1,112 @@
+"""Documents sent over the network: one at a time, whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import unicodedata
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
+
+from pydantic import BeforeValidator
+
+from argot.errors import InvalidInput
+from argot.service.blocking_work import stream
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.documents import ingest_event
+from argot.service.usecases.registry import Reader, Text, case
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import IngestEvent
+
+LONGEST_NAME = 200
+"""Bytes of a file's name."""
+
+
+def _bytes(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return base64.b64decode(value, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"it is no base64: {error}") from None
+
+
+Data = Annotated[bytes, BeforeValidator(_bytes)]
+"""Bytes; as base64 where JSON carries them."""
+
+NOT_YOURS = "it is in, for readers of whom you are none: you will not see it yourself"
+
+
+@case("manager", everywhere=True)
+async def upload(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Text,
+    data: Data,
+    audience: list[Reader] | None = None,
+    tags: list[Text] | None = None,
+) -> dict[str, Any]:
+    """Put one file in. `kind`: added, updated, unchanged, or duplicate (the same content is there under another name,
+    for readers of whom this person is one).
+
+    The same name again, by the same person, is a new revision of that document. Without `audience` or `tags` a known
+    document keeps its own, and a new one is for everyone.
+
+    Raises:
+        InvalidInput: it has no usable name, or it cannot be read; nothing was added.
+    """
+    from argot.corpus.corpus import Source
+    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
+
+    called = plain_name(name)
+    corpus = await kb.load()
+    source = Source(
+        f"upload://{quote(principal.name, safe='')}/{quote(called, safe='')}", called, lambda: data, len(data)
+    )
+    readers = None if audience is None else frozenset(audience)
+    last: IngestEvent | None = None
+    async with kb.adding:
+        labels: dict[str, Any] = {"audience": readers, "tags": None if tags is None else tuple(tags)}
+        adding = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, turn=kb.turns(), by=principal)
+        async with aclosing(stream(adding)) as events:
+            async for event in events:
+                last = event if event.kind not in ("found", "progress", "done") else last
+    if last is None or last.kind in ("failed", "skipped"):
+        raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
+    if last.document is not None and not principal.may_read(last.document.audience):
+        return {"kind": last.kind, "name": called, "detail": NOT_YOURS, "document": None}
+    plain = ingest_event(last)
+    return {key: plain[key] for key in ("kind", "name", "detail", "document")}
+
+
+def plain_name(name: str) -> str:
+    """The last part of a file's name, as safe to show as any: what leads to it is the sender's own affair.
+
+    Raises:
+        InvalidInput: nothing is left, or it is too long.
+    """
+    last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    shown = "".join(character for character in last if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+    found = " ".join(unicodedata.normalize("NFC", shown).split())
+    if not found.strip(". "):
+        raise InvalidInput(f"{name[:60]!r} is no name for a file. Give one such as handbook.pdf.")
+    if len(found.encode()) > LONGEST_NAME:
+        raise InvalidInput(f"The name '{found[:40]}…' is longer than {LONGEST_NAME} bytes. Give a shorter one.")
+    return found
+
+
+def media_type_known(name: str, data: bytes) -> bool:
+    """Whether Argot reads files of this kind: by the name's suffix, or by their first bytes."""
+    from argot.corpus.readers import media_type_of
+    from argot.errors import UnreadableDocument
+
+    try:
+        media_type_of(data, name)
+    except UnreadableDocument:
+        return False
+    return True

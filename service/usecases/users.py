@@ -1,0 +1,204 @@
+"""Users: groups, roles, passwords, sessions, and shutting them out."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import Field, SecretStr
+
+from argot.errors import Conflict, InvalidInput
+from argot.service.identity.people import EVERY_CONTEXT, Role, User
+from argot.service.identity.sessions import Session
+from argot.service.json_values import jsonable
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.registry import Text, case
+from argot.types import Principal
+
+Contexts = Annotated[list[Text] | None, Field(max_length=1000)]
+
+
+@case("admin")
+async def user_add(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Text,
+    groups: list[Text] | None = None,
+    display_name: Text = "",
+    password: SecretStr | None = None,
+    make_password: bool = False,
+    role: Role | None = None,
+    manages: Contexts = None,
+    new: bool = False,
+    in_window: bool = False,
+) -> dict[str, Any]:
+    """Make a user, or give an existing one more groups, another role or another password; `new`: only make one.
+
+    With `make_password` one is made up, and told this once, as `password`. `in_window`: whoever asks has come in by the
+    window, and is to be able to come back.
+
+    Raises:
+        InvalidInput: a name, group, context or password cannot be one; or the door would close behind oneself.
+        Conflict: there is such a user, and a `new` one is wanted.
+    """
+    contexts = await _known_contexts(kb, principal, manages)
+    known = await kb.blocking(kb.people.find, name)
+    if new and known is not None:
+        raise Conflict(f"There is a user '{name}' already. Choose another name, or change that one.")
+    given = password.get_secret_value() if password is not None else made_up() if make_password else None
+    if given is not None:
+        from argot.service.identity.passwords import require_password
+
+        require_password(name, given)  # before anything is stored
+        _require_way_back(kb, name, role, in_window)
+    await kb.blocking(kb.people.add, name, tuple(groups or ()), display_name)
+    if role or contexts:
+        await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
+    if given is not None:
+        await kb.blocking(kb.people.set_password, name, given)
+    told = {"password": given} if make_password and password is None else {}
+    return {**_shown(kb.people.user(name)), **told}
+
+
+@case("admin")
+async def user_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+    """Every user with groups and role."""
+    return [_shown(user) for user in await kb.blocking(kb.people.users)]
+
+
+@case("admin")
+async def user_roles(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Text,
+    role: Role | None = None,
+    manages: Contexts = None,
+    leave: list[Text] | None = None,
+) -> dict[str, Any]:
+    """What a user may do; given a role or contexts, that is from now on all of it. `leave` names groups to leave."""
+    contexts = await _known_contexts(kb, principal, manages)
+    if role or contexts:
+        _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
+        await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
+    if leave:
+        await kb.blocking(kb.people.leave, name, leave)
+    return _shown(await kb.blocking(kb.people.user, name))
+
+
+@case("admin")
+async def user_set(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Text,
+    role: Role,
+    manages: Contexts = None,
+    groups: list[Text] | None = None,
+    display_name: Text = "",
+) -> dict[str, Any]:
+    """What a user is and may do, all of it: groups that are not named are left. An empty display name stays."""
+    found = await kb.blocking(kb.people.user, name)
+    if role == "manager" and not manages:
+        raise InvalidInput(f"Choose what {name} is to manage: some contexts, or '{EVERY_CONTEXT}' for all.")
+    _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
+    wanted = list(dict.fromkeys(groups or []))
+    contexts = await _known_contexts(kb, principal, manages if role == "manager" else None)
+    await kb.blocking(kb.people.add, name, tuple(wanted), display_name)
+    await kb.blocking(kb.people.leave, name, [group for group in found.groups if group not in wanted])
+    await kb.blocking(kb.people.set_role, name, role, contexts)
+    return _shown(await kb.blocking(kb.people.user, name))
+
+
+@case("admin")
+async def user_password(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Text,
+    password: SecretStr | None = None,
+    in_window: bool = False,
+) -> dict[str, Any]:
+    """Give a user another password; without one it is made up, and told this once. Every session of theirs ends."""
+    user = await kb.blocking(kb.people.user, name)
+    given = made_up() if password is None else password.get_secret_value()
+    _require_way_back(kb, name, user.role, in_window)
+    told = {"password": given} if password is None else {}
+    return {**_shown(await kb.blocking(kb.people.set_password, name, given)), **told}
+
+
+@case("admin")
+async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+    """Shut a user out at once and everywhere. Nothing of theirs is deleted."""
+    _require_other(principal, name, "suspend yourself")
+    return _shown(await kb.blocking(kb.people.suspend, name))
+
+
+@case("admin")
+async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+    """Let a suspended user in again. They have to sign in anew."""
+    return _shown(await kb.blocking(kb.people.restore, name))
+
+
+@case("admin")
+async def user_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> list[dict[str, Any]]:
+    """Where a user is signed in."""
+    await kb.blocking(kb.people.user, name)
+    return [session_shown(one) for one in await kb.blocking(kb.people.sessions.of, name)]
+
+
+@case("admin")
+async def user_end_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+    """Sign a user out everywhere."""
+    await kb.blocking(kb.people.user, name)
+    return {"name": name, "ended": await kb.blocking(kb.people.sessions.end, name)}
+
+
+LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+"""None of them is taken for another."""
+
+
+def made_up() -> str:
+    """A password for somebody's first day: 79 bits, in groups that can be read out."""
+    return "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(4))
+
+
+def _require_other(principal: Principal, name: str, what: str, *, unless: bool = False) -> None:
+    if principal.name == name and not unless:
+        raise InvalidInput(f"You cannot {what}. Ask another administrator.")
+
+
+def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
+    """From the first password on everybody signs in, also who gave it out."""
+    if in_window and role != "admin" and not kb.people.has_passwords():
+        raise InvalidInput(
+            f"The first person with a password has to be an administrator: from then on everybody signs in, you too."
+            f" Make yourself one before {name}."
+        )
+
+
+def session_shown(session: Session) -> dict[str, Any]:
+    """A session for people to read: times in ISO 8601."""
+    plain: dict[str, Any] = jsonable(session)
+    times = {name: datetime.fromtimestamp(plain[name], UTC).isoformat() for name in ("created_at", "seen_at")}
+    return {**plain, **times}
+
+
+def _shown(user: User) -> dict[str, Any]:
+    plain: dict[str, Any] = jsonable(user)
+    return {**plain, "role": user.role}
+
+
+async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:
+    """The contexts, seen to exist: a misspelt one would let somebody manage nothing, in silence."""
+    wanted = list(dict.fromkeys(names or []))
+    if not wanted or EVERY_CONTEXT in wanted:
+        return wanted
+    known = [context.name for context in await kb.blocking(kb.glossary.contexts.all, principal)]
+    for name in wanted:
+        if name not in known:
+            there = ", ".join(known) or "none yet; make one with: argot context add NAME"
+            raise InvalidInput(f"There is no context '{name}'. There are: {there}. '{EVERY_CONTEXT}' stands for all.")
+    return wanted

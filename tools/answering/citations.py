@@ -1,0 +1,157 @@
+"""Which passage does each sentence of an answer rest on?
+
+Reference matching of *Trustworthy Answers, Messier Data* (3.4, Algorithm 1), in two methods. `published` is the paper's
+listing as it stands. `sum` is ours and the default; `bench/matching.py` measures both.
+Either way a sentence keeps its citation only if its segment reaches the threshold (section 6) and the passage does not
+speak against it in a number, a name, its scope or a negation, or leave a clause of it out (`tools.objections`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from argot.protocols import Scorer
+from argot.tools.answering.support import support
+from argot.tools.objections import objection
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.sentences import split_units
+from argot.types import MatchedSegment, Passage
+
+LONGEST_SEGMENT = 8
+"""Sentences. Bounds the work of `sum`; a longer run of one passage comes out as two segments on that passage."""
+
+CHANGE_COST = 0.05
+"""What one more segment costs in `sum`, in sentence scores: two sentences of one passage become one segment."""
+
+
+class _Match(NamedTuple):
+    """Compares by score, then prefers the passage that was ranked higher."""
+
+    score: float
+    minus_passage: int
+
+
+def match_references(
+    sentences: Sequence[str],
+    passages: Sequence[Passage],
+    scorer: Scorer,
+    *,
+    threshold: float,
+    method: Literal["sum", "published"] = "sum",
+) -> list[MatchedSegment]:
+    """The segments of the answer that a passage supports, in order. A sentence in none of them is unsupported.
+
+    `sentences` are Markdown, as cut by `split_sentences`; `passage` in the result indexes `passages`, best first.
+    """
+    if not sentences or not passages:
+        return []
+    texts = [source_text(passage) for passage in passages]
+    if method == "published":
+        segments = _published(sentences, texts, scorer)
+        return [one for one in segments if one.score >= threshold and _unopposed(sentences, texts[one.passage], one)]
+    return _summed(sentences, texts, scorer, threshold)
+
+
+def source_text(passage: Passage) -> str:
+    """What a passage may support a sentence with: its headings and its text, not the cuts of its neighbours."""
+    return f"{passage.heading}\n\n{passage.text}" if passage.heading else passage.text
+
+
+def _unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> bool:
+    return not any(objection(sentence, text) for sentence in sentences[segment.first : segment.last + 1])
+
+
+# -- the published listing --------------------------------------------------------------------------------------------
+
+
+def _published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -> list[MatchedSegment]:
+    """Algorithm 1 to the letter: segments of at least two sentences (i < j); dp[j + 1] keeps the best score of the
+    last segment alone, never adding dp[i]. Backtracking starts at the last sentence and goes on before the segment
+    found (current = i). The listing leaves open what happens where no segment ends (the first sentence, when the
+    second segment starts at sentence two): that sentence stays without a reference, and backtracking moves on by one.
+    """
+    count = len(sentences)
+    best = [0.0] * (count + 1)
+    choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
+    for last in range(count):
+        for first in range(last):
+            scores = scorer.score("\n\n".join(sentences[first : last + 1]), texts)
+            for passage, score in enumerate(scores):
+                if score > best[last + 1]:
+                    best[last + 1] = score
+                    choices[last + 1] = (first, _Match(score, -passage))
+    return _walk_back(choices)
+
+
+# -- the sum over segments --------------------------------------------------------------------------------------------
+
+
+def _summed(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer, threshold: float) -> list[MatchedSegment]:
+    """dp[j] = max(dp[j - 1], max over i, t of dp[i - 1] + score(i, j, t) * (j - i + 1) - CHANGE_COST).
+
+    Single sentences are segments too. Leaving a sentence out is worth 0, so that an unsupported one is never carried
+    by its neighbours: a segment counts only if all its sentences are admitted and reach half the threshold alone.
+    """
+    count = len(sentences)
+    alone = [scorer.score(sentence, texts) for sentence in sentences]
+    bearable = [
+        [score >= threshold / 2 and not objection(sentence, text) for score, text in zip(scores, texts, strict=True)]
+        for sentence, scores in zip(sentences, alone, strict=True)
+    ]
+    best = [0.0] * (count + 1)
+    choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
+    for last in range(count):
+        best[last + 1] = best[last]
+        for first in range(last, max(-1, last - LONGEST_SEGMENT), -1):
+            possible = [t for t in range(len(texts)) if all(bearable[s][t] for s in range(first, last + 1))]
+            if not possible:
+                break
+            if first == last:
+                scores = [alone[first][t] for t in possible]
+            else:
+                scores = scorer.score("\n\n".join(sentences[first : last + 1]), [texts[t] for t in possible])
+            match = _Match(*max(zip(scores, (-t for t in possible), strict=True)))
+            value = best[first] + match.score * (last - first + 1) - CHANGE_COST
+            if match.score >= threshold and value > best[last + 1]:
+                best[last + 1], choices[last + 1] = value, (first, match)
+    return _walk_back(choices)
+
+
+# -- backtracking -----------------------------------------------------------------------------------------------------
+
+
+def _walk_back(choices: list[tuple[int, _Match] | None]) -> list[MatchedSegment]:
+    """`choices[j]`: where the segment that ends before sentence j begins, and its passage; from the last one back."""
+    found: list[MatchedSegment] = []
+    current = len(choices) - 1
+    while current > 0:
+        choice = choices[current]
+        if choice is None:
+            current -= 1
+            continue
+        first, match = choice
+        found.append(MatchedSegment(first, current - 1, -match.minus_passage, match.score))
+        current = first
+    return found[::-1]
+
+
+# -- where in the passage ---------------------------------------------------------------------------------------------
+
+
+def locate(sentence: str, passage: Passage) -> tuple[int, int]:
+    """Where `passage.text` says what the sentence says, as [start, end) in `passage.text` (add `passage.start` for
+    the revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for
+    anything else; the whole text when nothing in it is similar.
+    """
+    said, source = plain(sentence).text, plain(passage.text)
+    found = source.text.find(said) if said else -1
+    if found < 0 and said:
+        found = source.text.casefold().find(said.casefold()) if len(source.text.casefold()) == len(source.text) else -1
+    if found >= 0 and said:
+        return source.source_span(found, found + len(said))
+    units = [(a, b) for a, b, _ in split_units(passage.text)]
+    scored = [(support(sentence, passage.text[a:b]), -b, (a, b)) for a, b in units]
+    if not scored or max(scored)[0] <= 0:
+        return 0, len(passage.text)
+    return max(scored)[2]

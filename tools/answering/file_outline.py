@@ -1,0 +1,129 @@
+"""What a whole file is about, without a language model: its headings and the first sentences below them, quoted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+
+from argot.protocols import AnswerRequest
+from argot.tools.answering.quoting import Unit, needed_with, quoted, units_of
+from argot.tools.text.markdown_prose import plain
+from argot.types import Passage
+
+MOST_PARTS = 8
+"""Quoted of all files together; more are no overview."""
+FIRST_SENTENCES = 2
+"""Quoted of the beginning, where most files say what they are."""
+SENTENCES_OF_ONE_PART = 5
+"""Quoted of a file without parts."""
+LONGEST_QUOTE = 500
+"""Characters of the list, table or code a part begins with."""
+
+
+def overview(passages: Sequence[Passage], most: int) -> list[Passage]:
+    """The passages of a file (given in its order) that tell most of it as a whole: those that begin its parts.
+
+    Its outermost parts, and inner ones as far as there is room; evenly taken from all where there are too many.
+    """
+    if len(passages) <= most:
+        return list(passages)
+    chosen = _beginnings(passages, 1)
+    for depth in (2, 3, 4):
+        finer = _beginnings(passages, depth)
+        if len(finer) > most and len(chosen) > 1:
+            break
+        chosen = finer
+    if len(chosen) == 1:
+        chosen = list(passages)
+    step = max(1.0, len(chosen) / most)
+    return [chosen[int(place * step)] for place in range(min(most, len(chosen)))]
+
+
+def _beginnings(passages: Sequence[Passage], depth: int) -> list[Passage]:
+    """The first passage of the file, and the first below each heading down to this depth."""
+    first: dict[tuple[str, ...], Passage] = {}
+    for passage in passages:
+        first.setdefault(passage.heading_path[:depth], passage)
+    return sorted(first.values(), key=lambda passage: passage.ordinal)
+
+
+class OutlineWriter:
+    """An `AnswerWriter` that quotes how the parts of the given passages begin, whatever was asked."""
+
+    async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
+        """One piece a part, in the order of the passages."""
+        parts = await asyncio.to_thread(_parts_of_all, [hit.passage for hit in request.hits])
+        for place, part in enumerate(parts):
+            yield part if place == 0 else f"\n\n{part}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A heading (empty: there is none) and the first units below it."""
+
+    heading: str
+    numbers: Sequence[int]
+
+
+def _parts_of_all(passages: Sequence[Passage]) -> list[str]:
+    """Of several files evenly from each."""
+    files: dict[str, list[Passage]] = {}
+    for passage in passages:
+        files.setdefault(passage.document_id, []).append(passage)
+    most = max(1, MOST_PARTS // max(1, len(files)))
+    return [part for file in files.values() for part in _parts(file)[:most]]
+
+
+def _parts(passages: Sequence[Passage]) -> list[str]:
+    found: list[str] = []
+    for passage in passages:
+        units = units_of(passage.text)
+        found += [_rendered(part, units) for part in _of_passage(passage, units, 1 if found else FIRST_SENTENCES)]
+    if len(found) == 1:
+        units = units_of(passages[0].text)
+        return [_rendered(part, units) for part in _of_passage(passages[0], units, SENTENCES_OF_ONE_PART)]
+    return found
+
+
+def _of_passage(passage: Passage, units: Sequence[Unit], sentences: int) -> Iterator[_Part]:
+    """The parts that begin in this passage; its first lines, where it only goes on with one.
+
+    So many sentences are of the first part, and one of each other.
+    """
+    heading = passage.heading_path[-1] if passage.heading_path else ""
+    waiting, opening = True, sentences > 1
+    for unit in units:
+        if unit.kind == "heading":
+            if opening and waiting and unit.number + 1 < len(units) and units[unit.number + 1].kind == "heading":
+                yield _Part(_title(unit), [])  # a title with no words of its own below it
+            heading, waiting = _title(unit), True
+        elif waiting:
+            yield _Part(heading, _first(unit, units, sentences))
+            waiting, opening, sentences = False, False, 1
+
+
+def _title(unit: Unit) -> str:
+    return plain(unit.text.split("\n")[0].strip().strip("#")).text.strip()
+
+
+def _first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int]:
+    """The units to be quoted of a part that begins with this one: sentences, or as much of a list as reads well."""
+    numbers: list[int] = []
+    for one in units[unit.number : unit.number + max(sentences, 3 if unit.kind in ("item", "row") else 1)]:
+        size = sum(len(units[number].text) for number in numbers)
+        if one.kind != unit.kind or (numbers and size + len(one.text) > LONGEST_QUOTE):
+            break
+        numbers += [number for number in needed_with(one, units) if number not in numbers]
+    return [number for number in numbers if number >= unit.number]
+
+
+def _rendered(part: _Part, units: Sequence[Unit]) -> str:
+    """The heading in bold before prose, on a line of its own before anything else."""
+    heading = f"**{part.heading}**" if part.heading else ""
+    if not part.numbers:
+        return heading
+    text = quoted(part.numbers, units)
+    if not heading:
+        return text
+    return f"{heading}: {text}" if units[part.numbers[0]].kind == "prose" else f"{heading}\n\n{text}"

@@ -1,0 +1,224 @@
+"""Answers a multiple-choice question from passages, without a language model (Golden-Retriever 4.1's kind of question).
+
+Each option is judged by how well some stretch of a passage says question and option together. "True/false" and
+"yes/no" are judged by whether the passages say the question's statement, or deny it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from argot.tools.answering.quoting import units_of
+from argot.tools.answering.support import statement_stems
+from argot.tools.objections import objection
+from argot.tools.quantities import quantities
+from argot.tools.scope import is_negated
+from argot.tools.text.words import fold, folded, stem
+
+_TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
+_FALSE = frozenset({"false", "no", "incorrect", "wrong", "n", "f"})
+_ALL = re.compile(r"^(?:all|both)(?: of (?:these|them|the above)| the above| options)?$|^all$", re.IGNORECASE)
+_NOT = re.compile(r"\bNOT\b|\bexcept\b|\bdoes(?:n't| not)\b|\bis(?:n't| not)\b|\bnever\b")
+_EXPLAINED = re.compile(r"^- (?P<term>[^:]+): (?P<full>[^(.]+?)(?= \(|\.|$)")
+_NEAR = 2
+"""Units a question and its answer may lie apart within one passage."""
+
+_CLAUSE = re.compile(r"[.;:!?](?=\s)|,(?=\s)|\s(?:and|but|while|whereas)\s|\s[-–—]\s|\|")
+_COUNTED = re.compile(r"\bhow many (\w+)(?: (\w+))?", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]*")
+
+# Chosen on the validation half of the samples and on 78 questions written beside it (docs/measurements.md).
+_WORTH = (1.0, 0.8, 0.4)
+_EXACT = 1.2
+_RIGHT_NOUN = 1.3
+_OTHER_NAME = 0.6
+_ALL_SHARE = 0.6
+
+Stems = frozenset[str]
+Cue = tuple[Stems, ...]
+"""What the question speaks of: all the stems of one of these. A word is itself; a term its short form or its words.
+
+So "the patent board meets" says nothing of a change advisory board, and a passage that writes CAB does.
+"""
+
+
+def choose_option(question: str, options: Sequence[str], passages: Sequence[str]) -> int | None:
+    """The index of the option the passages speak for; None when they say nothing of any of them.
+
+    Args:
+        question: on its first line, with lines "- TERM: expansion" below it where jargon was explained.
+        options: two or more.
+        passages: Markdown, best first.
+    """
+    if not options:
+        return None
+    typed, meanings = _read(question)
+    if yes_no := _as_yes_no(options):
+        return yes_no[0] if _is_said(_in_full(typed, meanings), passages) else yes_no[1]
+    scores = [_spoken_for(typed, meanings, option, options, passages) for option in options]
+    everything = next((i for i, option in enumerate(options) if _ALL.match(option.strip())), None)
+    if everything is not None:
+        others = [score for i, score in enumerate(scores) if i != everything]
+        if others and min(others) >= _ALL_SHARE * max(others) > 0:
+            return everything
+        scores[everything] = 0.0
+    if _NOT.search(typed):
+        return min(range(len(options)), key=lambda i: scores[i])
+    best = max(range(len(options)), key=lambda i: scores[i])
+    return best if scores[best] > 0 else None
+
+
+def _read(question: str) -> tuple[str, dict[str, str]]:
+    """The question as it was asked, and the expansions of its terms; the rest of an explanation is not asked."""
+    typed, *explained = question.split("\n")
+    found = (_EXPLAINED.match(line) for line in explained)
+    return typed, {match["term"]: match["full"] for match in found if match}
+
+
+def _in_full(typed: str, meanings: Mapping[str, str]) -> str:
+    """The question with each explained term replaced by its expansion."""
+    for term, full in meanings.items():
+        typed = full.join(re.split(rf"(?<!\w){re.escape(term)}(?!\w)", typed))
+    return typed
+
+
+def _as_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
+    """The places of yes and no if these are the options."""
+    bare = [option.strip().strip(".").casefold() for option in options]
+    if len(bare) == 2 and set(bare) & _TRUE and set(bare) & _FALSE:
+        yes = 0 if bare[0] in _TRUE else 1
+        return yes, 1 - yes
+    return None
+
+
+# -- one option -------------------------------------------------------------------------------------------------------
+
+
+def _spoken_for(
+    typed: str, meanings: Mapping[str, str], option: str, options: Sequence[str], passages: Sequence[str]
+) -> float:
+    """How well the best stretch of text says the option (what sets it apart from the others) near the question."""
+    common = frozenset.intersection(*(_stems_of(other) for other in options)) if len(options) > 1 else frozenset()
+    own = _stems_of(option) - common or _stems_of(option)
+    rarity = _rarity(_cues(typed, meanings, own), passages)
+    named = _names(typed) - {fold(word) for term in meanings for word in term.split()}
+    best = 0.0
+    for place, passage in enumerate(passages):
+        units = units_of(passage)
+        stems = [_stems_in(unit.plain, own) for unit in units]
+        for at, here in enumerate(stems):
+            if not own & here:
+                continue
+            near = frozenset[str]().union(*stems[max(0, at - _NEAR) : at + _NEAR + 1])
+            for clause, within in _clauses(units[at].plain, own):
+                share = len(own & (within or here)) / max(1, len(own))
+                said = sum(weight * _closeness(cue, within, here, near) for cue, weight in rarity.items())
+                fit = _EXACT if _stands_in(option, clause) else 1.0
+                fit *= _RIGHT_NOUN if _counts(typed, clause, own) else 1.0
+                fit *= _OTHER_NAME if within and _names_another(named, clause, units[at].plain) else 1.0
+                best = max(best, share**2 * fit * (0.05 + said) / (1 + 0.15 * place))
+    return best
+
+
+def _stems_of(option: str) -> Stems:
+    """An option's stems; all its words where these say nothing elsewhere ("once", "any")."""
+    return statement_stems(option) or frozenset(folded(option))
+
+
+def _stems_in(text: str, own: Stems) -> Stems:
+    return statement_stems(text) | (own & set(folded(text)))
+
+
+def _cues(typed: str, meanings: Mapping[str, str], own: Stems) -> list[Cue]:
+    terms = {term: full for term, full in meanings.items() if term in typed}
+    short = frozenset[str]().union(*map(statement_stems, terms))
+    words: list[Cue] = [(frozenset({one}),) for one in sorted(statement_stems(typed) - own - short)]
+    both = [(statement_stems(term), statement_stems(full)) for term, full in terms.items()]
+    return words + [tuple(filter(None, cue)) for cue in both if any(cue)]
+
+
+def _is_held(cue: Cue, stems: Stems) -> bool:
+    return any(alternative <= stems for alternative in cue)
+
+
+def _clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
+    """The parts between commas and the like, with their stems: of two options in one sentence the nearer words decide.
+
+    Where there are several, also the whole, within which nothing is near.
+    """
+    parts = [part for part in _CLAUSE.split(text) if part.strip()]
+    clauses = [(part, _stems_in(part, own)) for part in parts]
+    return [(text, frozenset()), *clauses] if len(clauses) > 1 else clauses
+
+
+def _closeness(cue: Cue, clause: Stems, unit: Stems, near: Stems) -> float:
+    """How near to the option a word of the question stands."""
+    return next((worth for worth, held in zip(_WORTH, (clause, unit, near), strict=True) if _is_held(cue, held)), 0.0)
+
+
+def _counts(typed: str, clause: str, own: Stems) -> bool:
+    """Whether the option's number is one of what the question counts: "256 slots of 64 bytes" has 256 slots."""
+    match = _COUNTED.search(typed)
+    if match is None:
+        return False
+    counted = frozenset[str]().union(*(statement_stems(word or "") for word in match.groups()))
+    words = [stem(word) for word in folded(clause)]
+    return any(word in own and counted & set(words[n + 1 : n + 3]) for n, word in enumerate(words))
+
+
+def _names(text: str) -> Stems:
+    return frozenset(map(fold, _NAME.findall(text)))
+
+
+def _names_another(named: Stems, clause: str, unit: str) -> bool:
+    """Whether the sentence speaks of what the question names, and this clause of something else with a name."""
+    here = _names(clause)
+    return bool(here and not here & named and _names(unit) & named)
+
+
+def _stands_in(option: str, text: str) -> bool:
+    bare = option.strip().strip(".").casefold()
+    wanted = quantities(option)
+    if wanted:
+        return (
+            wanted <= quantities(text)
+            or re.search(rf"(?<![\w.]){re.escape(bare)}(?![\w.])", text.casefold()) is not None
+        )
+    return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", text.casefold()) is not None
+
+
+def _rarity(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
+    """The weight of each cue, 1 in all: the rarer the more."""
+    held = [statement_stems(unit.plain) for passage in passages for unit in units_of(passage)]
+    weights = {}
+    for cue in cues:
+        count = sum(_is_held(cue, one) for one in held)
+        weights[cue] = math.log(1 + (len(held) + 0.5) / (count + 0.5))
+    total = sum(weights.values()) or 1.0
+    return {cue: weight / total for cue, weight in weights.items()}
+
+
+# -- yes or no --------------------------------------------------------------------------------------------------------
+
+_SAID = 0.5
+
+
+def _is_said(statement: str, passages: Sequence[str]) -> bool:
+    """Whether the unit that shares most with the statement says it: no number, name or negation against it."""
+    rarity = _rarity([(frozenset({one}),) for one in sorted(statement_stems(statement))], passages)
+    best, nearest = 0.0, ""
+    for place, passage in enumerate(passages):
+        for unit in units_of(passage):
+            stems = statement_stems(unit.plain)
+            share = sum(weight for cue, weight in rarity.items() if _is_held(cue, stems)) / (1 + 0.1 * place)
+            if share > best:
+                best, nearest = share, unit.plain
+    if not nearest:
+        return False
+    against = objection(statement, nearest)
+    if is_negated(statement) != is_negated(nearest):
+        return False
+    # One unit need not hold what the passage names around it, nor each clause of a question.
+    return not against or against.startswith(("name", "clause")) or (best < _SAID and against.startswith("identifier"))

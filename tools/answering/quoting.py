@@ -1,0 +1,165 @@
+"""How a passage is quoted so that it reads well and still stands in its source, character by character.
+
+A unit alone may not make sense: a table row needs its header, a list item the line that introduces the list, "It is
+300 ns" the sentence before. A quotation is a unit with what it needs. Link syntax and emphasis are cleaned, nothing
+else is changed: `tools.cite.locate` finds every quoted unit again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.sentences import UnitKind, split_units
+
+_LEANS = re.compile(
+    r"^\W*(?:it|its|this|that|these|those|they|their|them|he|she|his|her|both|such|the (?:latter|former|same)|otherwise"
+    r"|however|therefore|thus|hence|then|so|also|here|there|instead|but|and|or|in this|in that|for this|the others?"
+    r"|a second|another|the second|each of them|neither|either|if not|if so)\b",
+    re.IGNORECASE,
+)
+_MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+MOST_STEPS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit of a passage. `number` is its place among the passage's units, `text` as in the source."""
+
+    number: int
+    start: int
+    end: int
+    kind: UnitKind
+    text: str
+
+    @property
+    def plain(self) -> str:
+        return plain(self.text).text
+
+
+@lru_cache(maxsize=1_000)
+def units_of(text: str) -> tuple[Unit, ...]:
+    return tuple(
+        Unit(number, start, end, kind, text[start:end]) for number, (start, end, kind) in enumerate(split_units(text))
+    )
+
+
+def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
+    """The first row of a table that has more of them."""
+    following = unit.number + 1
+    more = following < len(units) and units[following].kind == "row"
+    return unit.kind == "row" and more and _first_of_run(unit, units) == unit.number
+
+
+def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """What stands above the unit and says what it is about: a table's header, or the line that introduces a list."""
+    if unit.kind not in ("row", "item"):
+        return []
+    return [number for number in needed_with(unit, units) if number != unit.number]
+
+
+def headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """The heading that the unit stands under, if it is in the passage: of several that follow each other, all."""
+    last = unit.number - 1
+    while last >= 0 and units[last].kind != "heading":
+        last -= 1
+    first = last
+    while first > 0 and units[first - 1].kind == "heading":
+        first -= 1
+    return list(range(first, last + 1)) if last >= 0 else []
+
+
+def needed_with(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) -> list[int]:
+    """The numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
+
+    Args:
+        whole_list: the question asks how to do something, so that one step alone is no answer.
+    """
+    match unit.kind:
+        case "row":
+            header = _first_of_run(unit, units)
+            return [header, unit.number] if header != unit.number else [unit.number]
+        case "item":
+            return _with_list(unit, units, whole_list)
+        case "prose":
+            return _with_neighbours(unit, units)
+        case _:
+            return [unit.number]
+
+
+def _first_of_run(unit: Unit, units: Sequence[Unit]) -> int:
+    first = unit.number
+    while first > 0 and units[first - 1].kind == unit.kind:
+        first -= 1
+    return first
+
+
+def _with_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]:
+    first = _first_of_run(unit, units)
+    lead = [first - 1] if first > 0 and units[first - 1].kind == "prose" and _introduces(units[first - 1]) else []
+    if not whole_list:
+        return [*lead, unit.number]
+    last = first
+    while last + 1 < len(units) and units[last + 1].kind == "item":
+        last += 1
+    return [*lead, *range(first, min(last, first + MOST_STEPS - 1) + 1)]
+
+
+def _introduces(unit: Unit) -> bool:
+    return unit.plain.endswith(":")
+
+
+def _with_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    numbers = [unit.number]
+    before = unit.number - 1
+    if _LEANS.match(unit.plain) and before >= 0 and units[before].kind == "prose":
+        numbers.insert(0, before)
+    if _introduces(unit):
+        following = unit.number + 1
+        while following < len(units) and units[following].kind in ("item", "row", "code") and len(numbers) < MOST_STEPS:
+            numbers.append(following)
+            following += 1
+    return numbers
+
+
+def quoted(numbers: Sequence[int], units: Sequence[Unit]) -> str:
+    """The units as Markdown, in document order: sentences that follow each other in one paragraph, others apart."""
+    chosen = sorted(set(numbers))
+    parts: list[str] = []
+    for place, number in enumerate(chosen):
+        unit = units[number]
+        if place:
+            parts.append(_between(units[chosen[place - 1]], unit))
+        parts.append(_as_markdown(unit))
+        if unit.kind == "row" and number == _first_of_run(unit, units):
+            parts.append("\n" + _divider(unit.text))
+    return "".join(parts)
+
+
+def _between(before: Unit, unit: Unit) -> str:
+    if unit.kind == before.kind and unit.kind in ("item", "row"):
+        return "\n"
+    if unit.kind == before.kind == "prose" and unit.number == before.number + 1 and unit.start - before.end <= 2:
+        return " "
+    return "\n\n"
+
+
+def _as_markdown(unit: Unit) -> str:
+    match unit.kind:
+        case "code":
+            return unit.text
+        case "row":
+            return unit.text.strip()
+        case "item":
+            marker = _MARKER.match(unit.text)
+            return f"{marker.group()}{plain(unit.text[marker.end() :]).text}" if marker else unit.plain
+        case _:
+            return unit.plain
+
+
+def _divider(header: str) -> str:
+    columns = len(re.findall(r"(?<!\\)\|", header.strip().strip("|"))) + 1
+    return "|" + " --- |" * columns

@@ -1,0 +1,157 @@
+"""How much of what a sentence says does a passage say? A score; `tools.objections` checks what must not differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.tools.quantities import quantities
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.sentences import split_units
+from argot.tools.text.words import folded, identifiers, stem
+
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
+_LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+_TAG = re.compile(
+    r"</?(?:a|b|i|u|s|p|em|strong|br|span|div|sup|sub|code|pre|li|ul|ol|td|tr|th|table|small|font)(?:\s[^<>]{0,200})?/?>",
+    re.IGNORECASE,
+)
+_SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
+"""What a reader reads, without marks that may be mark-up: words, numbers and what changes a number's meaning,
+and a full stop before another sentence."""
+_TURNS = frozenset(
+    ["no", "not", "never", "only", "without", "unless", "except", "nor", "neither", "cannot", "if", "hardly"]
+)
+
+# -- quotations -------------------------------------------------------------------------------------------------------
+
+
+def visible(markdown: str) -> str:
+    """The prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
+    if "<" in markdown:
+        markdown = _TAG.sub(" ", markdown)
+    return plain(_LIST_MARKER.sub("", markdown, count=1)).text
+
+
+@lru_cache(maxsize=8_000)
+def is_quoted(sentence: str, passage: str) -> bool:
+    """Whether the passage holds the sentence word for word, whatever the mark-up of either.
+
+    With other capitals only where the words before do not turn it round: "Phones may read mail" is no quotation from
+    "No phones may read mail".
+    """
+    said, source = visible(sentence), visible(passage)
+    if not said:
+        return sentence.strip() in passage
+    if said in source and re.search(rf"(?<!\w){re.escape(said)}(?!\w|[.,]\d)", source):
+        return True
+    said, source = _shown(sentence), _shown(passage)
+    if not said or said not in source:
+        return False
+    places = (found.start() for found in re.finditer(rf"(?={re.escape(said)})", source))
+    return any(source[:at].rpartition(" ")[2] not in _TURNS for at in places)
+
+
+@lru_cache(maxsize=4_000)
+def _shown(markdown: str) -> str:
+    """Each word in small letters, with a blank on both sides."""
+    return f" {' '.join(_SHOWN.findall(visible(markdown).casefold()))} ".replace("  ", "")
+
+
+# -- what is compared -------------------------------------------------------------------------------------------------
+
+
+def nearest_unit(said: str, passage: str) -> str:
+    """The passage's unit that shares most with the sentence, numbers and identifiers counting double."""
+    wanted, units = statement_stems(said), _units_of(passage)
+    if not units or not wanted:
+        return ""
+    twice = _with_digits(wanted)
+    return max(units, key=lambda unit: (len(wanted & unit[1]) + len(twice & unit[1]), -len(unit[0])))[0]
+
+
+@lru_cache(maxsize=1_000)
+def _units_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Each unit of the passage, plain, with its stems."""
+    units = (plain(passage[start:end]).text for start, end, _ in split_units(passage))
+    return tuple((unit, statement_stems(unit)) for unit in units)
+
+
+@lru_cache(maxsize=8_000)
+def statement_stems(text: str) -> frozenset[str]:
+    """What a text is about: stems of its content words, its numbers and its identifiers.
+
+    Where a script has no spaces, a whole clause would be one word; its pairs of characters stand for its words.
+    """
+    stems = {stem(word) for word in folded(text) if word not in STOP_WORDS}
+    if not text.isascii():
+        stems = {part for one in stems for part in _parted(one)}
+    return frozenset(stems | {number for number, _ in quantities(text)} | identifiers(text))
+
+
+def _parted(word: str) -> list[str]:
+    """The word itself, or what it is made of: its spaced part, and each pair of characters of its unspaced ones."""
+    runs = _UNSPACED.findall(word)
+    if not runs:
+        return [word]
+    rest = _UNSPACED.sub("", word)
+    return [*filter(None, [rest]), *(run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1)))]
+
+
+# -- how much ---------------------------------------------------------------------------------------------------------
+
+
+class SupportScorer:
+    """A `Scorer` of support, without any model: what share of a statement stands close together in each text.
+
+    1.0 for a quotation. Else the weighted share of the statement's stems (numbers and identifiers count double) within
+    the best run of as many units as the statement has, plus one; a small part rewards the same words in the same order.
+    """
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [support(query, text) for text in texts]
+
+
+_ORDER_SHARE = 0.15
+
+
+@lru_cache(maxsize=20_000)
+def support(statement: str, text: str) -> float:
+    """The share, in [0, 1], of what `statement` says that `text` says; both Markdown. Blind to negation and units."""
+    if not statement.strip() or not text.strip():
+        return 0.0
+    if is_quoted(statement, text):
+        return 1.0
+    said, source = visible(statement), visible(text)
+    wanted = statement_stems(said)
+    if not wanted:
+        return 0.0
+    twice = _with_digits(wanted)
+    best = max(len(run & wanted) + len(run & twice) for run in _runs(text, len(split_units(statement)) + 1))
+    pairs, there = _pairs(said), _pairs(source)
+    share = best / (len(wanted) + len(twice))
+    order = len(pairs & there) / len(pairs) if pairs else share
+    return (1 - _ORDER_SHARE) * share + _ORDER_SHARE * order
+
+
+@lru_cache(maxsize=8_000)
+def _with_digits(items: frozenset[str]) -> frozenset[str]:
+    return frozenset(item for item in items if any(map(str.isdigit, item)))
+
+
+@lru_cache(maxsize=2_000)
+def _runs(text: str, length: int) -> tuple[frozenset[str], ...]:
+    units = [stems for _, stems in _units_of(text)]
+    starts = range(max(1, len(units) - length + 1))
+    return tuple(frozenset().union(*units[start : start + length]) for start in starts)
+
+
+@lru_cache(maxsize=2_000)  # some 5 to 15 kB each
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    stems = [stem(word) for word in folded(text) if word not in STOP_WORDS]
+    return frozenset(pairwise(stems))

@@ -1,0 +1,227 @@
+"""Tells in which context a question is asked, without a language model (Golden-Retriever 3.3).
+
+A context is known by its name and description, but also by its signature: the words of its senses, and the passages
+in which their expansions stand. An imported glossary gives contexts nothing but a name, and the name may say nothing;
+then the signature carries the decision alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.lookup.normalise import normalise
+from argot.protocols import Embedder, Vectors
+from argot.tools.text.words import content_stems
+from argot.types import Context, ContextScore, Mention, Passage, Principal, Sense
+
+_PASSAGES = 20
+_LONGEST_PHRASE = 5  # words
+_KEPT_PASSAGES = 20_000
+_LOOK_AT_MOST = 4_000  # characters of a question
+
+# How much each kind of evidence counts (natural logarithms), and what nothing at all is worth. Chosen on the
+# validation half of the samples.
+_DESCRIPTION_WEIGHT = 12.0
+_WORDS_WEIGHT = 6.0
+_PASSAGES_WEIGHT = 4.0
+_TERMS_WEIGHT = 4.0
+_NAMED_WEIGHT = 3.0
+_NOTHING = 0.5
+_LEAST_SCORE = 0.02
+
+_ASKING = frozenset(
+    stem
+    for word in re.findall(
+        r"\w+",
+        """abbreviation acronym ask brief call called concept contact define definition describe detail explain
+        explanation expression find form full go guide help info information know knowledge learn
+        letter letters look mean meaning means name need note overview page person please question
+        read refer rule rules say search see show somebody someone something stand stands summary
+        talk tell term terms thing think topic understand want wiki word words work write""",
+    )
+    for stem in content_stems(word)
+)
+"""Stems of words with which people ask about a term without saying anything of its subject."""
+
+
+class ContextSignatures:
+    """What the senses of a glossary say about its contexts. Immutable but for a cache; made once per glossary version.
+
+    Phrases are expansions and aliases as tuples of stems: at least two words, or one long one.
+    """
+
+    _made = itertools.count(1)
+
+    def __init__(self, senses: Sequence[Sense]) -> None:
+        self.number = next(self._made)
+        """Tells these signatures from all others of the process, in the keys of caches."""
+        self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._phrases: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+        by_term: defaultdict[str, set[str]] = defaultdict(set)
+        for sense in senses:
+            self._words[sense.context].update(set(content_stems(f"{sense.expansion} {sense.description}")))
+            by_term[normalise(sense.term)].add(sense.context)
+            for name in (sense.expansion, *sense.aliases):
+                stems = tuple(content_stems(name))[:_LONGEST_PHRASE]
+                if len(stems) > 1 or len(name) > 6:
+                    self._phrases[stems].add(sense.context)
+        self._sole = {term: next(iter(found)) for term, found in by_term.items() if len(found) == 1}
+        self._seen_in: dict[str, frozenset[str]] = {}
+
+    def words_shared(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
+        """Of the question's words, the share each context's senses use, rare words counting more; [0, 1]."""
+        spread = {stem: sum(stem in self._words[name] for name in contexts) for stem in set(stems)}
+        weight = {stem: math.log((len(contexts) + 1) / max(n, 1)) for stem, n in spread.items()}
+        total = sum(weight.values()) or 1.0
+        return {name: sum(w for s, w in weight.items() if s in self._words[name]) / total for name in contexts}
+
+    def sole_contexts(self, mentions: Sequence[Mention]) -> Counter[str]:
+        """How many of the mentioned terms have senses in only this context."""
+        terms = {normalise(mention.term) for mention in mentions if mention.term}
+        return Counter(self._sole[term] for term in terms if term in self._sole)
+
+    def seen_in(self, passage: Passage) -> frozenset[str]:
+        """The contexts whose expansions the passage uses."""
+        found = self._seen_in.get(passage.id)
+        if found is None:
+            if len(self._seen_in) >= _KEPT_PASSAGES:
+                self._seen_in.clear()
+            found = self._seen_in[passage.id] = self._contexts_of(content_stems(f"{passage.heading} {passage.text}"))
+        return found
+
+    def _contexts_of(self, stems: Sequence[str]) -> frozenset[str]:
+        found: set[str] = set()
+        for start in range(len(stems)):
+            for length in range(1, _LONGEST_PHRASE + 1):
+                found |= self._phrases.get(tuple(stems[start : start + length]), set())
+        return frozenset(found)
+
+
+def score_contexts(
+    question: str,
+    mentions: Sequence[Mention],
+    contexts: Sequence[Context],
+    signatures: ContextSignatures,
+    *,
+    embedder: Embedder | None = None,
+    store: CorpusStore | None = None,
+    principal: Principal | None = None,
+) -> list[ContextScore]:
+    """The given contexts, best first, with scores that add up to less than 1; none when nothing tells.
+
+    What is missing to 1 is the chance that the question belongs to no context in particular.
+    """
+    names = list(dict.fromkeys(context.name for context in contexts))
+    text = compared_with_contexts(question, mentions)
+    stems = subject_stems(text)
+    if not names or not (stems or mentions):
+        return []
+    seen = _seen_in_passages(text, names, signatures, store, principal) if stems and store and principal else {}
+    described = _described(text, contexts, embedder) if stems and embedder else {}
+    shared = signatures.words_shared(stems, names)
+    sole = signatures.sole_contexts(mentions)
+    named = named_contexts(text, names)
+    logits = {
+        name: _DESCRIPTION_WEIGHT * described.get(name, 0.0)
+        + _WORDS_WEIGHT * shared[name]
+        + _PASSAGES_WEIGHT * seen.get(name, 0.0)
+        + _TERMS_WEIGHT * min(sole[name], 2)
+        + _NAMED_WEIGHT * (name in named)
+        for name in names
+    }
+    return _normalised(logits)
+
+
+def subject_stems(text: str) -> list[str]:
+    """The content stems of a question, or none if all it asks is what something is called, means or where it stands."""
+    stems = content_stems(text)
+    return stems if set(stems) - _ASKING else []
+
+
+def named_contexts(text: str, names: Sequence[str]) -> set[str]:
+    """Contexts the question names by a word that is in no other context's name: "what does SLA mean in legal?"."""
+    spread: defaultdict[str, set[str]] = defaultdict(set)
+    for name in names:
+        for word in name.split():
+            keys = [word] if len(word) > 1 and word.isupper() else content_stems(word)
+            for key in keys:
+                spread[key].add(name)
+    found = {*content_stems(text), *re.findall(r"\b[A-Z]{2,}\b", text)}
+    return {next(iter(held)) for key, held in spread.items() if len(held) == 1 and key in found}
+
+
+def compared_with_contexts(question: str, mentions: Sequence[Mention]) -> str:
+    """What of the question is held against names and descriptions of contexts."""
+    return without_terms(question, mentions)[:_LOOK_AT_MOST]
+
+
+def without_terms(question: str, mentions: Sequence[Mention]) -> str:
+    """The question without the glossary's terms, whose spelling says nothing of their meaning here."""
+    text = question
+    for mention in sorted(mentions, key=lambda m: -m.start):
+        if mention.term:
+            text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def _normalised(logits: Mapping[str, float]) -> list[ContextScore]:
+    """A distribution over contexts and "none"; empty when no context stands out."""
+    if max(logits.values()) - min(logits.values()) < 1e-9 and len(logits) > 1:
+        return []
+    if max(logits.values()) < _NOTHING:
+        return []
+    weights = {name: math.exp(min(logit, 50.0)) for name, logit in logits.items()}
+    total = sum(weights.values()) + math.exp(_NOTHING)
+    scores = [ContextScore(name, round(weight / total, 4)) for name, weight in weights.items()]
+    return sorted((s for s in scores if s.score >= _LEAST_SCORE), key=lambda s: (-s.score, s.context))
+
+
+def _seen_in_passages(
+    text: str, names: Sequence[str], signatures: ContextSignatures, store: CorpusStore, principal: Principal
+) -> dict[str, float]:
+    """For each context, the weight of the question's nearest passages that use its expansions, less the average."""
+    ranked = store.keyword_search(principal, text, _PASSAGES)
+    passages = store.passages(principal, [passage_id for passage_id, _ in ranked])
+    found: Counter[str] = Counter()
+    total = 0.0
+    for rank, (passage_id, _) in enumerate(ranked):
+        if passage_id not in passages:
+            continue
+        weight = 1 / (rank + 3)
+        total += weight
+        for name in signatures.seen_in(passages[passage_id][0]):
+            found[name] += weight  # type: ignore[assignment]
+    shares = {name: found[name] / total if total else 0.0 for name in names}
+    average = sum(shares.values()) / len(names)
+    return {name: share - average for name, share in shares.items()}
+
+
+def _described(text: str, contexts: Sequence[Context], embedder: Embedder) -> dict[str, float]:
+    """How much nearer a context's name and description are to the question than the others' on average."""
+    told = {context.name: f"{context.name}. {context.description}" for context in contexts if context.description}
+    if len(told) < 2:
+        return {}
+    vectors = _embedded(tuple(told.values()), embedder)
+    similarity = vectors @ embedder.embed_queries([text])[0]
+    centred = similarity - similarity.mean()
+    return {name: float(value) for name, value in zip(told, centred, strict=True)}
+
+
+def _embedded(texts: tuple[str, ...], embedder: Embedder) -> Vectors:
+    key = (embedder.fingerprint, texts)
+    if key not in _described_before:
+        if len(_described_before) >= _KEPT_DESCRIPTIONS:
+            _described_before.clear()
+        _described_before[key] = np.asarray(embedder.embed_passages(list(texts)))
+    return _described_before[key]
+
+
+_KEPT_DESCRIPTIONS = 64
+_described_before: dict[tuple[str, tuple[str, ...]], Vectors] = {}

@@ -1,0 +1,165 @@
+"""Reads questions without a language model: patterns, the glossary and sentence embeddings (`QuestionReader`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.protocols import Embedder
+from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
+from argot.tools.reading.follow_ups import stand_alone
+from argot.tools.reading.unknown_terms import identify, known_to_documents
+from argot.tools.text.words import asks, content_stems
+from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
+
+_LOOK_AT_MOST = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
+
+# Chosen so that KaPQA's own examples (5, 7.4, appendix) come out right with MiniLM; without embedder words decide.
+_RELEVANT_SIMILARITY = 0.55
+_RELEVANT_OVERLAP = 0.5
+_MOST_TRIPLES = 3
+_GROWTH = 2.0  # an enhanced query is at most so many times as long as the question
+
+
+class ExtractiveReader:
+    """Understands questions for one principal. Cheap to make; safe to use from several threads."""
+
+    def __init__(
+        self,
+        matcher: TermMatcher,
+        corpus: CorpusStore | None,
+        principal: Principal,
+        embedder: Embedder | None,
+        senses: Callable[[], Sequence[Sense]] | None = None,
+    ) -> None:
+        """
+        Args:
+            matcher: finds the terms this principal may know.
+            corpus: where the senses' expansions are looked up in passages, to tell contexts apart; None: nowhere.
+            embedder: None: only words decide.
+            senses: gives the approved senses this principal may read; asked once per matcher. None: contexts are
+                told apart by their descriptions alone.
+        """
+        self._matcher = matcher
+        self._corpus = corpus
+        self._principal = principal
+        self._embedder = embedder
+        self._senses = senses
+
+    async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
+        return await asyncio.to_thread(stand_alone, question, history, self._mentions)
+
+    async def identify_jargon(self, question: str) -> list[Mention]:
+        return await asyncio.to_thread(self._mentions, question)
+
+    async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        return await asyncio.to_thread(self._contexts, question, contexts)
+
+    async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        return await asyncio.to_thread(self._relevant, question, triples)
+
+    async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        return enhanced(question, triples)
+
+    async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
+        relevant = await self.relevant_triples(question, triples)
+        return relevant, await self.enhance_query(question, relevant)
+
+    def _mentions(self, question: str) -> list[Mention]:
+        text = question[:_LOOK_AT_MOST]
+        known = self._matcher.find(text)
+        return identify(text, known, [near for near in self._matcher.misspelt(text, known) if self._is_slip(near)])
+
+    def _is_slip(self, near: Mention) -> bool:
+        """A word like a term is no slip of the pen where the documents have that word."""
+        return self._corpus is None or not known_to_documents(self._corpus, self._principal, near.surface)
+
+    def _contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
+        signatures = signatures_for(self._matcher, self._senses) if self._senses else ContextSignatures(())
+        return score_contexts(
+            question,
+            self._matcher.find(question[:_LOOK_AT_MOST]),
+            contexts,
+            signatures,
+            embedder=self._embedder,
+            store=self._corpus,
+            principal=self._principal,
+        )
+
+    def _relevant(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
+        """Those whose action and target are what the question is about, best first.
+
+        A shared word alone is not relevance (KaPQA, appendix: "The presence of a query word in the tuple does not
+        make it relevant"): either the meaning is near, or the question names both what is done and what to.
+        """
+        wanted = set(content_stems(question[:_LOOK_AT_MOST]))
+        if not wanted or not triples:
+            return []
+        near = self._similarities(question, triples)
+        scored = []
+        for place, triple in enumerate(triples):
+            action = _share(wanted, triple.action)
+            target = _share(wanted, triple.target)
+            named = action > 0 and target >= _RELEVANT_OVERLAP
+            meant = near[place] >= _RELEVANT_SIMILARITY and (action > 0 or target > 0)
+            if named or meant:
+                scored.append((near[place] + 0.2 * action + 0.2 * target, -place))
+        return [triples[-place] for _, place in sorted(scored, reverse=True)]
+
+    def _similarities(self, question: str, triples: Sequence[Triple]) -> list[float]:
+        if self._embedder is None:
+            return [0.0] * len(triples)
+        vectors = self._embedder.embed_queries([question[:_LOOK_AT_MOST], *(triple.text for triple in triples)])
+        return [float(value) for value in np.asarray(vectors[1:]) @ np.asarray(vectors[0])]
+
+
+def enhanced(question: str, triples: Sequence[Triple]) -> str:
+    """The question and, in one short sentence, the words of the best triples that it lacks (KaPQA 5, step 4).
+
+    A whole question that already names what the best triple does and to what stays as it is: rewriting well-formed
+    questions costs (KaPQA 7.3, 7.5). Never more than twice as long.
+    """
+    if not triples or not question.strip() or len(question) > _LOOK_AT_MOST:
+        return question
+    stems = set(content_stems(question))
+    best = triples[0]
+    if asks(question) and _share(stems, best.target) == 1.0 and _share(stems, best.action) == 1.0:
+        return question
+    added: list[str] = []
+    room = int(len(question) * (_GROWTH - 1)) - 3
+    for triple in triples[:_MOST_TRIPLES]:
+        for part in (f"{triple.action} {triple.target}", triple.source):
+            new = set(content_stems(part)) - stems
+            if new and len(part) + 2 <= room:
+                added.append(part)
+                stems |= new
+                room -= len(part) + 2
+    if not added:
+        return question
+    text = question.rstrip()
+    return f"{text if text.endswith(('?', '.', '!')) else text + '.'} {', '.join(added)}."
+
+
+_latest: list[tuple[TermMatcher, ContextSignatures]] = []
+_MOST_SIGNATURES = 16
+
+
+def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
+    """The signatures that go with a matcher. The glossary makes a new matcher whenever its senses change."""
+    for known, signatures in list(_latest):
+        if known is matcher:
+            return signatures
+    signatures = ContextSignatures(senses())
+    _latest.append((matcher, signatures))
+    del _latest[:-_MOST_SIGNATURES]
+    return signatures
+
+
+def _share(stems: set[str], text: str) -> float:
+    """How much of a text's content words are among the stems; 0 for a text without any."""
+    own = set(content_stems(text))
+    return len(own & stems) / len(own) if own else 0.0

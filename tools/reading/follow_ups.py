@@ -1,0 +1,175 @@
+"""Makes a follow-up question stand alone, without a language model.
+
+Conservative: a question that is complete stays as it is, letter by letter. A follow-up either gets its pronoun
+replaced by the term it stands for, or takes the place of its counterpart in the question before ("and for the x8?"),
+or is read together with that question ("why?"). Nothing is taken from answers, which may be wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from argot.tools.text.words import content_stems
+from argot.types import Mention, Turn
+
+TermFinder = Callable[[str], Sequence[Mention]]
+
+_TURNS = 6
+_FEW_WORDS = 2  # "How long does it take?" says that much and asks nothing
+_LONGEST = 600  # characters of the question before that are still worth repeating
+
+_PREPOSITIONS = "for in on at with without by of from to under over above below during after before within using as"
+_PREPOSITION = re.compile(rf"(?:{'|'.join(_PREPOSITIONS.split())})\b", re.I)
+_LEAD_IN = re.compile(
+    r"^\s*(?:ok(?:ay)?|so|but|and|or|thanks|thank you|hm+)?[,.!]?\s*"
+    r"(?:(?P<what>what about|how about|and what about|(?:the\s+)?same (?:question )?for|what if (?:it|they) (?:is|are))"
+    r"|(?P<and>and|or|but))\s+(?P<rest>.+?)\s*\??\s*$",
+    re.I | re.S,
+)
+_BARE = re.compile(
+    r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
+    r"|which(?:\s+ones?)?|how\s+(?:much|many|long|often)|since\s+when|(?:can|could)\s+you\s+(?:explain|elaborate)"
+    r"|explain|(?:tell|show)\s+me\s+more|more|go\s+on|for\s+example|such\s+as|(?:an?\s+)?examples?(?:\s+please)?"
+    r"|(?:are|is)\s+there\s+(?:any\s+|an?\s+)?(?:other\s+|more\s+)?(?:exceptions?|alternatives?|others?|limits?|risks?"
+    r"|exclusions?|way|ways)|are\s+you\s+sure|really|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
+    re.I,
+)
+_PRONOUN = re.compile(
+    r"\b(?P<owner>its|their)\b(?=\s+\w)"
+    r"|\b(?P<thing>it|they|them|this one|that one|these ones|those)\b(?!['’])"
+    r"|\b(?P<pointer>this|that|these)\b(?=\s*(?:[?.!,]|$|is\b|are\b|was\b|were\b|does\b|do\b|did\b|can\b|could\b|will\b"
+    r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",
+    re.I,
+)
+_EXPLETIVE = re.compile(
+    r"\b(?:is|was|would|will|be)\s+it\s+(?:be\s+)?(?:\w+ly\s+)?(?:possible|true|necessary|ok|okay|allowed|safe|required|normal|enough"
+    r"|better|best|worth|recommended|correct|important|likely|the case)\b|\b(?:does|did|will|would)\s+it\s+"
+    r"(?:take|matter|make sense|help|hurt)\b|\bit\s+(?:is|was|takes|seems|makes sense)\b",
+    re.I,
+)
+_DETERMINER = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+(?=[\w/.-])", re.I)
+_NOUN_PHRASE = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+((?:[\w/.-]+\s+){0,3}[\w/.-]+)", re.I)
+_THING = r"(?:the|a|an|my|our|your)\s+(?:[\w/.-]+\s+){0,2}[\w/.-]+"
+_QUESTION_WORDS = re.compile(
+    r"^(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|must|may"
+    r"|has|have|had|explain|describe|list|tell|show|give|name|define|find|compare|if)\b",
+    re.I,
+)
+
+
+def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> str:
+    """The question, readable without its history; exactly as given when it is complete or nothing came before.
+
+    Earlier follow-ups are resolved on the way, so that a chain of them keeps its topic.
+    """
+    previous = ""
+    for turn in history[-_TURNS:]:
+        previous = _resolved(turn.question, previous, terms)
+    return _resolved(question, previous, terms)
+
+
+def _resolved(question: str, previous: str, terms: TermFinder) -> str:
+    if not previous or len(previous) > _LONGEST or len(question) > _LONGEST or not question.strip():
+        return question
+    if _BARE.match(question) or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _FEW_WORDS):
+        return _after(previous, question)
+    pronoun = _dangling_pronoun(question, terms)
+    if pronoun is not None:
+        return _with_topic(question, pronoun, previous, terms)
+    lead_in = _LEAD_IN.match(question)
+    if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):
+        return _in_place_of_counterpart(question, lead_in["rest"], previous, terms)
+    if _is_fragment(question, terms):
+        return _in_place_of_counterpart(question, question.strip().rstrip("?"), previous, terms)
+    return question
+
+
+def _after(previous: str, question: str) -> str:
+    """Both questions, the earlier first: what is left when one cannot be put into the other."""
+    ended = previous.rstrip()
+    ended = ended if ended.endswith(("?", ".", "!")) else f"{ended}?"
+    follow_up = question.strip()
+    return f"{ended} {follow_up[:1].upper()}{follow_up[1:]}"
+
+
+def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
+    """The first pronoun that nothing in the question itself can stand for."""
+    for match in _PRONOUN.finditer(question):
+        if any(e.start() <= match.start() < e.end() for e in _EXPLETIVE.finditer(question)):
+            continue
+        before = question[: match.start()]
+        named_before = bool(terms(before)) or bool(_NOUN_PHRASE.search(before)) or len(content_stems(before)) > 1
+        return None if named_before else match
+    return None
+
+
+def _with_topic(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
+    topic = _topic(previous, terms)
+    of_several = pronoun.group().lower() in {"they", "them", "their", "those", "these"}
+    if not topic or (of_several and not topic.endswith("s")):
+        return _after(previous, question)
+    if pronoun["owner"]:
+        topic = f"{topic}'" if topic.endswith("s") else f"{topic}'s"
+    return f"{question[: pronoun.start()]}{topic}{question[pronoun.end() :]}"
+
+
+def _topic(previous: str, terms: TermFinder) -> str:
+    """What the question before was about: its one term, else its one noun phrase; nothing when that is unclear."""
+    surfaces = list(dict.fromkeys(mention.surface for mention in terms(previous)))
+    if surfaces:
+        return surfaces[0] if len(surfaces) == 1 else ""
+    phrases = [_shortened(match.group(1)) for match in _NOUN_PHRASE.finditer(previous)]
+    single = len(_DETERMINER.findall(previous)) == 1 and phrases and phrases[0]
+    return f"the {phrases[0]}" if single else ""
+
+
+def _shortened(phrase: str) -> str:
+    """The words of a noun phrase up to the first that cannot belong to it."""
+    kept: list[str] = []
+    for word in phrase.split():
+        if not content_stems(word) or (kept and re.fullmatch(r"\w+ed|\w+ly", word)):
+            break
+        kept.append(word.rstrip(".,"))
+    return " ".join(kept)
+
+
+def _in_place_of_counterpart(question: str, fragment: str, previous: str, terms: TermFinder) -> str:
+    """The question before, with the fragment where its counterpart stood; both questions when there is none."""
+    body = previous.rstrip().rstrip("?.! ")
+    preposition = _PREPOSITION.match(fragment)
+    if preposition:
+        thing = re.fullmatch(rf"(?:for|of|with|in|on|at)\s+({_THING})", fragment.strip(), re.I)
+        theirs_at_end = re.search(rf"\b(?:for|of|with|in|on|at)\s+({_THING})$", body, re.I)
+        if thing and theirs_at_end:
+            return f"{body[: theirs_at_end.start(1)]}{thing.group(1)}?"
+        counterpart = re.search(rf"\b{preposition.group()}\s+(?:[\w/.'-]+\s*){{1,4}}$", body, re.I)
+        return f"{body[: counterpart.start()] if counterpart else body + ' '}{fragment}?"
+    theirs, ours = terms(previous), terms(fragment)
+    if len({mention.surface for mention in theirs}) == 1 and len(ours) == 1:
+        bare = re.sub(r"^(?:the|a|an)\s+", "", fragment.strip(), flags=re.I)
+        if bare == ours[0].surface:
+            return f"{_replace_all(body, theirs, bare)}?"
+    phrases = list(_NOUN_PHRASE.finditer(body))
+    if phrases and phrases[-1].end() == len(body) and fragment.lower().startswith(("the ", "a ", "an ")):
+        return f"{body[: phrases[-1].start()]}{fragment}?"
+    return _after(previous, question)
+
+
+def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
+    for mention in reversed(mentions):
+        if mention.end <= len(text):
+            text = f"{text[: mention.start]}{new}{text[mention.end :]}"
+    return text
+
+
+def _is_fragment(question: str, terms: TermFinder) -> bool:
+    """Whether it is a question mark behind a few words that ask nothing by themselves: "at 85 °C?", "in days?"."""
+    text = question.strip()
+    return (
+        text.endswith("?")
+        and len(text.split()) <= 6
+        and not _QUESTION_WORDS.match(text)
+        and bool(_PREPOSITION.match(text))
+        and not terms(re.split(r"\W", text)[0])
+    )

@@ -1,0 +1,279 @@
+"""Finds terms in a question that no glossary knows, by their shape alone (Golden-Retriever 3.2, without a model).
+
+An abbreviation shows in how it is written: all capitals, capitals mixed with small letters or digits, often glued to
+a number ("40MUBO") or to its neighbours ("ES/NIRE/MUBO"). In small letters it shows where no English word is spelt so,
+and where its meaning or its value is asked for. What merely looks so is left alone: units, abbreviations everybody
+knows, shouting, Roman numerals, file names, part numbers, versions, names in camel case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain, pairwise
+
+from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.lookup.span_mask import SpanMask
+from argot.jargon_db.lookup.words import is_ordinary_word, well_known
+from argot.tools.reading.abbreviation_shapes import (
+    ALL_CAPITALS,
+    SMALL_FIRST,
+    is_coded,
+    is_unpronounceable,
+    may_be_small,
+)
+from argot.tools.reading.inline_definitions import explanations
+from argot.types import Mention, Principal
+
+_Span = tuple[int, int]
+
+_CHUNK = re.compile(r"\S+")
+_WITH_AMPERSAND = r"(?<![^\W\d])(?:[A-Z]{1,3}&[A-Z]|[A-Z]&[A-Z]{2,3})(?![\w&])"
+_PIECE = re.compile(_WITH_AMPERSAND + r"|[^\s/\\,;:=<>+*()\[\]{}|&!?\"“”„«»~^…·%-]+")
+_SENTENCE_STOP = re.compile(r"\.(?=[A-Z]\w|$)")
+_UNIT = r"(?:[numkµ](?:V|A|W|F|H|B|J|m|s|g|l|Pa)|[kMGT]?Hz|[KkMGT]?bps|[kMG]?Ohm|[cdk]m|kg|rpm|ppm|min|[smhgx])"
+_QUANTITY = re.compile(rf"(?!0x)\d+(?:[.,]\d+)*(?:{_UNIT}(?=[A-Z]{{2,6}}s?$)|(?=[A-Za-z]{{2}}|[A-Za-z]\d))")
+
+_PLURAL = re.compile(r"([A-Z]{2,6})s")
+
+_IDENTIFIER = re.compile(
+    r"""  .*(?:://|::|@|\\|_).*                              # addresses, qualified names, variables
+      | .*\w\.[a-z][a-z0-9]{0,4}                            # file names
+      | (?:~|\.{1,2})?/\w.*                                 # absolute and relative paths
+      | [\w.-]*[a-z][\w.-]*/[\w.-]*[a-z][\w./-]*            # paths
+      | [-$#%]+\w[\w-]*(?:=.*)?                             # options and variables
+      | [A-Za-z]{1,6}-?\d{3,}[\w-]*                         # part numbers, error codes, standards
+      | [A-Z]+\d*(?:-[A-Z]+\d*)*-\d+[\w.-]*                 # the same, with a hyphen
+      | [vV]\d+(?:\.\d+)*\w?                                # versions
+      | [A-Z]{1,2}(?:\.[A-Z])+                              # U.S.
+    """,
+    re.VERBOSE,
+)
+_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
+_QUARTER = re.compile(r"Q[1-4]|H[12]|[FC]Y\d{2,4}[EA]?")
+_YEAR_BEHIND = re.compile(r"\s?['’]?(?:\d{2}|(?:19|20)\d{2})\b")
+_YEARS = ("FY", "CY")
+_STANDARD_BEHIND = re.compile(r"(?:[\s/][A-Z]{2,6}){0,2}\s(?!\d*00\b)\d{5,6}\b")
+_NUMBERED = frozenset(
+    re.findall(
+        r"\w+",
+        """act annex appendix article book category chapter class edition factor fig figure gen generation grade king
+        level mark mk option page part phase pope queen rev revision rule sec section stage step tab table tier title
+        type ver version vol volume war""",
+    )
+)
+_EMPHASISED = frozenset(
+    re.findall(
+        r"\w+",
+        """a again all also always am an and any are as at be because before after both but by can cannot could
+        did do does else even ever every exactly false first for from had has have he help her high
+        his how i if in into is it its just last less low many may me more most much must my never
+        new no none nor not nothing now of off ok on once one only or other our out over please same
+        she should so some still such than that the their them then there these they this those to
+        too true two under urgent us very was we were what when where which while who whom whose why
+        will with within without would xor yes you your""",
+    )
+)
+_ASKED_BEFORE = re.compile(
+    r"""\b(?:abbreviations?|acronyms?|initialisms?|definitions?\ of|meanings?\ of|full\ (?:form|name)s?\ of)
+        \s+(?:the\s+|an?\s+|term\s+)*(?:[\w"'(]+["')]*\s*(?:,|/|\band\b|\bor\b)\s*)*["'“‘(]*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKED_BEHIND = re.compile(
+    r"""["'”’)]*(?:\s*(?:,|/|\band\b|\bor\b)\s*["'“‘]?\w+["'”’]?){0,4}
+        \s+(?:(?:really|actually|here)\s+)?(?:means?\b(?!\s+that)|stands?\s+for\b|standing\s+for\b
+        |(?:is|are)\s+(?:an?\s+|the\s+)?(?:abbreviations?|acronyms?|short\s+for)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_JOINED = re.compile(r"\s*[,/&+]\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+")
+_COMPARED = re.compile(r"\s*[=<>≤≥]{1,2}\s*[-+]?\d")
+_LONGEST_NEIGHBOUR = 4  # letters
+_ENGLISH_SHARE = 0.5
+_SHOUTED_SHARE = 0.7
+_LOOK_AT_MOST = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
+_NEAR = 60  # characters before and behind a word that are looked at
+_LONGEST_CHUNK = 80  # characters without a space: what is longer is no term
+
+
+def identify(question: str, known: Sequence[Mention], misspelt: Sequence[Mention] = ()) -> list[Mention]:
+    """Every term of the question: those the glossary knows, near misses of them, and what is jargon by its shape.
+
+    Known terms win over near misses, these over shapes; among equals the longer wins. In order, without overlaps.
+    What the question itself explains carries that meaning as `explained`.
+    """
+    meanings = explanations(question[:_LOOK_AT_MOST])
+    shaped = unknown_terms(question)
+    told = [
+        Mention(question[start:end], start, end, match="shape")
+        for start, end, _ in meanings
+        if not _is_well_known(question[start:end])
+    ]
+    merged = without_overlaps(known, misspelt, [*shaped, *told])
+    by_surface = {question[start:end]: meaning for start, end, meaning in meanings}
+    return [replace(m, explained=by_surface[m.surface]) if m.surface in by_surface else m for m in merged]
+
+
+def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:
+    """The mentions of all ranks, an earlier rank beating a later one and a longer mention a shorter, by position."""
+    kept: list[Mention] = []
+    ordered = [sorted(rank, key=lambda m: (m.start - m.end, m.start)) for rank in ranks]
+    mask = SpanMask(max((mention.end for rank in ordered for mention in rank), default=0))
+    for mention in chain.from_iterable(ordered):
+        if mask.are_free(mention.start, mention.end):
+            kept.append(mention)
+            mask.take(mention.start, mention.end)
+    return sorted(kept, key=lambda m: m.start)
+
+
+def unknown_terms(question: str) -> list[Mention]:
+    """What is jargon by its shape. Nothing here knows the glossary or the documents."""
+    text = question[:_LOOK_AT_MOST]
+    shouted, english = _is_shouted(text), _is_english(text)
+    spans = list(_pieces(text))
+    found = [span for span in spans if _is_jargon(text, *span, shouted=shouted, english=english)]
+    if english and found:
+        found = _with_neighbours(text, spans, found)
+    return [Mention(text[start:end], start, end, match="shape") for start, end in found]
+
+
+def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
+    """A word in small letters beside a term is one as well: "kpu and rek", "slbg/mubo". In order."""
+    terms = set(found)
+    words = [span for span in spans if text[slice(*span)] not in ("and", "or")]
+    for order in (1, -1):
+        for one, other in pairwise(words[::order]):
+            between = text[min(one[1], other[1]) : max(one[0], other[0])]
+            short = other[1] - other[0] <= _LONGEST_NEIGHBOUR and may_be_small(text[slice(*other)])
+            if one in terms and short and _JOINED.fullmatch(between):
+                terms.add(other)
+    return [span for span in spans if span in terms]
+
+
+def known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
+    """Whether the documents this person may read use the term; then not knowing its definition is no miss."""
+    return store.term_document_frequency(principal, term) > 0 or store.phrase_count(principal, term) > 0
+
+
+def _pieces(text: str) -> Iterable[tuple[int, int]]:
+    """Spans that could each be one term: words, freed of punctuation, numbers before them and endings after them."""
+    for chunk in _CHUNK.finditer(text):
+        start, bare = _bare(chunk)
+        if len(bare) > _LONGEST_CHUNK or (_IDENTIFIER.fullmatch(bare) and not _are_codes(bare)):
+            continue
+        for piece in _PIECE.finditer(bare):
+            first = start + piece.start()
+            for part in _SENTENCE_STOP.split(piece.group()):
+                span = _trimmed(first, part)
+                if span[0] < span[1]:
+                    yield span
+                first += len(part) + 1
+
+
+def _are_codes(chunk: str) -> bool:
+    """Whether what looks like a path is a row of terms: "tCCS/tADL"."""
+    parts = chunk.split("/")
+    return len(parts) > 1 and (
+        all(ALL_CAPITALS.fullmatch(part) or is_coded(part) for part in parts) or all(map(may_be_small, parts))
+    )
+
+
+def _bare(chunk: re.Match[str]) -> tuple[int, str]:
+    """A chunk without the punctuation around it, and where it starts."""
+    word = chunk.group()
+    left = len(word) - len(word.lstrip("([{<\"'“”„«*`‘"))
+    return chunk.start() + left, word[left:].rstrip(".,;:!?)]}>\"'”“»*`’…")
+
+
+def _trimmed(start: int, part: str) -> tuple[int, int]:
+    quantity = _QUANTITY.match(part)
+    if quantity and not _is_well_known(part) and not _is_well_known(part[quantity.end() :]):
+        start, part = start + quantity.end(), part[quantity.end() :]
+    stripped = part.strip("'’`._")
+    start += len(part) - len(part.lstrip("'’`._"))
+    return start, start + len(re.sub(r"['’]s?$", "", stripped))
+
+
+def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool) -> bool:
+    word = text[start:end]
+    plural = _PLURAL.fullmatch(word)
+    stem = plural.group(1) if plural else word
+    if _is_well_known(word) or _is_well_known(stem) or _is_ordinary_number(text, start, word):
+        return False
+    if ALL_CAPITALS.fullmatch(stem) or "&" in word:
+        ordinary = is_ordinary_word(stem.lower()) if shouted else stem.lower() in _EMPHASISED
+        return not ordinary or bool(_ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]))
+    if word.islower():
+        return english and may_be_small(word) and _is_used_as_term(text, start, end)
+    if not any(map(str.isdigit, word)):
+        if SMALL_FIRST.fullmatch(word) and (word.startswith("x") or _follows_digit(text, start)):
+            return False
+        if text[max(0, start - 1) : start].isdigit():
+            return False
+    return is_coded(word)
+
+
+def _is_used_as_term(text: str, start: int, end: int) -> bool:
+    """Whether a word in small letters is asked the meaning of, has a value, or cannot be spoken; and is no unit."""
+    if _follows_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
+        return False
+    asked = _ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]) or _ASKED_BEHIND.match(text[end : end + _NEAR])
+    compared = _COMPARED.match(text[end : end + _NEAR])
+    return bool(asked or compared) or is_unpronounceable(text[start:end]) or _has_initials(text, start, end)
+
+
+def _has_initials(text: str, start: int, end: int) -> bool:
+    """Whether it stands in brackets behind words that begin with its letters, in whatever order: "Clock Tree (tc)"."""
+    if text[start - 1 : start] != "(" or text[end : end + 1] != ")":
+        return False
+    words = re.findall(r"[^\W\d_]+", text[max(0, start - _NEAR) : start])[start - end :]
+    return sorted(word[0].lower() for word in words) == sorted(text[start:end])
+
+
+def _is_well_known(word: str) -> bool:
+    """Whether everybody knows it, as it is written: `um` is a unit, and UM anything. Longer names also in capitals."""
+    return word in well_known() or word in _long_names_in_capitals()
+
+
+@cache
+def _long_names_in_capitals() -> frozenset[str]:
+    return frozenset(word.upper() for word in well_known() if len(word) > 3 and not word.islower())
+
+
+def _is_ordinary_number(text: str, start: int, word: str) -> bool:
+    """Whether this counts something: "Type II", "World War II", "section B2", "FY 2022", "EN 13727"."""
+    behind = text[start + len(word) : start + len(word) + _NEAR]
+    if _QUARTER.fullmatch(word) or (word in _YEARS and _YEAR_BEHIND.match(behind)) or _STANDARD_BEHIND.match(behind):
+        return True
+    roman = bool(_ROMAN.fullmatch(word))
+    if not roman and not re.fullmatch(r"[A-Z]\d{1,2}", word):
+        return False
+    before = re.search(r"(\S+)\s+(\w+)\s+$|(?:^|[.!?]\s+)(\w+)\s+$", text[max(0, start - 80) : start])
+    if before is None:
+        return False
+    previous = before.group(2) or before.group(3)
+    if previous.lower().rstrip("s") in _NUMBERED:
+        return True
+    names_someone = bool(before.group(2)) and not before.group(1).endswith((".", "!", "?"))
+    return roman and names_someone and previous.istitle()
+
+
+def _follows_digit(text: str, start: int) -> bool:
+    """Whether it is a unit with the number it counts ("10 mV"), known to the list of units or not."""
+    return bool(re.search(r"\d\s?$", text[max(0, start - 3) : start]))
+
+
+def _is_english(text: str) -> bool:
+    """Whether enough words are English ones for the others to stand out."""
+    words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
+    return sum(is_ordinary_word(word.lower()) for word in words) >= _ENGLISH_SHARE * len(words)
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether the question is in capitals throughout: then capitals tell nothing, and the word list decides."""
+    words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
+    capitals = [word for word in words if word.isupper()]
+    if len(capitals) < max(2, _SHOUTED_SHARE * len(words)):
+        return False
+    return any(word.lower() in _EMPHASISED for word in capitals)

@@ -1,0 +1,1 @@
+"""Finding passages: hybrid search, re-ranking, triples, and what the documents lack."""

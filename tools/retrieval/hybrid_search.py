@@ -1,0 +1,220 @@
+"""Hybrid search: by meaning and by words, over passages and what was derived from them, fused into one list.
+
+Weighted reciprocal rank fusion, w / (k + rank), with one change. An even fusion of two unequal lists loses to the
+better one, and which one is better differs from question to question. So each vote is also weighted by how far its
+passage stands out of its own list (`standing`): a list that knows the answer has one passage far above the rest, a
+list that is guessing has none. Weights were chosen on validation data; docs/measurements.md says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from argot.profile import Profile
+from argot.protocols import Vectors
+from argot.types import Hit, Principal, Triple
+
+if TYPE_CHECKING:
+    from argot.corpus.corpus import Corpus
+
+Scored = Sequence[tuple[str, float]]
+"""(id, score) pairs, best first."""
+
+ListName = Literal["keyword", "semantic", "keyword_derived", "semantic_derived"]
+
+MOST_SCANNED = 20_000
+"""Passages looked through for those with certain tags."""
+
+FULL_STANDING = 6.0
+"""Standard deviations above its list's end at which a passage's vote counts fully. About what a clear winner has."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedQuery:
+    """One wording of the question, and how much its votes count."""
+
+    text: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """What one search found for one query. `length` is how many it could have found, `floor` the score of the rest."""
+
+    name: str
+    weight: float
+    found: Scored
+    length: int = 0
+    floor: float | None = None
+
+
+class Fused(NamedTuple):
+    """A passage's fused score in [0, 1], and its best rank in each of the lists that hold it."""
+
+    score: float
+    ranks: dict[str, int]
+
+
+def hybrid_search(  # noqa: PLR0917
+    corpus: Corpus,
+    principal: Principal,
+    queries: Sequence[WeightedQuery],
+    profile: Profile,
+    tags: Sequence[str] = (),
+    documents: Sequence[str] = (),
+) -> list[Hit]:
+    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` each list.
+
+    Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
+
+    Args:
+        tags: only documents with one of them are searched, and those of the conversation itself; none: all.
+        documents: only these (ids) are searched, whatever their tags; none: all.
+    """
+    merged = _merged(queries)
+    by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
+    vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
+    scope = _scope(corpus, principal, tags, documents)
+    lists = [
+        found
+        for query, vector in zip(merged, vectors, strict=True)
+        for found in _search(corpus, principal, query, vector, profile, scope)
+    ]
+    fused = fuse(lists, profile.rrf_k)
+    best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
+    readable = corpus.store.passages(principal, best)
+    hits = []
+    for id_ in best:
+        if id_ in readable and (scope is None or id_ in scope):
+            passage, document = readable[id_]
+            hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
+    return hits
+
+
+def _scope(
+    corpus: Corpus, principal: Principal, tags: Sequence[str], documents: Sequence[str]
+) -> frozenset[str] | None:
+    """The passages that may be found; None: all."""
+    if documents:
+        return frozenset(one.id for document in documents for one in corpus.store.passages_of(principal, document))
+    return frozenset(corpus.store.passages_tagged(principal, tags)) if tags else None
+
+
+def _merged(queries: Iterable[WeightedQuery]) -> list[WeightedQuery]:
+    """Each wording once, with the sum of its weights, so that repeating a query cannot outvote the lists."""
+    weights: dict[str, float] = {}
+    for query in queries:
+        text = query.text.strip()
+        if text and query.weight > 0:
+            weights[text] = weights.get(text, 0.0) + query.weight
+    return [WeightedQuery(text, weight) for text, weight in weights.items()]
+
+
+def _search(  # noqa: PLR0917
+    corpus: Corpus,
+    principal: Principal,
+    query: WeightedQuery,
+    vector: Vectors | None,
+    profile: Profile,
+    scope: frozenset[str] | None,
+) -> Iterator[RankedList]:
+    """All lists for one query; by meaning only if there is a vector, of shape (dimensions,)."""
+    store, limit = corpus.store, profile.candidates
+    by_words = query.weight * profile.weight_keyword
+    by_meaning = query.weight * profile.weight_semantic
+    if profile.search_keyword and by_words > 0:
+        found = _within(scope, limit, lambda wanted: store.keyword_search(principal, query.text, wanted))
+        yield RankedList("keyword", by_words, found, limit, 0.0)
+        if profile.search_derived and profile.weight_derived > 0:
+            found = _folded(corpus, principal, store.keyword_search_derived(principal, query.text, limit), scope)
+            yield RankedList("keyword_derived", by_words * profile.weight_derived, found, limit, 0.0)
+    if vector is not None:
+        found = _within(scope, limit, lambda wanted: corpus.semantic_search(principal, "passage", vector, wanted))
+        yield RankedList("semantic", by_meaning, found, limit)
+        if profile.search_derived and profile.weight_derived > 0:
+            found = _folded(corpus, principal, corpus.semantic_search(principal, "derived", vector, limit), scope)
+            yield RankedList("semantic_derived", by_meaning * profile.weight_derived, found, limit)
+
+
+def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scored]) -> Scored:
+    """The best `limit` inside the scope. The indexes know no tags: they are asked for more until enough are inside."""
+    wanted = limit
+    while True:
+        found = find(wanted)
+        if scope is None:
+            return found
+        inside = [one for one in found if one[0] in scope]
+        if len(inside) >= min(limit, len(scope)) or len(found) < wanted or wanted >= MOST_SCANNED:
+            return inside[:limit]
+        wanted *= 4
+
+
+def _folded(
+    corpus: Corpus, principal: Principal, found: Scored, scope: frozenset[str] | None
+) -> list[tuple[str, float]]:
+    """The passages that derived texts speak for (RAIDD 3), each at the place of its best derived text."""
+    derived = corpus.store.derived(principal, [id_ for id_, _ in found]) if found else {}
+    passages: dict[str, float] = {}
+    for id_, score in found:
+        for passage in derived[id_].passage_ids if id_ in derived else ():
+            passages.setdefault(passage, score)
+    return [one for one in passages.items() if scope is None or one[0] in scope]
+
+
+# -- fusion -----------------------------------------------------------------------------------------------------------
+
+
+def fuse(lists: Sequence[RankedList], k: int) -> dict[str, Fused]:
+    """The sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the lists that
+    found anything; so 1 is first and far ahead everywhere.
+    """
+    filled = [found for found in lists if found.found]
+    total = sum(found.weight for found in filled)
+    scores: dict[str, float] = {}
+    ranks: dict[str, dict[str, int]] = {}
+    for one in filled:
+        standings = standing(one)
+        for rank, (id_, _) in enumerate(one.found, start=1):
+            vote = one.weight * standings[id_] * (k + 1) / (k + rank)
+            scores[id_] = scores.get(id_, 0.0) + vote / total
+            best = ranks.setdefault(id_, {})
+            best[one.name] = min(rank, best.get(one.name, rank))
+    return {id_: Fused(min(1.0, score), ranks[id_]) for id_, score in scores.items()}
+
+
+def standing(one: RankedList) -> Mapping[str, float]:
+    """How far each item stands above the end of its list, in `FULL_STANDING` standard deviations of the list.
+
+    A keyword list shorter than asked for names every passage with any of the words: the others scored `floor`, and
+    count, so that the only passage with a rare word stands far out. Where all score alike, all stand fully.
+    """
+    scores = [score for _, score in one.found]
+    if one.floor is not None:
+        scores += [one.floor] * (one.length - len(scores))
+    spread = pstdev(scores, fmean(scores))
+    if spread <= 1e-9:
+        return dict.fromkeys((id_ for id_, _ in one.found), 1.0)
+    end = min(scores)
+    return {id_: (score - end) / spread / FULL_STANDING for id_, score in one.found}
+
+
+# -- triples ----------------------------------------------------------------------------------------------------------
+
+
+def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Profile, limit: int = 10) -> list[Triple]:
+    """The triples nearest to the query by meaning and by words, best first (KaPQA 5, step 2)."""
+    lists = []
+    if profile.search_keyword:
+        found = corpus.store.keyword_search_triples(principal, query, profile.candidates)
+        lists.append(RankedList("keyword", profile.weight_keyword, found, profile.candidates, 0.0))
+    if profile.search_semantic:
+        vector = corpus.embedder.embed_queries([query])[0]
+        found = corpus.semantic_search(principal, "triple", vector, profile.candidates)
+        lists.append(RankedList("semantic", profile.weight_semantic, found, profile.candidates))
+    fused = fuse(lists, profile.rrf_k)
+    best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))[:limit]
+    readable = corpus.store.triples(principal, best)
+    return [readable[id_] for id_ in best if id_ in readable]

@@ -1,0 +1,221 @@
+"""Puts the found passages in order of how well they answer, and says how strong the best evidence is.
+
+`LexicalScorer` needs no training and no download. It reads each text as a searcher would: are the question's
+rare words there, close together, in the question's order, perhaps already in the heading? Meaning enters through the
+fused score of the search, which `rerank` mixes in: nothing is embedded a second time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+from argot.corpus.index.stop_words import STOP_WORDS
+from argot.profile import Profile
+from argot.protocols import Embedder, Scorer
+from argot.tools.answering.quoting import units_of
+from argot.tools.answering.support import statement_stems
+from argot.tools.retrieval.hybrid_search import WeightedQuery
+from argot.tools.text.markdown_prose import plain
+from argot.tools.text.words import folded, identifiers, stem
+from argot.types import Hit
+
+WINDOW = 40
+"""Words (stop words included) within which a question's words count as standing together: two or three sentences."""
+
+
+NAMED = 0.3
+"""Weight of holding the part numbers and other names with digits that the question has, where it has any."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalWeights:
+    """The parts of a lexical score; they add up to 1."""
+
+    coverage: float = 0.05
+    together: float = 0.15
+    order: float = 0.70
+    heading: float = 0.10
+
+
+class LexicalScorer:
+    """A `Scorer` made of rarity-weighted word overlap; 50 passages take about 10 ms.
+
+    Rarity is judged among the texts given: a word all of them hold tells nothing about which is best, and a word none
+    holds pulls every score down, so that a question about something else scores low everywhere. The first line of a
+    text is its heading (`Passage.with_header`).
+    """
+
+    def __init__(self, weights: LexicalWeights | None = None) -> None:
+        self.weights = weights or LexicalWeights()
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        wanted = query_stems(query)
+        if not wanted or not texts:
+            return [0.0] * len(texts)
+        read = [_read(text) for text in texts]
+        rarity = _rarity(wanted, read)
+        pairs = list(dict.fromkeys(pairwise(wanted)))
+        named = {name: rarity[name] for name in identifiers(query) & rarity.keys() if any(map(str.isdigit, name))}
+        scores = [self._score(rarity, pairs, text) for text in read]
+        if not named:
+            return scores
+        held = [_share(named, text.places, sum(named.values())) for text in read]
+        return [NAMED * has + (1 - NAMED) * score for has, score in zip(held, scores, strict=True)]
+
+    def _score(self, rarity: dict[str, float], pairs: list[tuple[str, str]], text: _Read) -> float:
+        total = sum(rarity.values())
+        weights = self.weights
+        order = (
+            sum(_adjacent(text, a, b) for a, b in pairs) / len(pairs) if pairs else _share(rarity, text.places, total)
+        )
+        return (
+            weights.coverage * _share(rarity, text.places, total)
+            + weights.together * _best_window(rarity, text, total)
+            + weights.order * order
+            + weights.heading * _share(rarity, text.heading, total)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text as its stems: the places (word numbers) of each, and the stems of its first line."""
+
+    places: dict[str, tuple[int, ...]]
+    heading: frozenset[str]
+
+
+@lru_cache(maxsize=5_000)  # some 10 to 20 kB each
+def _read(text: str) -> _Read:
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(folded(plain(text).text)):
+        places.setdefault(stem(word), []).append(place)
+    for name in identifiers(text):
+        places.setdefault(name, [])
+    first_line = text.split("\n", 1)[0]
+    heading = frozenset(stem(word) for word in folded(first_line)) | identifiers(first_line)
+    return _Read({key: tuple(value) for key, value in places.items()}, heading)
+
+
+@lru_cache(maxsize=1_000)
+def query_stems(query: str) -> tuple[str, ...]:
+    """The question's content: stems of its words without stop words, in order, and its identifiers whole."""
+    stems = [stem(word) for word in folded(query) if word not in STOP_WORDS]
+    return tuple(dict.fromkeys([*stems, *sorted(identifiers(query) - set(stems))]))
+
+
+def _rarity(wanted: Sequence[str], read: Sequence[_Read]) -> dict[str, float]:
+    count = len(read)
+    weights = {}
+    for item in wanted:
+        holding = sum(item in text.places for text in read)
+        weights[item] = math.log(1 + (count - holding + 0.5) / (holding + 0.5)) + 0.2
+    return weights
+
+
+def _share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
+    return sum(weight for item, weight in rarity.items() if item in held) / total
+
+
+def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
+    """The largest share of the question's words that stand within `WINDOW` words of each other."""
+    hits = sorted((place, item) for item in rarity for place in text.places.get(item, ()))
+    best = current = 0.0
+    inside: dict[str, int] = {}
+    start = 0
+    for place, item in hits:
+        if not inside.get(item):
+            current += rarity[item]
+        inside[item] = inside.get(item, 0) + 1
+        while place - hits[start][0] > WINDOW:
+            gone = hits[start][1]
+            inside[gone] -= 1
+            if not inside[gone]:
+                current -= rarity[gone]
+            start += 1
+        best = max(best, current)
+    return best / total
+
+
+def _adjacent(text: _Read, one: str, other: str) -> float:
+    """1 where the two stand next to each other in this order (up to two words between), as in the question."""
+    before, after = text.places.get(one), text.places.get(other)
+    if not before or not after:
+        return 0.0
+    following = set(after)
+    return float(any(place + step in following for place in before for step in (1, 2, 3)))
+
+
+# -- the step itself --------------------------------------------------------------------------------------------------
+
+
+def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile) -> list[Hit]:
+    """The hits in their new order; a hit's score becomes `rerank_weight` parts the scorer's, the rest the search's.
+
+    Of several wordings of the question the one a passage answers best counts, by its weight.
+    """
+    if not hits or not queries:
+        return list(hits)
+    share = profile.rerank_weight
+    texts = [hit.passage.with_header for hit in hits]
+    by_query = [[query.weight * score for score in scorer.score(query.text, texts)] for query in queries]
+    scored = [
+        replace(hit, score=share * max(scores) + (1 - share) * hit.score)
+        for hit, scores in zip(hits, zip(*by_query, strict=True), strict=True)
+    ]
+    return sorted(scored, key=lambda hit: -hit.score)
+
+
+_LEXICAL_EVIDENCE = 0.35
+SENTENCES_LOOKED_AT = 30
+LIKELIEST = 5
+"""Of these, so many are embedded first."""
+BEST = 3
+"""Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
+
+
+def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
+    """How well the best passages bear on the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
+
+    `hits` come re-ranked. One part is the best hit's score, which has the search's and the scorer's judgement in it.
+    The other is the share of the question's content words, weighted by their rarity among all hits, that stand close
+    together in one of the best passages or its headings: a word that no hit holds weighs most of all, since a
+    question about something else always brings some.
+    """
+    wanted = query_stems(query)
+    if not wanted or not hits:
+        return 0.0
+    read = [_read(hit.passage.with_header) for hit in hits]
+    rarity = _rarity(wanted, read)
+    lexical = max(_held_together(rarity, text) for text in read[:BEST])
+    return _LEXICAL_EVIDENCE * lexical + (1 - _LEXICAL_EVIDENCE) * hits[0].score
+
+
+def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
+    """Whether a sentence of the best passages is so like the question (cosine): a second look at weak evidence.
+
+    Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
+    Sentences that share words with the question are looked at first, since embedding takes nearly all of the time.
+    """
+    found = [unit.plain for hit in hits[:BEST] for unit in units_of(hit.passage.text) if unit.kind != "heading"]
+    asked = statement_stems(query)
+    sentences = sorted(found[:SENTENCES_LOOKED_AT], key=lambda text: -len(asked & statement_stems(text)))
+    return any(
+        _nearest(query, some, embedder) >= least for some in (sentences[:LIKELIEST], sentences[LIKELIEST:]) if some
+    )
+
+
+def _nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> float:
+    vectors = embedder.embed_queries([query, *sentences])
+    return float((vectors[1:] @ vectors[0]).max())
+
+
+def _held_together(rarity: dict[str, float], text: _Read) -> float:
+    """As `_best_window`, but words of the headings count as standing beside everything."""
+    total = sum(rarity.values())
+    in_heading = {item: weight for item, weight in rarity.items() if item in text.heading}
+    others = {item: weight for item, weight in rarity.items() if item not in text.heading}
+    return (sum(in_heading.values()) + _best_window(others, text, 1.0)) / total

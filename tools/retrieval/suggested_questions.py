@@ -1,0 +1,107 @@
+"""Questions that can be put to the documents, made of what stands in them: never invented, and tried out before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from argot.corpus.corpus import Corpus
+from argot.corpus.store.document_store import CorpusStore
+from argot.profile import Profile
+from argot.protocols import Scorer
+from argot.tools.answering.embedded_instructions import gives_orders
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
+from argot.tools.retrieval.reranker import evidence_strength, rerank
+from argot.tools.text.words import bare, content_stems
+from argot.types import Document, Passage, Principal
+
+LONGEST = 110
+"""Characters of a suggestion: it has to fit on a button."""
+WITHIN = 3
+"""What a suggestion was made of has to be among so many passages found for it."""
+MOST_EXAMPLES = 3
+MOST_TRIED = 8
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
+)
+_GENERAL = frozenset(
+    word
+    for line in (
+        "introduction overview contents summary notes note references appendix scope purpose general index conclusion",
+        "background glossary abbreviations changes history faq about details information miscellaneous other others",
+        "example examples definitions terms acronyms contact contacts version versions revisions title untitled slide",
+        "page sheet table figure agenda thanks questions",
+    )
+    for word in line.split(" ")
+)
+
+
+def telling_heading(passage: Passage, document: Document) -> str:
+    """The passage's own heading, without its number; empty where it says no more than the document's title does."""
+    heading = _NUMBERING.sub("", passage.heading_path[-1] if passage.heading_path else "").strip(" .:#*_`")
+    return heading if _is_telling(heading) and bare(heading) != bare(document.title) else ""
+
+
+def asked_of_heading(heading: str, document: Document) -> str:
+    """A heading as a question about its document."""
+    return heading if heading.endswith("?") else f"What does “{document.title or document.name}” say about “{heading}”?"
+
+
+def question_for(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
+    """What a model once derived from the passage (RAIDD 3.2), else its heading as a question; empty: neither is fit."""
+    derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
+    heading = telling_heading(passage, document)
+    made = [*(text for text in derived if text.endswith("?")), asked_of_heading(heading, document) if heading else ""]
+    return next((text for text in made if content_stems(text) and len(text) <= LONGEST), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a suggestion is tried out with: the documents of somebody, and how they are searched for them."""
+
+    corpus: Corpus
+    principal: Principal
+    scorer: Scorer
+    profile: Profile
+    tags: Sequence[str] = ()
+
+    def finds(self, question: str, passage: str) -> bool:
+        """Whether a search for the question finds the passage (an id) on top, and enough to answer from."""
+        queries = [WeightedQuery(question)]
+        profile = self.profile.model_copy(update={"candidates": 20})
+        hits = hybrid_search(self.corpus, self.principal, queries, profile, self.tags)
+        ordered = rerank(queries, hits, self.scorer, profile)
+        ids = [hit.passage.id for hit in ordered[:WITHIN]]
+        return passage in ids and evidence_strength(question, ordered) >= profile.abstain_below
+
+
+def examples(trial: Trial) -> list[str]:
+    """Ids of up to three passages of different documents, each with a question (`question_for`) that finds it."""
+    store, principal = trial.corpus.store, trial.principal
+    chosen: list[str] = []
+    for passage, document in _spread(store, principal, trial.tags):
+        question = question_for(passage, document, store, principal)
+        if question and trial.finds(question, passage.id):
+            chosen.append(passage.id)
+        if len(chosen) == MOST_EXAMPLES:
+            break
+    return chosen
+
+
+def _spread(store: CorpusStore, principal: Principal, tags: Sequence[str]) -> Iterator[tuple[Passage, Document]]:
+    """One passage with something to ask about from each of some documents, evenly taken from all that may be read."""
+    documents = [one for one in store.documents(principal) if not tags or set(tags) & set(one.tags)]
+    step = max(1, len(documents) // MOST_TRIED)
+    for document in documents[::step][:MOST_TRIED]:
+        fit = (one for one in store.passages_of(principal, document.id) if not gives_orders(one))
+        passage = next((one for one in fit if question_for(one, document, store, principal)), None)
+        if passage is not None:
+            yield passage, document
+
+
+def _is_telling(heading: str) -> bool:
+    words = heading.casefold().split()
+    letters = sum(char.isalpha() for char in heading)
+    telling = [word for word in words if len(word) > 3 and word.strip(".,:;()") not in _GENERAL]
+    return 1 <= len(words) <= 9 and bool(telling) and letters >= 0.6 * len(heading.replace(" ", ""))

@@ -1,0 +1,331 @@
+"""Chooses among the senses of a term, with evidence (Golden-Retriever 3.3 and 3.4, without a language model).
+
+The best witness is the documents: the right expansion stands in passages that also speak of the rest of the question,
+a wrong one only where nothing else of the question occurs. Names of contexts may say nothing and are never relied on.
+What else counts: the asker's context, how near the meaning is to the question, expansions whose words the question
+already uses, and that terms of one question tend to speak of one context ("one sense per discourse", Gale, Church and
+Yarowsky 1992). It all goes into one log-linear score whose weights were fitted on validation data (docs/senses.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+from argot.corpus.corpus import Corpus
+from argot.tools.reading.context_classifier import ContextSignatures, subject_stems
+from argot.tools.senses.document_evidence import Nearness, sense_documents
+from argot.tools.senses.usage_evidence import usages
+from argot.tools.text.words import content_stems
+from argot.types import ContextScore, Mention, Principal, Sense
+
+_LOOK_AT_MOST = 4_000  # characters of a question
+_MOST_SENSES = 24  # of one term; those after them are ranked last, unweighed
+_DISCOURSE_ROUNDS = 2
+_TELLS = 0.1  # a lead in the score; less is no reason
+_MASS_PASSAGES = 200
+_SPREAD_PASSAGES = 60
+_WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by both
+
+
+@dataclass(frozen=True, slots=True)
+class SenseEvidence:
+    """What speaks for one sense, each as the factor of its weight.
+
+    Its passages are those that hold the expansion, and those that use the bare term as far as they mean this sense by
+    it (`tools/senses/usage_evidence.py`).
+
+    Attributes:
+        near: the one of its passages that is nearest the rest of the question; [0, 2], by ranks.
+        mass: the sum of the same over its first 200 passages.
+        spread: logarithm of their number plus one, to 60; its weight is negative, so that common phrases gain nothing.
+        keyword: best keyword score over the term's best: of the question with the expansion in place of the term, or
+            of the question as it stands among the passages that mean this sense by the bare term.
+        likeness: cosine of the rest of the question with expansion and description; only where the documents have
+            little to say about any of the term's senses, for beside them it misled more than it helped.
+        stated: share of the expansion's words that the rest of the question uses; [0, 1].
+        context: score of the sense's context for this question; [0, 1].
+        preferred: 1 where it is the context the asker is at home in.
+        thread: share of the jargon of the thread's last turns that was read in this context; [0, 1].
+        discourse: probability that the question's other terms speak of the same context, summed over them.
+    """
+
+    near: float = 0.0
+    mass: float = 0.0
+    spread: float = 0.0
+    keyword: float = 0.0
+    likeness: float = 0.0
+    stated: float = 0.0
+    context: float = 0.0
+    preferred: float = 0.0
+    thread: float = 0.0
+    discourse: float = 0.0
+
+
+WEIGHTS = SenseEvidence(
+    near=3.8,
+    mass=0.08,
+    spread=-0.59,
+    keyword=4.2,
+    likeness=5.0,
+    stated=1.0,
+    context=2.0,
+    preferred=1.5,
+    thread=1.0,
+    discourse=0.7,
+)
+"""Near to keyword and likeness are fitted; the last five are set by hand, as no validation set tells of them."""
+
+_GROUPS = {
+    "the documents that speak of the rest of the question": ("near", "mass", "spread", "keyword"),
+    "its meaning is close to the question": ("likeness",),
+    "its words stand in the question": ("stated",),
+    "the question's context is {context}": ("context",),
+    "your context is {context}": ("preferred",),
+    "this conversation speaks of {context}": ("thread",),
+    "the other terms speak of {context}": ("discourse",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SenseRanking:
+    """The senses of one mention, best first, with probabilities; `margin` is the best one's lead, in [0, 1].
+
+    The lead is over the best sense that means something else: two contexts may hold the same expansion.
+    """
+
+    mention: Mention
+    ranked: tuple[tuple[Sense, float], ...]
+    margin: float
+    decided_by: str
+
+
+class SenseChooser:
+    """Ranks the senses of the terms of one question, on behalf of one principal. Cheap to make."""
+
+    def __init__(self, corpus: Corpus, principal: Principal, signatures: ContextSignatures | None = None) -> None:
+        """`signatures` tell which contexts a document speaks of; without them its bare terms say less."""
+        self._corpus = corpus
+        self._principal = principal
+        self._signatures = signatures
+
+    def choose(  # noqa: PLR0917
+        self,
+        question: str,
+        mentions: Sequence[Mention],
+        senses_by_term: Mapping[str, Sequence[Sense]],
+        contexts: Sequence[ContextScore] = (),
+        preferred_context: str | None = None,
+        remembered: Mapping[str, int] | None = None,
+        thread: Mapping[str, float] | None = None,
+    ) -> list[SenseRanking]:
+        """One ranking for each mention whose term has senses, in order. All mentions of a term get the same sense.
+
+        Args:
+            senses_by_term: by `mention.term`, or by its surface where the glossary has no spelling of its own.
+            remembered: ids of senses chosen earlier in the thread, by term; they win outright.
+            thread: the share of the thread's last jargon that was read in each context.
+        """
+        known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
+        settled = _settled(known, senses_by_term, remembered or {})
+        undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
+        weighed: dict[str, SenseRanking] = {}
+        if undecided:
+            leaning = _Leaning({score.context: score.score for score in contexts}, preferred_context, thread or {})
+            evidence = self._evidence(question, known, settled, undecided, leaning)
+            weighed = _decided(known, undecided, evidence, settled)
+        by_term = {**settled, **weighed}
+        return [replace(by_term[_term(mention)], mention=mention) for mention in known]
+
+    def evidence_of(
+        self,
+        question: str,
+        mentions: Sequence[Mention],
+        senses_by_term: Mapping[str, Sequence[Sense]],
+        contexts: Sequence[ContextScore],
+    ) -> dict[str, list[SenseEvidence]]:
+        """What the terms with several senses are chosen by; for fitting the weights."""
+        known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
+        settled = _settled(known, senses_by_term, {})
+        undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
+        leaning = _Leaning({score.context: score.score for score in contexts})
+        return self._evidence(question, known, settled, undecided, leaning) if undecided else {}
+
+    def _evidence(
+        self,
+        question: str,
+        mentions: Sequence[Mention],
+        settled: Mapping[str, SenseRanking],
+        undecided: Mapping[str, Sequence[Sense]],
+        leaning: _Leaning,
+    ) -> dict[str, list[SenseEvidence]]:
+        """All evidence but that of the other terms, for the senses of each undecided term, in their order."""
+        meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
+        blank = dict.fromkeys(undecided, " ")
+        rest = rewritten(question, mentions, {**meanings, **blank})
+        stems = set(subject_stems(rest))
+        nearness = Nearness(self._corpus, self._principal, rest if stems else "")
+        found: dict[str, list[SenseEvidence]] = {}
+        for term, senses in undecided.items():
+            weighable = senses[:_MOST_SENSES]
+            queries = [rewritten(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable]
+            if not stems:
+                found[term] = _unwitnessed(weighable, nearness.best_similarities(queries), leaning)
+                continue
+            used = usages(self._corpus, self._principal, term, weighable, self._signatures)
+            typed = rewritten(question, mentions, {**meanings, **blank, term: term}) if used else ""
+            keyword = nearness.keyword_shares(queries, typed, used)
+            witnessed = [
+                self._evidence_for(sense, nearness, {id_: own[n] for id_, own in used.items()}, stems, leaning)
+                for n, sense in enumerate(weighable)
+            ]
+            witnessed = [replace(one, keyword=share) for one, share in zip(witnessed, keyword, strict=True)]
+            found[term] = _likened(witnessed, weighable, nearness)
+        return found
+
+    def _evidence_for(
+        self, sense: Sense, nearness: Nearness, used: Mapping[str, float], stems: set[str], leaning: _Leaning
+    ) -> SenseEvidence:
+        """All but the keyword score. `used`: passages with the bare term, and how far each means this sense by it."""
+        documents = dict.fromkeys(sense_documents(self._corpus.store, self._principal, sense), 1.0)
+        shares = {**documents, **{id_: share for id_, share in used.items() if id_ not in documents}}
+        weights = [near * share for near, share in zip(nearness.of_passages([*shares]), shares.values(), strict=True)]
+        words = set(content_stems(sense.expansion))
+        return replace(
+            leaning.towards(sense),
+            near=max(weights, default=0.0),
+            mass=sum(weights[:_MASS_PASSAGES]),
+            spread=math.log1p(min(sum(shares.values()), _SPREAD_PASSAGES)),
+            stated=len(words & stems) / len(words) if words else 0.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaning:
+    """What speaks for a context before any document is looked at."""
+
+    scores: Mapping[str, float]
+    preferred: str | None = None
+    thread: Mapping[str, float] = field(default_factory=dict)
+
+    def towards(self, sense: Sense) -> SenseEvidence:
+        return SenseEvidence(
+            context=self.scores.get(sense.context, 0.0),
+            preferred=float(sense.context == self.preferred),
+            thread=self.thread.get(sense.context, 0.0),
+        )
+
+
+def _unwitnessed(senses: Sequence[Sense], similarities: Sequence[float], leaning: _Leaning) -> list[SenseEvidence]:
+    """For "What is GR?": the asker must say. Meanwhile the sense that some passage explains best comes first.
+
+    Similarity stands in for `mass`, whose small weight lets it break ties and no more.
+    """
+    return [replace(leaning.towards(sense), mass=near) for sense, near in zip(senses, similarities, strict=True)]
+
+
+def _likened(evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: Nearness) -> list[SenseEvidence]:
+    """With likeness where the documents support none of the senses well; nowhere else are the meanings embedded."""
+    if max(one.near for one in evidence) >= _WELL_SUPPORTED:
+        return evidence
+    return [replace(one, likeness=like) for one, like in zip(evidence, nearness.of_meanings(senses), strict=True)]
+
+
+def rewritten(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
+    """The question with each mention whose term is in `by` replaced; mentions must not overlap."""
+    text = question
+    for mention in sorted(mentions, key=lambda m: -m.start):
+        if _term(mention) in by:
+            text = text[: mention.start] + by[_term(mention)] + text[mention.end :]
+    return text[:_LOOK_AT_MOST]
+
+
+def score(evidence: SenseEvidence, weights: SenseEvidence = WEIGHTS) -> float:
+    """The log-linear score, before it is normalised over the senses of a term."""
+    return float(sum(getattr(evidence, f.name) * getattr(weights, f.name) for f in fields(SenseEvidence)))
+
+
+def _term(mention: Mention) -> str:
+    return mention.term or mention.surface
+
+
+def _settled(
+    mentions: Sequence[Mention], senses_by_term: Mapping[str, Sequence[Sense]], remembered: Mapping[str, int]
+) -> dict[str, SenseRanking]:
+    """Terms that need no weighing: chosen earlier in the thread, or with only one sense."""
+    settled: dict[str, SenseRanking] = {}
+    for mention in mentions:
+        term = _term(mention)
+        senses = senses_by_term[term]
+        chosen = [sense for sense in senses if sense.id == remembered.get(term)]
+        if len(senses) == 1:
+            settled[term] = SenseRanking(mention, ((senses[0], 1.0),), 1.0, "only sense")
+        elif chosen:
+            others = [(sense, 0.0) for sense in senses if sense is not chosen[0]]
+            settled[term] = SenseRanking(mention, ((chosen[0], 1.0), *others), 1.0, "your earlier choice")
+    return settled
+
+
+def _decided(
+    mentions: Sequence[Mention],
+    undecided: Mapping[str, Sequence[Sense]],
+    evidence: Mapping[str, list[SenseEvidence]],
+    settled: Mapping[str, SenseRanking],
+) -> dict[str, SenseRanking]:
+    """Rankings of all undecided terms together: each term's likely contexts support the others' senses there."""
+    chances = {term: _distribution(found) for term, found in evidence.items()}
+    for _ in range(_DISCOURSE_ROUNDS if len(undecided) + len(settled) > 1 else 0):
+        beliefs = {term: _beliefs(undecided[term], chances[term]) for term in undecided}
+        beliefs |= {term: _beliefs([s for s, _ in r.ranked], [p for _, p in r.ranked]) for term, r in settled.items()}
+        evidence = {
+            term: [
+                replace(e, discourse=sum(b[sense.context] for other, b in beliefs.items() if other != term))
+                for sense, e in zip(undecided[term], found, strict=False)
+            ]
+            for term, found in evidence.items()
+        }
+        chances = {term: _distribution(found) for term, found in evidence.items()}
+    first = {_term(mention): mention for mention in reversed(mentions)}
+    return {term: _ranking(first[term], senses, evidence[term], chances[term]) for term, senses in undecided.items()}
+
+
+def _beliefs(senses: Sequence[Sense], chances: Sequence[float]) -> defaultdict[str, float]:
+    believed: defaultdict[str, float] = defaultdict(float)
+    for sense, chance in zip(senses, chances, strict=False):
+        believed[sense.context] += chance
+    return believed
+
+
+def _distribution(evidence: Sequence[SenseEvidence]) -> list[float]:
+    """Probabilities of the senses: a softmax of their scores."""
+    scores = [score(one) for one in evidence]
+    best = max(scores)
+    weights = [math.exp(value - best) for value in scores]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def _ranking(
+    mention: Mention, senses: Sequence[Sense], evidence: Sequence[SenseEvidence], chances: Sequence[float]
+) -> SenseRanking:
+    """Best first; ties keep the glossary's order. Senses beyond those weighed come last."""
+    order = sorted(range(len(chances)), key=lambda i: (-chances[i], i))
+    ranked = [(senses[i], chances[i]) for i in order] + [(sense, 0.0) for sense in senses[len(chances) :]]
+    meaning = content_stems(ranked[0][0].expansion)
+    rivals = [n for n, (sense, _) in enumerate(ranked) if content_stems(sense.expansion) != meaning]
+    rival = rivals[0] if rivals else None
+    margin = ranked[0][1] - ranked[rival][1] if rival is not None else 1.0
+    against = evidence[order[rival]] if rival is not None and rival < len(order) else SenseEvidence()
+    return SenseRanking(mention, tuple(ranked), margin, _reason(ranked[0][0], evidence[order[0]], against))
+
+
+def _reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
+    """In plain words, the evidence that sets the best sense apart from its rival most."""
+
+    def lead(names: Sequence[str]) -> float:
+        return float(sum((getattr(best, name) - getattr(rival, name)) * getattr(WEIGHTS, name) for name in names))
+
+    reason, names = max(_GROUPS.items(), key=lambda group: lead(group[1]))
+    return reason.format(context=sense.context) if lead(names) > _TELLS else "nothing tells them apart"

@@ -1,0 +1,166 @@
+"""How near the passages that use an expansion are to a question: what the documents know about a sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from argot.corpus.corpus import Corpus
+from argot.corpus.embedding.fifo_cache import Kept
+from argot.corpus.store.document_store import CorpusStore
+from argot.tools.text.words import content_stems
+from argot.types import Principal, Sense
+
+_NEAREST = 300  # passages of each list; further ones count as if they stood at _FAR
+_FAR = 1000
+_RANK_CONSTANT = 60  # of reciprocal rank fusion
+_MOST_PASSAGES = 2000  # with one expansion
+_TITLED_PASSAGES = 50
+_MOST_ALIASES = 4
+_SHORTEST_ALIAS = 5  # characters: shorter ones are abbreviations themselves and stand for every sense
+_BARE = 0.85  # of a keyword score: a rare short form matches itself wherever it stands, whatever the rest says
+
+_KEPT_BYTES = 24_000_000
+_ENTRY_BYTES = 1_500  # an entry with nothing in it: a vector, or the key with its senses
+_ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
+
+T = TypeVar("T", bound=Collection[Any])
+
+_kept: WeakKeyDictionary[CorpusStore, tuple[int, Kept]] = WeakKeyDictionary()
+
+
+def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
+    """What `work` finds about senses in the documents, by ids of passages; kept for all who may read the same.
+
+    Nothing of it outlives the next change of a document, and while documents go in there is one every few seconds.
+
+    Args:
+        what: tells it from all else that is worked out.
+    """
+    standing = store.standing(principal)
+    cache, key = _cache_of(store, standing[0]), (standing, what)
+    found: T | None = cache.get(key)
+    if found is None:
+        found = work()
+        if store.standing(principal) == standing:
+            cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
+    return found
+
+
+def _cache_of(store: CorpusStore, version: int) -> Kept:
+    known = _kept.get(store)
+    if known is None or known[0] != version:
+        known = _kept[store] = (version, Kept(_KEPT_BYTES))
+    return known[1]
+
+
+def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> tuple[str, ...]:
+    """Ids of the passages this principal may read that hold the expansion or a longer alias; densest first.
+
+    All passages near the top of a keyword search for it count too if it stands in their document's title: a section
+    called "Metal fill" need not say so again.
+    """
+    aliases = [alias for alias in sense.aliases if len(alias) >= _SHORTEST_ALIAS][:_MOST_ALIASES]
+
+    def found() -> tuple[str, ...]:
+        lists = [store.passages_with(principal, phrase, _MOST_PASSAGES) for phrase in (sense.expansion, *aliases)]
+        lists.append(_titled(store, principal, sense.expansion))
+        return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
+
+    return worked_out(store, principal, ("documents", sense.expansion, *aliases), found)
+
+
+def _titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:
+    """Passages of documents with the phrase in their title, as far as a keyword search for it brings them up."""
+    stems = content_stems(phrase)
+    near = [passage_id for passage_id, _ in store.keyword_search(principal, phrase, _TITLED_PASSAGES)]
+    found = store.passages(principal, near).items() if stems else ()
+    return [passage_id for passage_id, (_, document) in found if _holds(content_stems(document.title), stems)]
+
+
+def _holds(stems: Sequence[str], phrase: Sequence[str]) -> bool:
+    return any(list(stems[at : at + len(phrase)]) == list(phrase) for at in range(len(stems) - len(phrase) + 1))
+
+
+def meaning_similarities(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[dict[str, float]]:
+    """For each sense the cosines of its meaning with the passages nearest it that this principal may read."""
+    found = corpus.semantic_searches(principal, "passage", np.array(meaning_vectors(corpus, senses)), _NEAREST)
+    return [dict(ranked) for ranked in found]
+
+
+def meaning_vectors(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
+    """One vector a sense, of its expansion and description. The embedder remembers those it has met."""
+    return list(corpus.embedder.embed_queries([_meaning(sense) for sense in senses]))
+
+
+class Nearness:
+    """Distances from one question, without the terms in doubt, to passages and meanings."""
+
+    def __init__(self, corpus: Corpus, principal: Principal, rest: str) -> None:
+        """Searches once by meaning and once by words.
+
+        `rest` empty: the question says nothing besides the terms, and everything is equally far.
+        """
+        self._corpus = corpus
+        self._principal = principal
+        self._rest = rest
+        self._near: dict[str, float] = {}
+        self._vector: Any = None
+        if rest:
+            self._search()
+
+    def _search(self) -> None:
+        self._vector = self._corpus.embedder.embed_queries([self._rest])[0]
+        semantic = self._corpus.semantic_search(self._principal, "passage", self._vector, _NEAREST)
+        keyword = self._corpus.store.keyword_search(self._principal, self._rest, _NEAREST)
+        ranks = [{found: rank for rank, (found, _) in enumerate(ranked)} for ranked in (semantic, keyword)]
+        self._near = {found: sum(_closeness(r.get(found, _FAR)) for r in ranks) for found in {*ranks[0], *ranks[1]}}
+
+    def of_passages(self, ids: Sequence[str]) -> list[float]:
+        """The nearness of each passage, in [0, 2]: 2 is first both by meaning and by words."""
+        far = 2 * _closeness(_FAR) if self._rest else 0.0
+        return [self._near.get(passage_id, far) for passage_id in ids]
+
+    def of_meanings(self, senses: Sequence[Sense]) -> list[float]:
+        """Cosine of the question with each sense's meaning."""
+        if not self._rest:
+            return [0.0] * len(senses)
+        return [float(np.dot(self._vector, vector)) for vector in meaning_vectors(self._corpus, senses)]
+
+    def best_similarities(self, queries: Sequence[str]) -> list[float]:
+        """How near the nearest passage is to each query by meaning; all 0 without any document."""
+        vectors = self._corpus.embedder.embed_queries(list(queries))
+        found = self._corpus.semantic_searches(self._principal, "passage", vectors, 1)
+        return [ranked[0][1] if ranked else 0.0 for ranked in found]
+
+    def keyword_shares(
+        self, queries: Sequence[str], typed: str = "", used: Mapping[str, Sequence[float]] | None = None
+    ) -> list[float]:
+        """The best keyword score of each query over the best of all, in [0, 1].
+
+        Args:
+            queries: one a sense.
+            typed: the question as it stands; a passage that uses the bare term speaks for each sense by its share.
+            used: those passages, each with its shares in the order of `queries`.
+        """
+        if not self._rest:
+            return [0.0] * len(queries)
+        search = self._corpus.store.keyword_search
+        found = [search(self._principal, query, 1) for query in queries]
+        scores = [ranked[0][1] if ranked else 0.0 for ranked in found]
+        for passage_id, score in search(self._principal, typed, _NEAREST) if used else ():
+            if used and passage_id in used:
+                scores = [max(best, score * _BARE * n) for best, n in zip(scores, used[passage_id], strict=True)]
+        best = max(scores, default=0.0)
+        return [value / best if best > 0 else 0.0 for value in scores]
+
+
+def _closeness(rank: int) -> float:
+    return _RANK_CONSTANT / (_RANK_CONSTANT + rank)
+
+
+def _meaning(sense: Sense) -> str:
+    return ". ".join(part for part in (sense.expansion, sense.description) if part)

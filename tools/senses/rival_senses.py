@@ -1,0 +1,45 @@
+"""Which passages speak of a term in another sense than the one the asker said: they answer another question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from argot.corpus.corpus import Corpus
+from argot.tools.reading.context_classifier import ContextSignatures
+from argot.tools.senses.document_evidence import sense_documents
+from argot.tools.senses.usage_evidence import usages
+from argot.tools.text.words import content_stems
+from argot.types import Principal, Sense
+
+_CLEAR = 0.8
+"""Probability from which a passage that uses the bare term uses it in that sense."""
+
+
+def passages_of_rivals(
+    corpus: Corpus,
+    principal: Principal,
+    meant: Sense,
+    senses: Sequence[Sense],
+    signatures: ContextSignatures | None = None,
+) -> frozenset[str]:
+    """Ids of the passages that spell a rival sense out, or use the bare term clearly in one, and not as it was meant.
+
+    Args:
+        meant: the sense the asker chose.
+        senses: all senses of its term. One whose name is a part of the other's ("single-level cell cache") is no rival.
+    """
+    rivals = [sense for sense in senses if sense.id != meant.id and _is_rival(sense, meant)]
+    if not rivals:
+        return frozenset()
+    weighed = [meant, *rivals]
+    spelt = {passage for rival in rivals for passage in sense_documents(corpus.store, principal, rival)}
+    spelt -= set(sense_documents(corpus.store, principal, meant))
+    bare = usages(corpus, principal, meant.term, weighed, signatures)
+    theirs = {passage for passage, shares in bare.items() if max(shares[1:]) >= _CLEAR}
+    return frozenset((spelt | theirs) - {passage for passage, shares in bare.items() if shares[0] >= _CLEAR})
+
+
+def _is_rival(sense: Sense, meant: Sense) -> bool:
+    """Another name: neither holds the other."""
+    theirs, ours = set(content_stems(sense.expansion)), set(content_stems(meant.expansion))
+    return bool(theirs) and bool(ours) and not (theirs <= ours or ours <= theirs)

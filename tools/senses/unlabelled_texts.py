@@ -1,0 +1,269 @@
+"""What unlabelled text tells of the senses of an acronym: for many sentences at once, without a language model.
+
+`tools/senses/disambiguation.py` reads one question against the passages of a base; here a pile of sentences is read at once, so that
+they also speak for each other. Everything is learnt from the sentences themselves: where an expansion is spelt out,
+which words go together (latent semantic analysis of positive pointwise mutual information: Turney and Pantel 2010,
+section 4), what stands next to what. Labels are never seen; how much each kind of evidence counts was chosen on other
+sentences (docs/senses.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argot.tools.text.words import content_stems, folded, stem
+
+Floats = NDArray[np.float32]
+
+_DIMENSIONS = 150  # of a topic
+_SMALL = 800  # words
+_RARE = 3  # words in fewer sentences have no topic
+_MOST_WITNESSES = 300  # sentences that spell out one expansion
+_SURROUNDING = 6  # sentences
+_AT_ONCE = 1_000  # sentences compared with all others: bounds memory
+_FEW = 5  # sentences with an acronym, at which their own mean counts as much as the mean over all
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """An acronym in a sentence: what stands before it and after it."""
+
+    before: str
+    acronym: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        return " ".join(part for part in (self.before, self.acronym, self.after) if part)
+
+    @property
+    def rest(self) -> str:
+        return " ".join(part for part in (self.before, self.after) if part)
+
+
+class Texts:
+    """Sentences with acronyms in them, and what they say of words and phrases."""
+
+    def __init__(
+        self,
+        usages: Sequence[Usage],
+        expansions: Sequence[str],
+        vectors: Floats,
+        meanings: Floats,
+        rests: Floats | None = None,
+    ) -> None:
+        """`vectors` has a row a usage, `meanings` one an expansion: from the embedder of the base, of length 1.
+
+        `rests` has a row a usage without its acronym; None leaves out what they say, which is little beside much text.
+        """
+        self.usages = usages
+        self._rests = rests
+        self.vectors, self.meanings = vectors, meanings
+        self.number = {expansion: n for n, expansion in enumerate(expansions)}
+        self._phrases = [tuple(stem(word) for word in folded(expansion)) for expansion in expansions]
+        self._sequences = [[stem(word) for word in folded(usage.text)] for usage in usages]
+        self._stems = [content_stems(usage.rest) for usage in usages]
+        self._of_expansions = [content_stems(expansion) for expansion in expansions]
+        self.surroundings = _surroundings(vectors)
+        self._weigh_words()
+        self._means = {id(kind): kind.mean(axis=0) for kind in (self.vectors, self.topics, self.surroundings)}
+        self._witnesses = self._spelt_out()
+        self._count_neighbours()
+
+    # -- what is learnt once ------------------------------------------------------------------------------------------
+
+    def _weigh_words(self) -> None:
+        """TF-IDF rows of sentences and expansions, and from them their places among topics."""
+        spread = Counter(word for stems in self._stems for word in set(stems))
+        of_expansions = {word for stems in self._of_expansions for word in stems}
+        known = {word: n for n, word in enumerate(sorted(spread.keys() | of_expansions))}
+        rarity = [math.log((len(self._stems) + 1) / (spread[word] + 0.5)) for word in known]
+        self.words = _weighted(self._stems, known, rarity)
+        self.words_of_expansions = _weighted(self._of_expansions, known, rarity)
+        topics = _topics_of_words(self.words)
+        self.topics: Floats = _unit(self.words @ topics)
+        self.topics_of_expansions: Floats = _unit(self.words_of_expansions @ topics)
+
+    def _spelt_out(self) -> list[list[int]]:
+        """For each expansion the sentences that hold all its words in a row, as stems."""
+        by_phrase: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        for n, phrase in enumerate(self._phrases):
+            by_phrase[phrase].append(n)
+        sizes = sorted({len(phrase) for phrase in self._phrases if phrase})
+        found: list[list[int]] = [[] for _ in self._phrases]
+        for n, stems in enumerate(self._sequences):
+            spans = {tuple(stems[at : at + size]) for size in sizes for at in range(len(stems) - size + 1)}
+            for phrase in spans & by_phrase.keys():
+                for expansion in by_phrase[phrase]:
+                    found[expansion].append(n)
+        return found
+
+    def _count_neighbours(self) -> None:
+        self._single = Counter(word for stems in self._sequences for word in stems)
+        self._pairs = Counter(pair for stems in self._sequences for pair in pairwise(stems))
+        self._total = max(1, sum(self._single.values()))
+
+    # -- what is asked ------------------------------------------------------------------------------------------------
+
+    def evidence(self, rows: Sequence[int], expansions: Sequence[str]) -> dict[str, Floats]:
+        """For the sentences `rows`, all with one acronym: by kind of evidence, a number a sentence and expansion."""
+        numbers = [self.number[expansion] for expansion in expansions]
+        found = {
+            "meaning": self._nearness(self.vectors, rows, self.meanings[numbers]),
+            "rest": self._rest_near(rows, self.meanings[numbers]),
+            "field": np.tile(self._means[id(self.vectors)] @ self.meanings[numbers].T, (len(rows), 1)),
+            "surroundings": self._nearness(self.surroundings, rows, self.meanings[numbers]),
+            "topic": self._nearness(self.topics, rows, self.topics_of_expansions[numbers]),
+            "stated": np.array([[self._stated(row, n) for n in numbers] for row in rows]),
+            "fluency": np.array([self._fluency(self.usages[row], numbers) for row in rows]),
+        }
+        witnessed = [self._witnessed(rows, self._own_witnesses(n, numbers)) for n in numbers]
+        for kind in witnessed[0]:
+            found[kind] = np.stack([one[kind] for one in witnessed], axis=1)
+        return {kind: np.asarray(values, dtype=np.float32) for kind, values in found.items()}
+
+    def _nearness(self, places: Floats, rows: Sequence[int], expansions: Floats) -> Floats:
+        """Cosines less what each expansion gets on average: some expansions are near everything.
+
+        The average is over the acronym's own sentences; where these are few, over all sentences as well.
+        """
+        own, share = places[rows], len(rows) / (len(rows) + _FEW)
+        average = share * own.mean(axis=0) + (1 - share) * self._means[id(places)]
+        return np.asarray((own - average) @ expansions.T, dtype=np.float32)
+
+    def _rest_near(self, rows: Sequence[int], expansions: Floats) -> Floats:
+        """Cosines of the sentences without the acronym, whose letters may look like one of its expansions."""
+        if self._rests is None:
+            return np.zeros((len(rows), len(expansions)), dtype=np.float32)
+        return np.asarray(self._rests[rows] @ expansions.T, dtype=np.float32)
+
+    def _stated(self, row: int, expansion: int) -> float:
+        """Share of the expansion's words that the sentence uses."""
+        words = set(self._of_expansions[expansion])
+        return len(words.intersection(self._stems[row])) / len(words) if words else 0.0
+
+    def _fluency(self, usage: Usage, expansions: Iterable[int]) -> list[float]:
+        """How much more often than by chance the expansion's last word stands before the acronym's next one."""
+        after = [stem(word) for word in folded(usage.after[:40])][:1]
+        return [
+            self._association(self._phrases[n][-1], after[0]) if after and self._phrases[n] else 0.0 for n in expansions
+        ]
+
+    def _association(self, first: str, second: str) -> float:
+        expected = self._single[first] * self._single[second] / self._total
+        return math.log((self._pairs[first, second] + 0.05 * expected + 0.001) / expected) if expected else 0.0
+
+    def _own_witnesses(self, expansion: int, rivals: Sequence[int]) -> list[int]:
+        """Without those that spell out a longer rival around it: "Energy Efficiency 21" is no "Efficiency 21"."""
+        phrase = self._phrases[expansion]
+        longer = [n for n in rivals if self._phrases[n] != phrase and _holds(self._phrases[n], phrase)]
+        others = {row for n in longer for row in self._witnesses[n]}
+        return [row for row in self._witnesses[expansion] if row not in others][:_MOST_WITNESSES]
+
+    def _witnessed(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
+        """What the sentences that spell an expansion out say; a sentence is no witness for itself."""
+        none = np.zeros(len(rows), dtype=np.float32)
+        if not witnesses:
+            return dict.fromkeys(("spelt out", "defined", "near by words", "near by meaning"), none)
+        texts = [self.usages[w].text.casefold() for w in witnesses]
+        other = np.array([[self.usages[row].text.casefold() != text for text in texts] for row in rows])
+        acronym = stem(self.usages[rows[0]].acronym.casefold())
+        defining = np.array([acronym in self._sequences[w] for w in witnesses])
+        return {
+            "spelt out": other.any(axis=1).astype(np.float32),
+            "defined": np.log1p((other & defining).sum(axis=1)),
+            "near by words": np.where(other, _dense(self.words[rows] @ self.words[witnesses].T), 0.0).max(axis=1),
+            "near by meaning": np.where(other, self.vectors[rows] @ self.vectors[witnesses].T, 0.0).max(axis=1),
+        }
+
+    def likeness(self, rows: Sequence[int], kind: str) -> Floats:
+        """How alike the sentences are to each other: by "words" or "topic"; a square matrix."""
+        if kind == "words":
+            return _dense(self.words[rows] @ self.words[rows].T)
+        return np.asarray(self.topics[rows] @ self.topics[rows].T, dtype=np.float32)
+
+
+def _holds(words: Sequence[str], phrase: Sequence[str]) -> bool:
+    return any(tuple(words[at : at + len(phrase)]) == phrase for at in range(len(words) - len(phrase) + 1))
+
+
+def _surroundings(vectors: Floats) -> Floats:
+    """For each sentence the weighted mean of those most like it in meaning, itself left out, of length 1."""
+    centred = _unit(vectors - vectors.mean(axis=0))
+    found = np.zeros_like(vectors)
+    for start in range(0, len(vectors), _AT_ONCE):
+        likeness = centred[start : start + _AT_ONCE] @ centred.T
+        here = np.arange(len(likeness))
+        likeness[here, start + here] = 0
+        if len(vectors) > _SURROUNDING:
+            least = np.partition(likeness, -_SURROUNDING, axis=1)[:, -_SURROUNDING][:, None]
+            likeness = np.where(likeness >= least, likeness, 0)
+        found[start : start + _AT_ONCE] = np.maximum(likeness, 0) ** 3 @ vectors
+    return _unit(found)
+
+
+def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Sequence[float]) -> Any:
+    """A sparse TF-IDF matrix, one row of length 1 a text; words that are not known are left out."""
+    from scipy import sparse  # type: ignore[import-untyped]
+
+    rows, columns, values = [], [], []
+    for row, stems in enumerate(texts):
+        counts = Counter(word for word in stems if word in known)
+        weights = [(known[word], (1 + math.log(n)) * rarity[known[word]]) for word, n in counts.items()]
+        length = math.sqrt(sum(weight * weight for _, weight in weights)) or 1.0
+        rows += [row] * len(weights)
+        columns += [column for column, _ in weights]
+        values += [weight / length for _, weight in weights]
+    shape = (len(texts), len(known))
+    return sparse.csr_matrix((np.array(values, dtype=np.float32), (rows, columns)), shape=shape)
+
+
+def _topics_of_words(words: Any) -> Floats:
+    """A vector a word, such that words of like company have like vectors; words that are rare have none."""
+    from scipy import sparse
+
+    holds = (words > 0).astype(np.float32)
+    counts = np.asarray(holds.sum(axis=0)).ravel()
+    kept = np.flatnonzero(counts >= _RARE)
+    vectors = np.zeros((words.shape[1], _DIMENSIONS), dtype=np.float32)
+    if not len(kept):
+        return vectors
+    together = (holds[:, kept].T @ holds[:, kept]).tocoo()
+    expected = counts[kept][together.row] * counts[kept][together.col] / words.shape[0]
+    more = np.log(together.data / expected)
+    told = (more > 0) & (together.row != together.col)
+    matrix = sparse.csr_matrix((more[told], (together.row[told], together.col[told])), shape=together.shape)
+    left, strength = _largest(matrix.astype(np.float32), min(_DIMENSIONS, len(kept)))
+    vectors[kept, : len(strength)] = left * np.sqrt(strength)
+    return vectors
+
+
+def _largest(matrix: Any, size: int) -> tuple[Floats, Floats]:
+    """The left singular vectors of the largest singular values. A small matrix is taken apart wholly.
+
+    Little text has many equal singular values, between which an iterative method would draw lots.
+    """
+    from scipy.sparse.linalg import svds  # type: ignore[import-untyped]
+
+    if matrix.shape[0] <= _SMALL:
+        left, strength, _ = np.linalg.svd(_dense(matrix))
+        return left[:, :size], strength[:size]
+    left, strength, _ = svds(matrix, k=size, v0=np.ones(matrix.shape[0], dtype=np.float32))
+    return left, np.maximum(strength, 0)
+
+
+def _dense(matrix: Any) -> Floats:
+    return np.asarray(matrix.todense(), dtype=np.float32)
+
+
+def _unit(matrix: Floats) -> Floats:
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.asarray(matrix / np.maximum(lengths, 1e-9), dtype=np.float32)

@@ -1,0 +1,116 @@
+"""What the documents mean by a short form: passages that use it bare, shared out among its senses.
+
+Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
+it means export control classification. Such a passage is a witness all the same, once it is clear whose. It is read as
+`evaluate/sense_neighbours.py` reads sentences, by document ("one sense per discourse", Gale, Church and Yarowsky 1992):
+what the document spells out, whose context's other expansions it uses, and how near its passages are to each meaning.
+A sense that is spelt out elsewhere is the less likely one here: writers keep to their habit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from argot.corpus.corpus import Corpus
+from argot.tools.reading.context_classifier import ContextSignatures
+from argot.tools.senses.document_evidence import meaning_similarities, sense_documents, worked_out
+from argot.types import Document, Passage, Principal, Sense
+
+_MOST_PASSAGES = 120  # that use the short form
+_MOST_DOCUMENTS = 16
+_LOOKED_AT = 24  # passages of one document, the nearest to its uses of the term
+_LONGEST_TERM = 40  # characters
+
+# Logits, by hand; chosen on the validation half of the samples and on questions written beside it (docs/senses.md).
+_SPELT_OUT_HERE = 4.0
+_SPELT_OUT_ELSEWHERE = -1.0
+_SPEAKS_OF_CONTEXT = 4.0
+_NEAR_IN_MEANING = 8.0
+_NONE_OF_THEM = -1.0
+
+Shares = Mapping[str, tuple[float, ...]]
+"""Passage id -> the probability that it uses the term in each of the senses, in their order; the rest is in none."""
+
+
+def usages(
+    corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
+) -> Shares:
+    """The passages this principal may read that use the term itself. Worked out once per corpus and glossary."""
+    number = signatures.number if signatures else 0
+    what = ("usages", number, term, tuple(senses))
+    return worked_out(corpus.store, principal, what, lambda: _usages(corpus, principal, term, senses, signatures))
+
+
+def _usages(
+    corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
+) -> Shares:
+    passages = _passages_with(corpus, principal, term)
+    if not passages:
+        return {}
+    by_document: defaultdict[str, list[Passage]] = defaultdict(list)
+    for passage in passages:
+        by_document[passage.document_id].append(passage)
+    spelt = _spelt_out(corpus, principal, senses)
+    near = meaning_similarities(corpus, principal, senses)
+    found: dict[str, tuple[float, ...]] = {}
+    for document, own in list(by_document.items())[:_MOST_DOCUMENTS]:
+        told = _contexts_of(corpus, principal, document, own, signatures)
+        average = sum(told.values()) / max(1, len({sense.context for sense in senses}))
+        logits = []
+        for sense, documents, similarities in zip(senses, spelt, near, strict=True):
+            habit = _SPELT_OUT_HERE if document in documents else _SPELT_OUT_ELSEWHERE if documents else 0.0
+            context = _SPEAKS_OF_CONTEXT * (told.get(sense.context, 0.0) - average)
+            meant = sum(similarities.get(passage.id, 0.0) for passage in own) / len(own)
+            logits.append(habit + context + _NEAR_IN_MEANING * meant)
+        shares = _softmax(logits)
+        found.update(dict.fromkeys((passage.id for passage in own), shares))
+    return found
+
+
+def _passages_with(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
+    """Those that hold the term as it is written, or its plural: "PE" is not in "a pe-riod", nor SAP in "sap"."""
+    if len(term) > _LONGEST_TERM:
+        return []
+    ids = corpus.store.passages_with(principal, term, _MOST_PASSAGES)
+    passages = corpus.store.passages(principal, ids)
+    flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE
+    written = re.compile(rf"(?<!\w){re.escape(term)}(?:['’]?s)?(?!\w)", flags)
+    found = [passages[passage_id][0] for passage_id in ids if passage_id in passages]
+    return [passage for passage in found if written.search(f"{passage.heading}\n{passage.text}")]
+
+
+def _spelt_out(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[set[str]]:
+    """For each sense the documents that spell it out, by id. A longer rival's words are its own."""
+    found = []
+    for sense in senses:
+        ids = sense_documents(corpus.store, principal, sense)
+        documents: Iterable[tuple[Passage, Document]] = corpus.store.passages(principal, ids[:_MOST_PASSAGES]).values()
+        found.append({passage.document_id for passage, _ in documents})
+    return found
+
+
+def _contexts_of(
+    corpus: Corpus,
+    principal: Principal,
+    document: str,
+    own: Sequence[Passage],
+    signatures: ContextSignatures | None,
+) -> dict[str, float]:
+    """Of the document's passages around these, the share that uses other expansions of each context."""
+    if signatures is None:
+        return {}
+    places = [passage.ordinal for passage in own]
+    passages = corpus.store.passages_of(principal, document)
+    nearest = sorted(passages, key=lambda passage: min(abs(passage.ordinal - place) for place in places))[:_LOOKED_AT]
+    counts = Counter(context for passage in nearest for context in signatures.seen_in(passage))
+    return {context: count / len(nearest) for context, count in counts.items()}
+
+
+def _softmax(logits: Sequence[float]) -> tuple[float, ...]:
+    best = max(*logits, _NONE_OF_THEM) if logits else 0.0
+    weights = [math.exp(value - best) for value in logits]
+    total = sum(weights) + math.exp(_NONE_OF_THEM - best)
+    return tuple(weight / total for weight in weights)

@@ -1,0 +1,1 @@
+"""Words, sentences and Markdown as all of these tools read them."""

@@ -1,0 +1,255 @@
+"""What all addresses of the API share: how large a body may be and of which kind, and what goes wrong as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Send
+
+from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
+from argot.service.instrumentation import surface
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.storage.damage import store_at_fault
+from argot.service.usecases import catalogue
+from argot.service.usecases.registry import Event
+from argot.ui.api.api_errors import error_body, told_to_programs
+from argot.ui.web.authorization import Visitor, visitor
+from argot.ui.web.connections import limited
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+MIB = 2**20
+JSON = "application/json"
+FORM = "multipart/form-data"
+SIGN_OF_LIFE_SECONDS = 15.0
+"""A stream that says nothing for so long says that it still lives, lest a proxy takes it for dead."""
+ASSISTANTS = "argot-mcp/"
+"""How `argot mcp` on another machine calls itself: its questions are counted apart. Nothing else depends on it."""
+HUNG_UP = 499
+UNREADABLE = "There was an error parsing the body"
+"""What FastAPI says of a body in another encoding than UTF, nested too deeply, or with numbers of endless length."""
+NO_JSON = "The body is no JSON that can be read here"
+UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
+JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
+_TAKES = "__argot_takes__"
+
+Who = Annotated[Visitor, Depends(visitor)]
+"""The one way in which an address of the API learns who is asking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What the body of a request may be."""
+
+    kind: str = JSON
+    most: int = MIB
+
+
+def takes(kind: str, most: int) -> Callable[[F], F]:
+    """Declare that an endpoint takes bodies of this kind, up to so many bytes. Without it: JSON, 1 MiB."""
+
+    def declare(function: F) -> F:
+        setattr(function, _TAKES, Takes(kind, most))
+        return function
+
+    return declare
+
+
+class ApiRoute(APIRoute):
+    """Refuses what is too large, or of another kind, before anything of it is understood."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        taken: Takes = getattr(self.endpoint, _TAKES, Takes())
+        road = "openai" if self.path.startswith("/v1/") else "api"
+
+        async def checked(request: Request) -> Response:
+            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else road)
+            if request.method in ("POST", "PUT", "PATCH"):
+                request = _bounded(request, taken)
+            try:
+                return await handle(request)
+            except InvalidSettings as error:
+                raise HTTPException(400, str(error)) from error
+            except RequestValidationError as error:
+                if (unread := _no_json(error)) is not None:
+                    raise HTTPException(400 if road == "openai" else 422, unread) from error
+                if road == "openai":
+                    return _wrong(error)
+                raise
+            except HTTPException as error:
+                if error.detail == UNREADABLE:
+                    raise HTTPException(400, f"{NO_JSON}.{JSON_REMEDY}") from error
+                raise
+            except ArgotError:
+                raise
+            except Exception:
+                logger.exception("%s %s failed", request.method, self.path)
+                return told_to_programs(500, UNEXPECTED)
+
+        return checked
+
+
+def _wrong(error: RequestValidationError) -> Response:
+    """As OpenAI's own service says it: with 400, and the parameter named."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body")
+    return told_to_programs(400, f"That cannot be used. {where or 'body'}: {first['msg']}.", param=where or None)
+
+
+def _no_json(error: RequestValidationError) -> str | None:
+    """Why a body is no JSON, and where; None if it is, or was no body."""
+    first = error.errors()[0]
+    if first["type"] != "json_invalid":
+        return None
+    why = str(first.get("ctx", {}).get("error", "")).rstrip(":")
+    return f"{NO_JSON}: {why} at character {first['loc'][-1]}.{JSON_REMEDY}"
+
+
+def _bounded(request: Request, taken: Takes) -> Request:
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > taken.most:
+        raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+    empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
+    if kind != taken.kind and (kind or not empty):
+        raise HTTPException(415, f"Send the body as {taken.kind}, and say so in the header Content-Type.")
+    return Request(request.scope, limited(request.receive, taken.most))
+
+
+# -- running use cases ------------------------------------------------------------------------------------------------
+
+
+async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> AsyncGenerator[Event]:
+    """The events of a use case that the network may offer.
+
+    Raises:
+        DamagedStore, StoreUnavailable: a store stopped answering in the middle of it.
+    """
+    if catalogue.CASES[name].local:
+        raise ValueError(f"'{name}' is for this machine alone")
+    async with aclosing(catalogue.run(kb, who.principal, name, parameters)) as events:
+        try:
+            async for event in events:
+                yield event
+        except sqlite3.DatabaseError as error:
+            if (found := await kb.blocking(store_at_fault, kb.home, error)) is None:
+                raise
+            logger.error("a store does not answer: %s", found)
+            raise found from error
+
+
+async def result_of(request: Request, kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> Any:
+    """What a use case comes to. It is stopped when the program hangs up."""
+
+    async def run() -> Any:
+        data = None
+        async with aclosing(events_of(kb, who, name, parameters)) as events:
+            async for event in events:
+                if event["kind"] == "result":
+                    data = event["data"]
+        return data
+
+    return await unless_gone(request, run())
+
+
+async def unless_gone(request: Request, work: Awaitable[T]) -> T:
+    """The result of the work, which is cancelled when the program that asked for it hangs up.
+
+    Raises:
+        HTTPException: 499, which nobody will read.
+    """
+    task = asyncio.ensure_future(work)
+    gone = asyncio.create_task(_hung_up(request))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise HTTPException(HUNG_UP, "The request was given up.")
+        return task.result()
+    finally:
+        gone.cancel()
+        if not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError, ArgotError):
+                await task
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+# -- streams ----------------------------------------------------------------------------------------------------------
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events. When the program hangs up, what makes them is closed there and then."""
+
+    def __init__(self, lines: AsyncGenerator[str]) -> None:
+        super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        self.headers["X-Accel-Buffering"] = "no"
+        self._lines = lines
+
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self._lines):
+            await super().stream_response(send)
+
+
+def told_in_stream(error: Exception) -> dict[str, Any]:
+    """What a stream says at its end when something goes wrong in it. What nobody expected is logged."""
+    if isinstance(error, TooManyQuestions):
+        return error_body(429, str(error))
+    if isinstance(error, ArgotError):
+        return error_body(503, str(error))
+    logger.exception("a stream failed")
+    return error_body(500, UNEXPECTED)
+
+
+async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """The same items, of which the first is there: what refuses to begin is an error with a status of its own."""
+    try:
+        first = await unless_gone(request, anext(items))
+    except BaseException:
+        await items.aclose()
+        raise
+
+    async def all_of_them() -> AsyncGenerator[T]:
+        async with aclosing(items):
+            yield first
+            async for item in items:
+                yield item
+
+    return all_of_them()
+
+
+async def alive(lines: AsyncGenerator[str], seconds: float = SIGN_OF_LIFE_SECONDS) -> AsyncGenerator[str]:
+    """The same lines, with a comment where none came for long."""
+    async with aclosing(lines):
+        while True:
+            line = asyncio.ensure_future(anext(lines, None))
+            try:
+                while not (await asyncio.wait((line,), timeout=seconds))[0]:
+                    yield ": still at it\n\n"
+                if (text := line.result()) is None:
+                    return
+            finally:
+                if not line.done():
+                    line.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await line
+            yield text

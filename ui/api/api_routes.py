@@ -1,0 +1,44 @@
+"""The addresses of the API."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from fastapi import APIRouter
+from starlette.responses import JSONResponse, Response
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.api import openapi as truth
+from argot.ui.api.api_route import ApiRoute, Who
+from argot.ui.api.completions import completion_routes
+from argot.ui.api.file_routes import file_routes
+from argot.ui.api.question_routes import asking_routes
+from argot.ui.api.response_models import Me
+from argot.ui.api.usecase_routes import table_routes
+from argot.ui.web.authorization import needs
+
+OPENAPI = "/api/openapi.json"
+
+
+def api_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=truth.operation_id)
+    for part in (completion_routes, asking_routes, file_routes, table_routes):
+        router.include_router(part(kb))
+
+    @router.get("/api/me", response_model=None, tags=["Asking"], responses={200: {"model": Me}, **truth.ERRORS(401)})
+    @needs("asker", program=True)
+    async def me(who: Who) -> Response:
+        """Whose key it is, and what they may do."""
+        groups, manages = sorted(who.principal.groups), sorted(who.principal.manages)
+        named = {"name": who.name, "display_name": who.display_name, "role": who.role}
+        return JSONResponse({**named, "groups": groups, "manages": manages}, headers={"Cache-Control": "no-store"})
+
+    document = cache(lambda: truth.document(router.routes))
+
+    @router.get(OPENAPI, include_in_schema=False)
+    @needs("anonymous", program=True)
+    async def openapi() -> Response:
+        """This document."""
+        return JSONResponse(document())
+
+    return router

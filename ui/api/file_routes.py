@@ -1,0 +1,147 @@
+"""Addresses that take or give files: documents and the glossary."""
+
+from __future__ import annotations
+
+import base64
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, File, Form, HTTPException, Path, Query, UploadFile
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from argot.errors import InvalidInput
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_files import FORMATS, format_named
+from argot.service.usecases.registry import Text
+from argot.service.usecases.uploads import media_type_known
+from argot.ui.api.api_route import FORM, MIB, ApiRoute, Who, result_of, takes
+from argot.ui.api.openapi import ERRORS, operation_id
+from argot.ui.api.response_models import Shown, UploadShown
+from argot.ui.web.authorization import needs
+from argot.ui.web.connections import INERT_POLICY
+
+AROUND = MIB
+"""What may stand around the file in a form, in bytes."""
+MOST_FIELDS = 100
+TEXT = {"type": "string"}
+ATTACHED = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": INERT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+}
+"""The bytes of strangers are kept, never shown as a page of ours."""
+
+
+def file_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
+    router.include_router(_document_files(kb))
+    router.include_router(_glossary_files(kb))
+    return router
+
+
+def _document_files(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=operation_id, tags=["Documents"])
+    most = int(kb.settings.max_file_mb * 1_000_000)
+    done: dict[int | str, dict[str, Any]] = {
+        200: {"model": UploadShown, "description": "It was there: updated, unchanged, or a duplicate."},
+        201: {"model": UploadShown, "description": "It is in."},
+        **ERRORS(400, 401, 403, 413, 415, 422, 503),
+    }
+
+    @router.post("/documents", response_model=None, status_code=201, responses=done)
+    @needs("manager", program=True)
+    @takes(FORM, most + AROUND)
+    async def upload(
+        request: Request,
+        who: Who,
+        file: Annotated[UploadFile, File(description="the document")],
+        audience: Annotated[list[Text] | None, Form(max_length=MOST_FIELDS, description="groups, or @NAME")] = None,
+        tags: Annotated[list[Text] | None, Form(max_length=MOST_FIELDS)] = None,
+    ) -> Response:
+        """Put a document in. The same name again is a new revision of it; half an upload leaves nothing.
+
+        Without `audience` a new document is for everyone, and a known one keeps its own. Its readers come one in a
+        field; the same for `tags`.
+        """
+        if len((await request.form()).getlist("file")) > 1:
+            raise HTTPException(422, "Send one file at a time.")
+        if file.size is not None and file.size > most:
+            raise HTTPException(413, f"That is too large: a document may have {kb.settings.max_file_mb:g} MB.")
+        data = await file.read()
+        known = media_type_known(file.filename or "", data)
+        if not known:
+            raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
+        given = {"name": file.filename or "", "data": data, "audience": audience, "tags": tags}
+        try:
+            result = await result_of(request, kb, who, "upload", given)
+        except InvalidInput as error:
+            raise HTTPException(422, str(error)) from error
+        return JSONResponse(result, 201 if result["kind"] == "added" else 200)
+
+    original: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
+        **ERRORS(401, 404, 422, 503),
+    }
+
+    @router.get("/documents/{document}/original", response_model=None, response_class=Response, responses=original)
+    @needs("asker", program=True)
+    async def read_original(request: Request, who: Who, document: Annotated[Text, Path()]) -> Response:
+        """The bytes of a document as they were put in, to be saved."""
+        found = await result_of(request, kb, who, "read_original", {"document": document})
+        return _attachment(base64.b64decode(found["base64"]), found["document"]["name"], "application/octet-stream")
+
+    return router
+
+
+def _glossary_files(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(
+        prefix="/glossary", route_class=ApiRoute, generate_unique_id_function=operation_id, tags=["Glossary"]
+    )
+    most = int(kb.settings.max_glossary_mb * MIB)
+    names = Literal[tuple(one.name for one in FORMATS)]  # type: ignore[valid-type]
+    exported: dict[int | str, dict[str, Any]] = {
+        200: {"content": {one.media_type: {"schema": {} if "json" in one.media_type else TEXT} for one in FORMATS}},
+        **ERRORS(401, 422, 503),
+    }
+
+    async def export(request: Request, who: Any, format: str = "csv") -> Response:
+        """The senses one may read, as a file that can be imported again."""
+        found = format_named(format)
+        told = await result_of(request, kb, who, "glossary_export_file", {"format": found.name})
+        return _attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
+
+    export.__annotations__ |= {"request": Request, "who": Who, "format": Annotated[names, Query()], "return": Response}
+    router.get("/export", response_model=None, response_class=Response, responses=exported)(
+        needs("asker", program=True)(export)
+    )
+
+    @router.post(
+        "/import",
+        response_model=None,
+        responses={200: {"model": Shown}, **ERRORS(400, 401, 403, 409, 413, 415, 422, 503)},
+    )
+    @needs("manager", program=True)
+    @takes(FORM, most + AROUND)
+    async def import_file(  # noqa: PLR0917  as a form has them
+        request: Request,
+        who: Who,
+        file: Annotated[UploadFile, File(description="CSV, JSON or SKOS")],
+        context: Annotated[Text, Form(max_length=200, description="of terms for which the file names none")] = "",
+        why: Annotated[Text, Form(max_length=10_000)] = "",
+        dry_run: Annotated[bool, Form(description="only say what would change")] = False,
+    ) -> Response:
+        """Take in a glossary, all of it or nothing, as one change that can be rolled back."""
+        name = (file.filename or "glossary.csv").replace("\\", "/").rsplit("/", 1)[-1][:200]
+        data = base64.b64encode(await file.read()).decode("ascii")
+        given = {"data": data, "name": name, "context": context}
+        if dry_run:
+            return JSONResponse(await result_of(request, kb, who, "glossary_preview", given))
+        return JSONResponse(await result_of(request, kb, who, "glossary_import_file", {**given, "why": why}))
+
+    return router
+
+
+def _attachment(data: bytes, name: str, media_type: str) -> Response:
+    headers = {**ATTACHED, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return Response(data, media_type=media_type, headers=headers)

@@ -1,0 +1,17 @@
+"""What an address takes, made of the parameters of its use case: the two cannot drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from argot.service.usecases.catalogue import CASES
+
+
+def given_by(case: str, *, without: Collection[str] = ()) -> type[BaseModel]:
+    """The model of a use case's parameters, less those that stand in the address."""
+    fields = CASES[case].parameters.model_fields
+    wanted = {name: (field.annotation, field) for name, field in fields.items() if name not in without}
+    title = "".join(part.title() for part in case.split("_"))
+    return create_model(title, __config__=ConfigDict(extra="forbid"), **wanted)  # type: ignore[call-overload, no-any-return]

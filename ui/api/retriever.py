@@ -1,0 +1,106 @@
+"""Argot as a retriever of LangChain: passages with their places, found with the jargon of the question understood.
+
+from argot.ui.api.retriever import ArgotRetriever
+
+retriever = ArgotRetriever(url="https://argot.example.com", key="argot_...")
+retriever = ArgotRetriever(home="kb")               # a knowledge base of this machine, without a service
+documents = retriever.invoke("How much die area does PUC save?")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, model_validator
+
+from argot.errors import InvalidSettings
+from argot.ui.api.http_client import Remote
+
+if TYPE_CHECKING:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+
+    from argot.service.transport.background_base import BackgroundClient
+
+
+class ArgotRetriever(BaseRetriever):
+    """Finds the passages that answer a question best.
+
+    Each document's metadata: `source` (URI), `document` (name), `page`, `heading`, `passage_id`, `score` (higher is
+    better), `rank` from 1, and `jargon`: how the question's terms were understood.
+
+    With `url` and `key` it asks a service, for the person the key belongs to. With `home` it opens a knowledge base of
+    this machine, or goes through the service that has it open; `as_user`: on whose behalf, else that of the person at
+    this machine, who reads everything.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    url: str = ""
+    key: SecretStr = SecretStr("")
+    home: Path | None = None
+    as_user: str | None = None
+    k: int = Field(5, ge=1, le=100, description="so many passages at most")
+    context: str | None = Field(None, description="the context the asker is at home in, to settle ambiguous terms")
+    document_tags: list[str] | None = Field(None, description="only documents that carry one of these tags")
+    _client: Remote | BackgroundClient | None = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> ArgotRetriever:
+        if bool(self.url) == (self.home is not None):
+            raise ValueError("Give either url and key, or home.")
+        return self
+
+    def close(self) -> None:
+        """Let go of the knowledge base. It is opened again when the next question comes."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return _documents(self._connected().call("search", **self._asked(query)))
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return _documents(await self._connected().acall("search", **self._asked(query)))
+
+    def _asked(self, query: str) -> dict[str, Any]:
+        return {"query": query, "limit": self.k, "context": self.context, "tags": self.document_tags}
+
+    def _connected(self) -> Remote | BackgroundClient:
+        if self._client is None:
+            self._client = self._remote() if self.url else self._local()
+        return self._client
+
+    def _remote(self) -> Remote:
+        return Remote(self.url, self.key.get_secret_value())
+
+    def _local(self) -> BackgroundClient:
+        from argot.service.transport.background_base import BackgroundClient
+        from argot.settings import load_settings
+
+        if self.home is None:
+            raise InvalidSettings("Give either url and key, or home.")
+        settings = load_settings(home=self.home)
+        return BackgroundClient(settings.home, settings, self.as_user)
+
+
+def _documents(found: Mapping[str, Any]) -> list[Document]:
+    jargon = [{name: one[name] for name in ("term", "expansion", "context")} for one in found["jargon"]]
+    return [
+        Document(
+            id=one["passage_id"],
+            page_content=one["text"],
+            metadata={
+                "source": one["uri"],
+                **{name: one[name] for name in ("document", "page", "heading", "passage_id", "score")},
+                "rank": rank,
+                "jargon": jargon,
+            },
+        )
+        for rank, one in enumerate(found["passages"], 1)
+    ]

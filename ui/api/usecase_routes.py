@@ -1,0 +1,155 @@
+"""The addresses that are use cases as they stand: what they take is what the case takes, and so is who may.
+
+GET takes the case's parameters in the query, the others as JSON; what stands in the address is not asked for twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.catalogue import CASES
+from argot.types import Context, Document, Sense
+from argot.ui.api.api_route import ApiRoute, Who, result_of
+from argot.ui.api.openapi import ERRORS, operation_id
+from argot.ui.api.parameter_models import given_by
+from argot.ui.api.response_models import (
+    DocumentShown,
+    FeedbackShown,
+    PassageShown,
+    Shown,
+    SourceShown,
+    TermShown,
+    ThreadRead,
+    ThreadShown,
+)
+from argot.ui.web.authorization import needs
+
+_IN_PATH = re.compile(r"{(\w+)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One address. `gives` is documented, not enforced: the case has the last word."""
+
+    method: str
+    path: str
+    case: str
+    tag: str
+    gives: Any = Shown
+    summary: str = ""
+
+    @property
+    def in_path(self) -> list[str]:
+        return _IN_PATH.findall(self.path)
+
+
+_SENSE = "/glossary/senses/{sense_id}"
+_PROPOSAL = "/glossary/proposals/{proposal_id}"
+ADDRESSES = (
+    Address("GET", "/threads", "thread_list", "Conversations", list[ThreadShown]),
+    Address("GET", "/threads/{thread}", "thread_read", "Conversations", ThreadRead),
+    Address("PATCH", "/threads/{thread}", "thread_rename", "Conversations", ThreadShown),
+    Address("DELETE", "/threads/{thread}", "thread_delete", "Conversations", ThreadShown),
+    Address("POST", "/threads/{thread}/feedback", "feedback", "Conversations", FeedbackShown),
+    Address("GET", "/threads/{thread}/news", "thread_news", "Conversations", list[Shown]),
+    Address("POST", "/threads/{thread}/share", "thread_share", "Conversations"),
+    Address("GET", "/documents", "list_documents", "Documents", list[Document]),
+    Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),
+    Address("GET", "/documents/{document}/markdown", "read_source", "Documents", SourceShown),
+    Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
+    Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
+    Address("GET", "/contexts", "context_list", "Glossary", list[Context]),
+    Address("POST", "/contexts", "context_add", "Glossary", Context),
+    Address("PATCH", "/contexts/{context_id}", "context_save", "Glossary", Context),
+    Address("GET", "/glossary/senses", "glossary_list", "Glossary", list[Sense]),
+    Address("POST", "/glossary/senses", "glossary_add", "Glossary", Sense),
+    Address("GET", _SENSE, "glossary_sense", "Glossary", Sense),
+    Address("PATCH", _SENSE, "glossary_save", "Glossary", Sense),
+    Address("POST", f"{_SENSE}/approve", "glossary_approve", "Glossary", Sense),
+    Address("POST", f"{_SENSE}/retire", "glossary_retire", "Glossary", Sense),
+    Address("POST", f"{_SENSE}/aliases", "glossary_alias", "Glossary", Sense),
+    Address("POST", "/glossary/drafts", "glossary_draft", "Glossary", Sense),
+    Address("GET", "/glossary/search", "glossary_search", "Glossary", list[Sense]),
+    Address("GET", "/glossary/term", "glossary_term", "Glossary", TermShown),
+    Address("GET", "/glossary/similar", "glossary_similar", "Glossary", list[Shown]),
+    Address("GET", "/glossary/occurrences", "glossary_occurrences", "Glossary"),
+    Address("GET", "/glossary/warnings", "glossary_warnings", "Glossary", list[Shown]),
+    Address("GET", "/glossary/conflicts", "glossary_conflicts", "Glossary"),
+    Address("POST", "/glossary/conflicts/let-stand", "glossary_let_stand", "Glossary"),
+    Address("POST", "/glossary/conflicts/take-up", "glossary_take_up", "Glossary"),
+    Address("GET", "/glossary/misses", "glossary_misses", "Glossary", list[Shown]),
+    Address("POST", "/glossary/misses/dismiss", "glossary_dismiss_miss", "Glossary"),
+    Address("GET", "/glossary/queue", "glossary_queue", "Glossary", list[Shown]),
+    Address("GET", "/glossary/proposals", "glossary_proposals", "Glossary", list[Shown]),
+    Address("POST", "/glossary/proposals", "glossary_propose", "Glossary", list[Shown]),
+    Address("GET", _PROPOSAL, "glossary_proposal", "Glossary"),
+    Address("POST", f"{_PROPOSAL}/accept", "glossary_accept", "Glossary", Sense),
+    Address("POST", f"{_PROPOSAL}/merge", "glossary_merge", "Glossary", Sense),
+    Address("POST", f"{_PROPOSAL}/dismiss", "glossary_dismiss", "Glossary"),
+    Address("POST", "/glossary/effects", "glossary_effects", "Glossary"),
+    Address("GET", "/glossary/history", "glossary_history", "Glossary", list[Shown]),
+    Address("GET", "/glossary/changes", "glossary_changes", "Glossary", list[Shown]),
+    Address("POST", "/glossary/roll-back", "glossary_roll_back", "Glossary"),
+)
+
+
+def table_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
+    for address in ADDRESSES:
+        found = CASES[address.case]
+        statuses = [400, 401, 404, 422, 503]
+        if address.method != "GET":
+            statuses += [409]
+        if address.method in ("POST", "PATCH"):
+            statuses += [413, 415]
+        if found.role != "asker":
+            statuses += [403]
+        router.add_api_route(
+            address.path,
+            needs(found.role, program=True)(_endpoint(kb, address)),
+            methods=[address.method],
+            tags=[address.tag],
+            description=found.help,
+            operation_id=address.case,
+            response_model=None,
+            responses={200: {"model": address.gives}, **ERRORS(*statuses)},
+        )
+    return router
+
+
+def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
+    found = CASES[address.case]
+    model = given_by(address.case, without=address.in_path)
+
+    async def endpoint(request: Request, who: Any, given: Any = None, **of_path: Any) -> Response:
+        parameters = {**of_path, **(given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else {})}
+        data = await result_of(request, kb, who, address.case, parameters)
+        return JSONResponse(data, headers={"Cache-Control": "no-store"})
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("request", keyword, annotation=Request),
+        inspect.Parameter("who", keyword, annotation=Who),
+        *(inspect.Parameter(name, keyword, annotation=_path_type(found.parameters, name)) for name in address.in_path),
+    ]
+    if model.model_fields:
+        given: Any = Annotated[model, Query()] if address.method == "GET" else model
+        parameters.append(inspect.Parameter("given", keyword, annotation=given))
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    endpoint.__name__ = address.case
+    return endpoint
+
+
+def _path_type(model: type[BaseModel], name: str) -> Any:
+    field = model.model_fields[name]
+    return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation

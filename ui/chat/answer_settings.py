@@ -1,0 +1,102 @@
+"""How questions are answered, as the window's settings offer it: the profile, one's own context, tags as scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainlit as cl
+from chainlit.input_widget import InputWidget, MultiSelect, Select
+
+from argot.errors import NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.ui.chat.chat_identity import current_principal
+
+MANNER = "manner"
+"""Where the session keeps what was chosen before the conversation began."""
+PROFILE, CONTEXT, TAGS = "profile", "context", "tags"
+USUAL = "-"
+"""For "nothing in particular": the list cannot hold an empty value."""
+PROFILES = {"As usual": USUAL, "Strict: checked sentences only": "strict", "Helpful: never asks back": "lenient"}
+MOST_TAGS = 200
+
+
+class Manners:
+    """The settings of the conversations of one knowledge base."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+
+    async def offer_new(self) -> None:
+        """For a conversation that has not begun: in the context in which the last one was held."""
+        held = await self._call("thread_list")
+        context = held[0]["settings"]["context"] if held else None
+        await self._offer({"profile": None, "context": context, "tags": []})
+
+    async def offer_of(self, thread: dict[str, Any]) -> None:
+        """For a conversation that goes on (as `thread_read` gives it)."""
+        await self._offer(thread["settings"])
+
+    async def chosen(self, given: dict[str, Any], thread: str) -> None:
+        """Somebody changed the settings: kept with the conversation, or until it begins."""
+        manner = {
+            "profile": _some(given.get(PROFILE)),
+            "context": _some(given.get(CONTEXT)),
+            "tags": [str(tag) for tag in given.get(TAGS) or ()],
+        }
+        cl.user_session.set(MANNER, manner)
+        try:
+            await self._call("thread_settings", thread=thread, **manner)
+        except NotFound:  # not begun yet
+            return
+
+    async def settle(self, thread: str) -> None:
+        """The conversation has begun: keep with it what was chosen before."""
+        manner = cl.user_session.get(MANNER)
+        if manner and any(manner.values()):
+            await self._call("thread_settings", thread=thread, **manner)
+
+    async def _offer(self, kept: dict[str, Any]) -> None:
+        cl.user_session.set(MANNER, kept)
+        inputs: list[InputWidget] = [
+            Select(
+                id=PROFILE,
+                label="How to answer",
+                items=PROFILES,
+                initial_value=kept["profile"] if kept["profile"] in PROFILES.values() else USUAL,
+                description="Strict shows a sentence only once a passage supports it.",
+            )
+        ]
+        contexts = [context["name"] for context in await self._call("context_list")]
+        if contexts:
+            inputs.append(
+                Select(
+                    id=CONTEXT,
+                    label="Your own context",
+                    items={"None in particular": USUAL, **{name: name for name in contexts if name != USUAL}},
+                    initial_value=kept["context"] if kept["context"] in contexts else USUAL,
+                    description="A term with several senses is read as this team uses it, if nothing else tells.",
+                )
+            )
+        if tags := await self._tags():
+            inputs.append(
+                MultiSelect(
+                    id=TAGS,
+                    label="Only documents tagged",
+                    values=tags,
+                    initial=[tag for tag in kept["tags"] if tag in tags],
+                    description="None: all that you may read.",
+                )
+            )
+        await cl.ChatSettings(inputs).send()
+
+    async def _tags(self) -> list[str]:
+        documents = await self._call("list_documents")
+        return sorted({tag for document in documents for tag in document["tags"]})[:MOST_TAGS]
+
+    async def _call(self, name: str, **parameters: Any) -> Any:
+        return await catalogue.result(self.kb, await current_principal(self.kb), name, **parameters)
+
+
+def _some(value: object) -> str | None:
+    return None if value in {None, "", USUAL} else str(value)

@@ -1,0 +1,300 @@
+"""Chainlit, tamed: where it keeps its files, what it may reach, how it looks. The rest of the window never asks twice.
+
+Chainlit reads its settings from files and the environment while it is imported, and writes what is missing. So a
+folder of ours is laid out first, inside the knowledge base, and the environment is set; only then it is imported.
+It is archived (2.12.0 is its last release), which is why everything it must not do is switched off from here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from argot.errors import MissingExtra
+from argot.service.identity.people import LOCAL_NAME
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
+from argot.ui.chainlit_guard import Window, confine
+from argot.ui.chat.chat_identity import SECRET, local_display_name, signing_secret
+from argot.ui.chat_routes import ASSETS, put_chainlits_errors_in_words
+from argot.ui.web.security import INNER_COOKIE
+
+FOLDER = "chat"
+NAME = "Argot"
+TAGLINE = "Answers from your organisation's own documents, in its own language."
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""A larger message ends the connection. One of a megabyte still gets an answer in words."""
+
+MOST_WAITING_BYTES = 500_000_000
+"""Of all people's files together that were picked and not sent yet."""
+
+GLOSSARY_LINK = {
+    "name": "Glossary",
+    "display_name": "Glossary",
+    "icon_url": "/public/glossary.svg",
+    "url": "/glossary",
+    "target": "_self",
+}
+"""The way to the managers' pages; argot.js shows it to those who may go there."""
+ACCOUNT_LINK = {
+    "name": "Account",
+    "display_name": "Account",
+    "icon_url": "/public/account.svg",
+    "url": "/account",
+    "target": "_self",
+}
+
+_FOREIGN_VARIABLES = re.compile(
+    r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)|(?:root|run|features|ui|project|code)$",
+    re.IGNORECASE,
+)
+"""The short ones are names of its sections: with PROJECT=x, which others mean otherwise, it does not start."""
+_NO_TELEMETRY = {
+    "OTEL_SDK_DISABLED": "true",
+    "TRACELOOP_TELEMETRY": "false",
+    "ANONYMIZED_TELEMETRY": "False",
+    "SCARF_NO_ANALYTICS": "true",
+    "DO_NOT_TRACK": "1",
+    "ORT_DISABLE_TELEMETRY": "1",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+}
+_WORDS = {
+    "chat.input.placeholder": "Ask about your documents …",
+    "chat.messages.status.using": "",
+    "chat.messages.status.used": "",
+    "chat.watermark": "Every sentence is checked against your documents. Press a number to read the passage.",
+    "threadHistory.sidebar.title": "Past conversations",
+    "threadHistory.sidebar.empty": "No conversations yet",
+    "threadHistory.thread.menu.delete": "Delete",
+    "navigation.header.readme": "Help",
+    "chat.messages.feedback.dialog.title": "What was it about this answer? What you send, those who look after the"
+    " documents can read: your question, this answer, and your words. Not your name.",
+    "chat.messages.feedback.dialog.yourFeedback": "A reason, if you like …",
+    "chat.messages.feedback.dialog.submit": "Send",
+    "chat.messages.actions.copy.button": "Copy with sources",
+    "chat.input.actions.stop": "Stop",
+    "chat.input.actions.attachFiles": "Ask about a file, in this conversation alone",
+    "chat.settings.title": "How to answer",
+    "chat.settings.customize": "For this conversation",
+    "navigation.user.menu.settings": "How to answer",
+    "alerts.info": "Info",
+}
+
+
+def load(kb: KnowledgeBase, origins: list[str]) -> Window:
+    """Chainlit's application behind its guard, set up for this knowledge base. Once in a process.
+
+    Raises:
+        MissingExtra: chainlit is not installed.
+    """
+    package = importlib.util.find_spec("chainlit")
+    if package is None or not package.origin:
+        raise MissingExtra("The chat window", "chat")
+    folder = lay_out(kb.home / FOLDER, Path(package.origin).parent, origins)
+    os.environ.update(_NO_TELEMETRY)
+    with _without_foreign_variables():
+        os.environ.update(
+            CHAINLIT_APP_ROOT=str(folder),
+            CHAINLIT_ENV_FILE=os.devnull,
+            CHAINLIT_AUTH_SECRET=signing_secret(folder),
+            CHAINLIT_AUTH_COOKIE_NAME=INNER_COOKIE,
+            CHAINLIT_COOKIE_SAMESITE="strict",
+        )
+        from chainlit import server
+        from chainlit.config import HeaderLink, config
+
+    confine()
+    put_chainlits_errors_in_words(server.app)
+    bound_uploads()
+    config.ui.default_theme = "system"
+    config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
+    server.sio.eio.max_http_buffer_size = MAX_MESSAGE_BYTES
+    from argot.ui.chat.chat_window import ChatWindow
+
+    ChatWindow(kb).register(config)
+    assets = Path(package.origin).parent / "frontend" / "dist" / "assets"
+    return Window(server.app, frozenset(path.name for path in assets.iterdir() if path.suffix != ".map"))
+
+
+def bound_uploads() -> None:
+    """Files that were picked and not sent yet lie in Chainlit's folder: not more of them than a disk can bear.
+
+    Once sent they are in the conversation and no more in that folder. So all are shown by their names, and none by a
+    reader or a player that would ask for it there.
+    """
+    from chainlit.element import Element
+    from chainlit.session import WebsocketSession
+    from fastapi import HTTPException
+
+    keep = WebsocketSession.persist_file
+
+    async def persist_file(self: Any, *arguments: Any, **named: Any) -> Any:
+        if not (arguments or named.get("path") or named.get("content")):
+            raise HTTPException(400, "This file is empty.")
+        lying = sum(path.stat().st_size for path in self.files_dir.parent.rglob("*") if path.is_file())
+        if lying > MOST_WAITING_BYTES:
+            raise HTTPException(507, "Too many files are waiting to be sent. Send yours, or try again later.")
+        return await keep(self, *arguments, **named)
+
+    WebsocketSession.persist_file = persist_file
+    Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
+
+
+def page() -> str:
+    """The one HTML page, as Chainlit will send it."""
+    from chainlit import server
+
+    html: str = server.get_html_template("")
+    return html
+
+
+def identify(token: str) -> str | None:
+    """Who a cookie's signed token is for; None if it is not ours, or too old."""
+    import jwt
+    from chainlit.auth import decode_jwt
+
+    try:
+        return str(decode_jwt(token).identifier)
+    except (jwt.InvalidTokenError, TypeError, KeyError):
+        return None
+
+
+def identity(name: str, display_name: str) -> str:
+    """A signed identity, as Chainlit takes it."""
+    from chainlit import User
+    from chainlit.auth import create_jwt
+
+    return str(create_jwt(User(identifier=name, display_name=display_name)))
+
+
+def local_identity() -> str:
+    """The signed identity of the person at this machine."""
+    return identity(LOCAL_NAME, local_display_name())
+
+
+def key(kb: KnowledgeBase) -> bytes:
+    """The secret of this knowledge base for what the window signs."""
+    folder = kb.home / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return signing_secret(folder).encode("ascii")
+
+
+# -- the folder ---------------------------------------------------------------------------------------------------
+
+
+def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
+    """Write what Chainlit would otherwise make up: settings, words, help, looks, and its page without CDNs."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.name == SECRET:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    _write(folder / ".chainlit" / "config.toml", settings_toml(origins, _version(package)))
+    words = json.loads((package / "translations" / "en-US.json").read_text(encoding="utf-8"))
+    for path, text in _WORDS.items():
+        _put(words, path, text)
+    _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
+    # The rest of what the page shows is served from where it was installed (`chat_routes.py`): not from a folder that
+    # this process writes to.
+    _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
+    _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
+    dist = package / "frontend" / "dist"
+    _write(folder / "build" / "index.html", own_page((dist / "index.html").read_text(encoding="utf-8")))
+    (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)
+    return folder
+
+
+def own_page(html: str) -> str:
+    """Chainlit's page without what it asks of other servers, and with our own name in its head."""
+    html = re.sub(r"\s*<link\b[^>]*https?://[^>]*>", "", html)
+    head = (
+        f"<title>{NAME}</title>",
+        '<link rel="icon" href="/favicon" />',
+        f'<meta name="description" content="{TAGLINE}" />',
+        '<meta property="og:root_path" content="" />',
+    )
+    return html.replace("<!-- TAG INJECTION PLACEHOLDER -->", "\n    ".join(head))
+
+
+def settings_toml(origins: list[str], version: str) -> str:
+    """Chainlit's settings. JSON's strings, lists and booleans are TOML's."""
+    sections: dict[str, dict[str, Any]] = {
+        "project": {
+            "allow_origins": origins,
+            "transports": ["websocket"],
+            "session_timeout": 3600,
+            "user_session_timeout": 1_296_000,
+            "user_env": [],
+            "cache": False,
+        },
+        "features": {
+            "unsafe_allow_html": False,
+            "latex": False,
+            "user_message_markdown": False,
+            "edit_message": False,
+            "auto_tag_thread": False,
+            "allow_thread_sharing": False,
+            "favorites": False,
+        },
+        "features.spontaneous_file_upload": {
+            "enabled": True,
+            "accept": ["*/*"],
+            "max_files": MOST_FILES,
+            "max_size_mb": MOST_BYTES // 10**6,  # of 2**20 bytes each: what is between the two is refused in words
+        },
+        "features.audio": {"enabled": False},
+        "features.mcp": {"enabled": False},
+        "UI": {
+            "name": NAME,
+            "description": TAGLINE,
+            "language": "en-US",
+            "cot": "full",
+            "confirm_new_chat": False,
+            "custom_css": "/public/argot.css",
+            "custom_js": "/public/argot.js",
+            "custom_build": "build",
+        },
+        "meta": {"generated_by": version},
+    }
+    return "\n".join(
+        f"[{section}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+        for section, values in sections.items()
+    )
+
+
+def _version(package: Path) -> str:
+    found = re.search(r'"(\d[^"]*)"', (package / "version.py").read_text(encoding="utf-8"))
+    return found[1] if found else "2.12.0"
+
+
+def _put(words: dict[str, Any], path: str, text: str) -> None:
+    *groups, name = path.split(".")
+    for group in groups:
+        words = words[group]
+    words[name] = text
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _without_foreign_variables() -> Iterator[None]:
+    """Chainlit opens databases, joins Slack, Teams and Discord, or refuses to start for variables meant for others."""
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if _FOREIGN_VARIABLES.match(name)}
+    try:
+        yield
+    finally:
+        os.environ.update({name: value for name, value in hidden.items() if not name.startswith("CHAINLIT_")})

@@ -1,0 +1,56 @@
+"""Who sits at the window: on whose behalf a request or a connection acts."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+from contextvars import ContextVar
+from pathlib import Path
+
+from argot.errors import NotAllowed
+from argot.service.identity.people import LOCAL_NAME
+from argot.service.knowledge_base import KnowledgeBase
+from argot.types import Principal
+
+SECRET = "secret"  # noqa: S105  the name of a file
+
+asker: ContextVar[str | None] = ContextVar("asker", default=None)
+"""The name of the visitor of the request or connection at hand. Set by the guard before anything else."""
+
+
+def sign_in_required(kb: KnowledgeBase) -> bool:
+    """Whether people sign in by name: as soon as anybody has a password, or a proxy signs them in."""
+    return bool(kb.settings.sign_in_header) or kb.people.has_passwords()
+
+
+async def current_principal(kb: KnowledgeBase) -> Principal:
+    """On whose behalf the window acts now.
+
+    Raises:
+        NotAllowed: nobody is signed in, or the person is suspended.
+        NotFound: the person is no longer known.
+    """
+    name = asker.get()
+    if name is None or (name == LOCAL_NAME and sign_in_required(kb)):
+        raise NotAllowed("You are not signed in. Reload the page.")
+    return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
+
+
+def local_display_name() -> str:
+    """What the person at this machine is called by it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a process without an entry in the password file
+        return LOCAL_NAME
+
+
+def signing_secret(folder: Path) -> str:
+    """The key that cookies of this knowledge base are signed with: made once, readable by its owner alone."""
+    path = folder / SECRET
+    if not path.exists():
+        scratch = folder / f".{SECRET}"
+        scratch.unlink(missing_ok=True)
+        scratch.touch(mode=0o600)
+        scratch.write_text(secrets.token_urlsafe(48), encoding="ascii")
+        scratch.replace(path)
+    return path.read_text(encoding="ascii").strip()

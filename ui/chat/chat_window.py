@@ -1,0 +1,356 @@
+"""The chat window: what is asked goes to the service, what comes back is shown as it comes.
+
+Every callback of Chainlit ends here, and nothing is decided here: questions, choices, threads and feedback are use
+cases of the service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import Any
+
+import chainlit as cl
+from chainlit.context import context
+from chainlit.utils import wrap_user_function
+
+from argot.errors import ArgotError
+from argot.results import AskResult
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.sample_base import BASE_URI
+from argot.service.usecases import catalogue
+from argot.ui.chat.answer_settings import Manners
+from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.chat_identity import asker, current_principal, sign_in_required
+from argot.ui.chat.chat_threads import ensure_thread
+from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
+from argot.ui.chat.message_files import Files
+from argot.ui.chat.news import News
+from argot.ui.chat.shared_windows import Asked, Turn, Windows, settled
+from argot.ui.chat.streaming import ANSWER, BUTTONS, Stages, actions, give_buttons_back, offer, take_buttons_away, told
+from argot.ui.pages.sources import opened_elements, source_of, term_of
+from argot.ui.rendering.chat_markdown import (
+    AGAIN,
+    ASK_INSTEAD,
+    CHOOSE,
+    EXPORT,
+    REPORT,
+    SENSE,
+    SHARE,
+    View,
+    answer_buttons,
+    export_text,
+    next_buttons,
+    other_meanings,
+    share_button,
+    view,
+)
+from argot.ui.rendering.safe_markdown import literal, quoted
+
+SAMPLE_QUESTIONS = (
+    "What's the PUC height limit on the x4 die?",
+    "How tall may a pole on our land be according to the PUC?",
+    "What do I do when a tilt sticker on a delivery has turned red?",
+    "What is PLP?",
+)
+"""The same abbreviation in two senses, a plain question, and one that has to be asked back."""
+
+
+class ChatWindow:
+    """Chainlit's callbacks over one knowledge base."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self.layer = ThreadsLayer(kb)
+        self.news = News(kb)
+        self.manners = Manners(kb)
+        self.files = Files(kb)
+        self.windows = Windows(self._reopen)
+
+    def register(self, config: Any) -> None:
+        code = config.code
+        code.data_layer = lambda: self.layer
+        code.header_auth_callback = wrap_user_function(self.signed_in)
+        code.set_starters = wrap_user_function(self.starters)
+        code.on_chat_start = wrap_user_function(self.on_start)
+        code.on_message = self._at_rest(self.on_message)
+        code.on_window_message = wrap_user_function(self.on_window_message)
+        code.on_settings_update = wrap_user_function(self.on_settings)
+        code.on_chat_resume = wrap_user_function(self.on_resume)
+        code.on_chat_end = wrap_user_function(self.on_end)
+        code.action_callbacks = {
+            CHOOSE: self._at_rest(self.on_choice),
+            ASK_INSTEAD: self._at_rest(self.on_other_wording),
+            AGAIN: self._at_rest(self.on_again),
+            EXPORT: self._at_rest(self.on_export),
+            SENSE: self._at_rest(self.on_sense),
+            REPORT: self._at_rest(self.on_report),
+            SHARE: self._at_rest(self.on_share),
+        }
+
+    def _at_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
+        """A callback of Chainlit's that shows something: not while its window is being shown anew."""
+
+        async def waiting(given: Any) -> None:
+            await self.windows.at_rest(context.session)
+            await callback(given)
+
+        return wrap_user_function(waiting)
+
+    async def signed_in(self, headers: Any) -> None:
+        """Chainlit signs nobody in: the guard tells it who is asking. That there is this makes it want to know."""
+
+    async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
+        """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
+        documents = await self._call("list_documents")
+        if not any(document["uri"].startswith(BASE_URI) for document in documents):
+            return []
+        return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
+
+    async def on_start(self) -> None:
+        self.windows.opened(context.session)
+        await self.manners.offer_new()
+
+    async def on_settings(self, settings: dict[str, Any]) -> None:
+        async with told():
+            await self.manners.chosen(settings, context.session.thread_id)
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+
+    async def on_message(self, message: cl.Message) -> None:
+        """A question, or an answer in words to what was asked back: the service can tell. Files come before it."""
+        await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
+        async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, told():
+            named, began_in = message.content or self.files.names(message), context.session.thread_id
+            thread = await ensure_thread(self.kb, context.session, named)
+            if not message.content and thread != began_in:  # a conversation that begins without words is listed too
+                await context.emitter.emit("first_interaction", {"interaction": named, "thread_id": thread})
+            await context.emitter.send_window_message({"thread": thread})  # a narrow window learns its address only so
+            await self.manners.settle(thread)
+            await take_buttons_away()
+            if await self.files.put_in(message, thread) and not message.content.strip():
+                await give_buttons_back()
+                return
+            parameters = {"question": message.content, "thread": thread}
+            await self._turn(run, Asked(message.id, message.content), "ask", parameters)
+
+    async def on_choice(self, action: cl.Action) -> None:
+        """A button of what was asked back."""
+        choice, label = str(action.payload.get("choice", "")), str(action.payload.get("label", ""))
+        await self._pressed(label, "answer", {"choice": choice})
+
+    async def on_other_wording(self, action: cl.Action) -> None:
+        """A suggestion: under a query miss, or to go on with."""
+        question = str(action.payload.get("question", ""))
+        await self._pressed(question, "ask", {"question": question})
+
+    async def on_sense(self, action: cl.Action) -> None:
+        """Another sense of a term that was not read as meant: the question once more, in that sense."""
+        given = action.payload
+        parameters = {name: given.get(name) for name in ("turn", "term", "sense")}
+        said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
+        await self._pressed(said, "ask_in_sense", parameters)
+
+    async def on_again(self, action: cl.Action) -> None:
+        """The last question once more. Its answer takes the place of the one shown."""
+        last = cl.user_session.get(ANSWER) or {}
+        question, old = last.get("question", ""), last.get("steps", ())
+        await self._run(lambda run: self._turn(run, Asked(question), "ask_again", {}, old), question)
+
+    async def _pressed(self, said: str, case: str, parameters: dict[str, Any]) -> None:
+        await take_buttons_away()
+        message = await cl.Message(content=literal(said), type="user_message", author=asker.get() or "").send()
+        await self._run(lambda run: self._turn(run, Asked(message.id, said), case, parameters), message.id)
+
+    async def _run(self, turn: Any, parent: str | None) -> None:
+        """The frame of an answer that a button asks for. It can be stopped like any other."""
+
+        async def work() -> None:
+            async with cl.Step(name="on_message", type="run", parent_id=parent) as run, told():
+                await take_buttons_away()
+                await turn(run)
+
+        await context.emitter.task_start()
+        try:
+            await _stoppable(work())
+        finally:
+            await context.emitter.task_end()
+
+    async def _turn(
+        self, run: cl.Step, asked: Asked, case: str, parameters: dict[str, Any], old: Iterable[str] = ()
+    ) -> None:
+        """Run a use case that answers, and show its events: stages as steps, pieces as they come, the result last.
+
+        Args:
+            asked: the question's message.
+            old: the steps of an answer whose place is taken.
+        """
+        parameters = {"thread": context.session.thread_id, **parameters}
+        turn = Turn(str(parameters["thread"]), asked, run.id, cl.Message(content="", author=NAME))
+        stages = Stages(run.id)
+        async with self.windows.giving(turn), stages.waiting(lambda: self._waits_for(turn)):
+            events = catalogue.run(self.kb, await current_principal(self.kb), case, parameters)
+            async with aclosing(events):  # the stop button ends the work, also the model server's
+                async for event in events:
+                    if not turn.begun:
+                        turn.begun = True
+                        for step in old:
+                            await context.emitter.delete_step({"id": step})
+                    await self._shown(event, turn, stages)
+        await self.news.tell(context.session)
+
+    def _waits_for(self, turn: Turn) -> str:
+        """What a question that has not begun waits for; empty: nothing that is known."""
+        if turn.begun:
+            return ""
+        if self.kb.gate.waiting:
+            return "Waiting for its turn"
+        return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
+
+    async def _shown(self, event: dict[str, Any], turn: Turn, stages: Stages) -> None:
+        """Show one event of an answer."""
+        match event["kind"]:
+            case "stage":
+                await stages.show(event)
+            case "token":
+                turn.written += str(event["data"])
+                await turn.message.stream_token(quoted(turn.written), is_sequence=True)
+            case "retract":
+                turn.written = ""
+                await turn.message.stream_token("", is_sequence=True)
+            case "result":
+                result = AskResult.model_validate(event["data"])
+                await stages.close()
+                self.layer.remember_run(turn.run, result.thread, result.turn)
+                await self._show(turn.message, self._shareable(view(result), result))
+                steps = [turn.message.id, *stages.steps, turn.run]
+                cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
+                await self._go_on(turn.message.id, result)
+
+    async def _show(self, message: cl.Message, shown: View) -> None:
+        message.content = shown.content
+        message.actions = actions(shown.buttons)
+        cl.user_session.set(BUTTONS, message.actions)
+        await (message.update() if message.streaming else message.send())
+
+    async def _go_on(self, answer: str, result: AskResult) -> None:
+        """What can be done with the last answer, and questions to go on with."""
+        await offer(actions(answer_buttons(), "tool"), answer)
+        if result.status in {"answered", "abstained"}:
+            following = await self._call("thread_follow_ups", thread=result.thread)
+            await offer(actions(next_buttons(following), "next"), answer)
+
+    def _shareable(self, shown: View, result: AskResult, *, shared: bool = False) -> View:
+        """With a button that lets managers read what met an unknown term; at a machine of one's own they do anyway."""
+        if shared or not result.misses or not sign_in_required(self.kb):
+            return shown
+        return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
+
+    # -- what was not meant, sharing, saving -----------------------------------------------------------------------
+
+    async def _ask_what_was_meant(self, turn: int, term: str) -> None:
+        async with told():
+            offered = await self._call("other_senses", thread=context.session.thread_id, turn=turn, term=term)
+            shown = other_meanings(offered, turn)
+            message = await cl.Message(content=shown.content, author=NAME).send()
+            await offer(actions(shown.buttons), message.id)
+
+    async def on_report(self, action: cl.Action) -> None:
+        """None of the senses was meant: the glossary's managers are told."""
+        await take_buttons_away()
+        async with told():
+            turn, term = action.payload.get("turn"), action.payload.get("term")
+            await self._call("report_term", thread=context.session.thread_id, turn=turn, term=term)
+            text = (
+                "Those who look after the glossary can read your question now. You are told here when it has a meaning."
+            )
+            await cl.Message(content=text, author=NAME).send()
+            self.news.watch(context.session)
+
+    async def on_share(self, action: cl.Action) -> None:
+        """The asker lets managers read the questions of this conversation that met unknown terms."""
+        await action.remove()
+        async with told():
+            await self._call("thread_share", thread=context.session.thread_id)
+            text = "Those who look after the glossary can read your question now."
+            await cl.Message(content=text, author=NAME).send()
+
+    async def on_export(self, action: cl.Action) -> None:
+        """The conversation as a file: Markdown to read, JSON with everything."""
+        await cl.Message(content=export_text(context.session.thread_id), author=NAME).send()
+
+    # -- reading a source ----------------------------------------------------------------------------------------------
+
+    async def on_window_message(self, data: Any) -> None:
+        """A mark was pressed (assets/argot.js tells): show what it stands for, or ask what was meant."""
+        address = data.get("open") if isinstance(data, dict) else None
+        if term := term_of(address):
+            await self._ask_what_was_meant(*term)
+        elif source := source_of(address):
+            title, elements = await opened_elements(self.kb, source, context.session.thread_id)
+            await context.emitter.emit("set_sidebar_title", title)
+            await context.emitter.emit("set_sidebar_elements", {"elements": elements, "key": source.address})
+
+    # -- coming back -----------------------------------------------------------------------------------------------
+
+    async def on_resume(self, thread: Any) -> None:
+        """The messages come from the data layer; the buttons of a choice that is still open are put back here.
+
+        So does a window that only lost its connection: what happened meanwhile it has missed.
+        """
+        self.windows.opened(context.session)
+        async with self.windows.shown_anew(context.session):
+            await self._resume(thread)
+
+    async def _resume(self, thread: Any) -> None:
+        await take_buttons_away()
+        under_way = self.windows.turns(thread["id"])
+        read = await self._call("thread_read", thread=thread["id"])
+        turns = settled(read["turns"], under_way)
+        thread["steps"][:] = self.layer.steps({**read, "turns": turns})
+        await self.manners.offer_of(read)
+        self.files.tell_resumed(thread, read["files"])
+        if turns:
+            await self._last_of(thread["id"], turns, shared=read["shared"], usable=not under_way)
+            await self.news.tell_resumed(context.session, thread)
+        await self.windows.tell_resumed(thread, under_way)
+
+    async def _last_of(self, thread: str, turns: list[Any], *, shared: bool, usable: bool) -> None:
+        """Below the last answer of a conversation that is reopened: what can be done with it."""
+        result = AskResult.model_validate(turns[-1])
+        base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
+        cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
+        if usable:
+            await offer(actions(self._shareable(view(result), result, shared=shared).buttons), answer)
+            await self._go_on(answer, result)
+
+    async def _reopen(self) -> None:
+        """Show the window at hand its conversation as it is kept."""
+        async with self.windows.shown_anew(context.session):
+            thread = await self.layer.get_thread(context.session.thread_id)
+            if thread is not None:
+                await self._resume(thread)
+                await context.emitter.resume_thread(thread)
+
+    async def on_end(self) -> None:
+        """The connection is gone. Who only lost it finds the answer on coming back; for the suspended it is stopped."""
+        self.windows.left(context.session)
+        self.news.leave(context.session)
+        try:
+            await current_principal(self.kb)
+        except ArgotError:
+            if context.session.current_task:
+                context.session.current_task.cancel()
+
+    async def _call(self, name: str, **parameters: Any) -> Any:
+        return await catalogue.result(self.kb, await current_principal(self.kb), name, **parameters)
+
+
+async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
+    """Do what a button asks for as Chainlit does what a message asks for: the stop button cancels that task."""
+    task = asyncio.create_task(work)
+    context.session.current_task = task
+    with suppress(asyncio.CancelledError):
+        await task

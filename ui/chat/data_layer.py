@@ -1,0 +1,235 @@
+"""Chainlit's data layer as a thin adapter over our threads: history has one owner, and it is not Chainlit.
+
+Nothing is kept here. A conversation is put together anew from the service at each reading, through the access check,
+so that what a person may no longer see is gone from old conversations as well. Steps and elements that Chainlit
+would store are let go.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from chainlit.context import ChainlitContextException, context
+from chainlit.data.base import BaseDataLayer
+from chainlit.types import Feedback, PageInfo, PaginatedResponse, Pagination, ThreadDict, ThreadFilter
+from chainlit.user import PersistedUser, User
+
+from argot.errors import NotFound
+from argot.results import AskResult
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.threads.thread_store import Thread
+from argot.service.usecases import catalogue
+from argot.ui.chainlit_guard import is_thread_id
+from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.chat_identity import asker, current_principal
+from argot.ui.chat.chat_threads import ensure_thread
+from argot.ui.pages.page_base import number
+from argot.ui.rendering.chat_markdown import view
+
+MOST_RUNS = 10_000
+"""Answers given in this process whose thumbs can still be pressed without reloading the page."""
+MOST_LISTED = 1000
+"""Conversations in one page of the list, whatever is asked for."""
+
+
+class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
+    """What Chainlit asks of its store, answered from the service on behalf of whoever is signed in."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self._runs: OrderedDict[str, tuple[str, int]] = OrderedDict()
+
+    # -- people ----------------------------------------------------------------------------------------------------
+
+    async def get_user(self, identifier: str) -> PersistedUser | None:
+        return PersistedUser(id=identifier, createdAt="", identifier=identifier)
+
+    async def create_user(self, user: User) -> PersistedUser | None:
+        return await self.get_user(user.identifier)
+
+    # -- conversations ---------------------------------------------------------------------------------------------
+
+    async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
+        """One's own conversations, the latest first. The cursor is the place of the last one given."""
+        found = await self._call("thread_list")
+        if filters.search:
+            wanted = filters.search.casefold()
+            found = [thread for thread in found if wanted in thread["title"].casefold()]
+        start = max(number(pagination.cursor), 0)
+        end = start + min(max(pagination.first, 0), MOST_LISTED)
+        page = [self._head(thread) for thread in found[start:end]]
+        return PaginatedResponse(PageInfo(end < len(found), str(start), str(end)), page)
+
+    async def get_thread_author(self, thread_id: str) -> str:
+        try:
+            return (await self._own(thread_id)).owner
+        except NotFound:
+            return ""
+
+    async def get_thread(self, thread_id: str) -> ThreadDict | None:
+        try:
+            thread = await self._call("thread_read", thread=thread_id)
+        except NotFound:
+            return None
+        return {**self._head(thread), "steps": self.steps(thread)}
+
+    def steps(self, thread: dict[str, Any]) -> list[dict[str, Any]]:
+        """The messages of a conversation (as `thread_read` gives it)."""
+        said = {one["turn"]: one for one in thread["feedback"] if one["value"]}
+        steps: list[dict[str, Any]] = []
+        for turn in thread["turns"]:
+            steps += _steps(thread, AskResult.model_validate(turn), said.get(turn["turn"]))
+        return steps
+
+    async def update_thread(
+        self,
+        thread_id: str,
+        name: str | None = None,
+        user_id: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        tags: list[str] | None = None,
+    ) -> None:
+        """Rename; or, when Chainlit announces the conversation of a first message, make it in our store."""
+        if not name:  # nothing new, or a conversation that begins with files: it is called after them
+            return
+        try:
+            await self._own(thread_id)
+        except NotFound:
+            await ensure_thread(self.kb, context.session, name)
+            return
+        if not _announced(thread_id):
+            await self._call("thread_rename", thread=thread_id, title=name)
+
+    async def delete_thread(self, thread_id: str) -> None:
+        await self._call("thread_delete", thread=thread_id)
+
+    # -- thumbs ----------------------------------------------------------------------------------------------------
+
+    def remember_run(self, run_id: str, thread: str, turn: int) -> None:
+        """Which turn the thumbs under an answer just given are about."""
+        self._runs[run_id] = (thread, turn)
+        while len(self._runs) > MOST_RUNS:
+            self._runs.popitem(last=False)
+
+    async def upsert_feedback(self, feedback: Feedback) -> str:
+        thread, turn = self._runs.get(feedback.forId) or _turn_in(feedback.forId)
+        value, comment = (1 if feedback.value else -1), feedback.comment or ""
+        # The dialog says who reads what is sent there: sending it is agreeing.
+        await self._call("feedback", thread=thread, turn=turn, value=value, comment=comment, share=True)
+        return run_id(thread, turn)
+
+    async def delete_feedback(self, feedback_id: str) -> bool:
+        thread, turn = _turn_in(feedback_id)
+        await self._call("feedback", thread=thread, turn=turn, value=0)
+        return True
+
+    # -- what is not stored ----------------------------------------------------------------------------------------
+
+    async def create_element(self, element: Any) -> None:
+        """None is ever attached to a message: marks are links to addresses of ours."""
+
+    async def get_element(self, thread_id: str, element_id: str) -> None:
+        return None
+
+    async def delete_element(self, element_id: str, thread_id: str | None = None) -> None: ...
+
+    async def create_step(self, step_dict: Any) -> None: ...
+
+    async def update_step(self, step_dict: Any) -> None: ...
+
+    async def delete_step(self, step_id: str) -> None: ...
+
+    async def get_favorite_steps(self, user_id: str) -> list[Any]:
+        return []
+
+    async def build_debug_url(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        """The knowledge base belongs to the service and is closed there."""
+
+    async def _own(self, thread_id: str) -> Thread:
+        """What is known of a conversation of one's own without reading all of it.
+
+        Raises:
+            NotFound
+        """
+        if not is_thread_id(thread_id):
+            raise NotFound("There is no such conversation.")
+        principal = await current_principal(self.kb)
+        return await (await self.kb.threads()).own(principal.name, thread_id)
+
+    async def _call(self, name: str, **parameters: Any) -> Any:
+        return await catalogue.result(self.kb, await current_principal(self.kb), name, **parameters)
+
+    def _head(self, thread: dict[str, Any]) -> dict[str, Any]:
+        """The conversation without its messages. The window sorts by `createdAt`; people look for the last used."""
+        return {
+            "id": thread["id"],
+            "createdAt": thread["updated_at"],
+            "name": thread["title"],
+            "userId": asker.get(),
+            "userIdentifier": asker.get(),
+            "tags": [],
+            "metadata": {},
+            "steps": [],
+            "elements": [],
+        }
+
+
+def run_id(thread: str, turn: int) -> str:
+    return f"{thread}.{turn}"
+
+
+def answer_id(thread: str, turn: int) -> str:
+    return f"{thread}.{turn}.answer"
+
+
+def _steps(thread: dict[str, Any], result: AskResult, said: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """A turn as Chainlit's steps: the question, the run below it, the answer below the run."""
+    base = run_id(thread["id"], result.turn)
+    common = {
+        "threadId": thread["id"],
+        "createdAt": thread["created_at"],
+        "start": thread["created_at"],
+        "end": thread["updated_at"],
+        "metadata": {},
+        "isError": False,
+        "streaming": False,
+    }
+    question = {
+        **common,
+        "id": f"{base}.question",
+        "type": "user_message",
+        "name": asker.get(),
+        "output": result.question,
+    }
+    run = {**common, "id": base, "parentId": question["id"], "type": "run", "name": "on_message", "output": ""}
+    if said:
+        thumb = 1 if said["value"] > 0 else 0
+        run["feedback"] = {"forId": base, "id": base, "value": thumb, "comment": said["comment"] or None}
+    answer = {
+        **common,
+        "id": answer_id(thread["id"], result.turn),
+        "parentId": base,
+        "type": "assistant_message",
+        "name": NAME,
+        "output": view(result).content,
+    }
+    return [question, run, answer]
+
+
+def _turn_in(identifier: str) -> tuple[str, int]:
+    thread, _, turn = identifier.rpartition(".")
+    if not thread or number(turn) < 0:
+        raise NotFound("That answer is not known any more. Reload the page and try again.")
+    return thread, number(turn)
+
+
+def _announced(thread_id: str) -> bool:
+    """Whether Chainlit is only telling the title of the conversation that has just begun in this session."""
+    try:
+        return bool(context.session.thread_id == thread_id)
+    except ChainlitContextException:  # outside a session: somebody renames it
+        return False

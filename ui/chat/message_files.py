@@ -1,0 +1,69 @@
+"""Files that come with a message: put into the conversation, and off Chainlit's own folder at once."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from pathlib import Path
+from typing import Any
+
+import chainlit as cl
+
+from argot.errors import ArgotError, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.chat_identity import current_principal
+from argot.ui.rendering.safe_markdown import plain
+
+
+class Files:
+    """The files of the conversations of one knowledge base."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+
+    def names(self, message: cl.Message) -> str:
+        """What a conversation is called that begins with files and no question."""
+        return ", ".join(str(element.name) for element in message.elements) or "…"
+
+    async def put_in(self, message: cl.Message, thread: str) -> int:
+        """Put the message's files into the thread, and say so; how many there were, read or not."""
+        for element in message.elements:
+            text = await self._put_in(element, thread)
+            await cl.Message(content=text, author=NAME).send()
+        return len(message.elements)
+
+    async def _put_in(self, element: Any, thread: str) -> str:
+        try:
+            content = await asyncio.to_thread(_taken, Path(element.path or ""))
+            principal = await current_principal(self.kb)
+            await catalogue.result(
+                self.kb, principal, "thread_attach", thread=thread, name=element.name, content=content
+            )
+        except ArgotError as error:
+            return plain(error)
+        can = "can be asked about now: in this conversation, by you alone. It is deleted with it."
+        return f"**{plain(element.name)}** {can}"
+
+    def tell_resumed(self, thread: Any, files: list[dict[str, Any]]) -> None:
+        """Say which files a conversation holds that is just being reopened: Chainlit shows its `steps`."""
+        if files:
+            names = ", ".join(f"**{plain(one['name'])}**" for one in files)
+            message = cl.Message(content=f"Files of this conversation: {names}.", author=NAME)
+            message.created_at = thread["createdAt"]
+            thread["steps"].insert(0, message.to_dict())
+
+
+def _taken(path: Path) -> str:
+    """The file's bytes as base64. It is gone afterwards, whatever becomes of it.
+
+    Raises:
+        NotFound: it was sent before.
+    """
+    try:
+        return base64.b64encode(path.read_bytes()).decode("ascii")
+    except FileNotFoundError as error:
+        raise NotFound("This file was sent before. Pick it again to send it again.") from error
+    finally:
+        path.unlink(missing_ok=True)

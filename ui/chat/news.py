@@ -1,0 +1,108 @@
+"""What the window says of its own accord: that a term somebody asked for has a meaning now."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import chainlit as cl
+from chainlit.context import local_steps
+from chainlit.utils import utc_now
+
+from argot.errors import ArgotError
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.chat_identity import current_principal
+from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
+from argot.ui.rendering.safe_markdown import plain
+
+EVERY_SECONDS = 3.0
+"""How often open windows look whether the glossary has changed; only then are they looked through."""
+
+
+class News:
+    """Tells the news of a conversation when it is read, and, while its window stays open, when they happen."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self._watchers: WeakKeyDictionary[Any, asyncio.Task[None]] = WeakKeyDictionary()
+        self._seen: tuple[float, int] = (0.0, -1)
+
+    async def tell(self, session: Any) -> None:
+        """Say what there is to say in this window's conversation, and watch for more.
+
+        Of a window that was closed meanwhile nothing is taken: it waits until the conversation is read again.
+        """
+        if not connected(session):
+            return
+        self.watch(session)
+        for one in await self._taken(session.thread_id):
+            await cl.Message(content=news_text(one), author=NAME, actions=[_again(one)]).send()
+
+    async def tell_resumed(self, session: Any, thread: Any) -> None:
+        """The same for a conversation that is just being reopened: Chainlit shows its `steps`, and nothing besides."""
+        self.watch(session)
+        for one in await self._taken(thread["id"]):
+            message = cl.Message(content=news_text(one), author=NAME)
+            message.created_at = utc_now()
+            thread["steps"].append(message.to_dict())
+            await _again(one).send(for_id=message.id)
+
+    async def _taken(self, thread: str) -> list[dict[str, Any]]:
+        principal = await current_principal(self.kb)
+        news: list[dict[str, Any]] = await catalogue.result(self.kb, principal, "thread_news", thread=thread)
+        return news
+
+    def watch(self, session: Any) -> None:
+        """Look on until the window is closed. The task acts for who opened it: it inherits their context."""
+        watcher = self._watchers.get(session)
+        if watcher is None or watcher.done():
+            self._watchers[session] = asyncio.create_task(self._watch(session))
+
+    def leave(self, session: Any) -> None:
+        """The window is gone: what happens from now on waits until the conversation is read again."""
+        watcher = self._watchers.pop(session, None)
+        if watcher is not None:
+            watcher.cancel()
+
+    async def _watch(self, session: Any) -> None:
+        local_steps.set([])  # what is said later belongs to no answer
+        known = -1  # so that it looks once anyway: what came between the answer and now would be missed
+        while True:
+            await asyncio.sleep(EVERY_SECONDS)
+            try:
+                version = await self._version()
+                if version != known:
+                    known = version
+                    await self.tell(session)
+            except ArgotError:  # signed out, or the conversation was deleted
+                return
+
+    async def _version(self) -> int:
+        """The glossary's version; all windows together ask for it once in a while."""
+        at, version = self._seen
+        if time.monotonic() - at > EVERY_SECONDS / 2:
+            version = await self.kb.blocking(self.kb.glossary.version)
+            self._seen = (time.monotonic(), version)
+        return version
+
+
+def connected(session: Any) -> bool:
+    """Whether the window of this session is open and reached; Chainlit keeps sessions for longer."""
+    from chainlit.server import sio
+
+    return bool(sio.manager.is_connected(session.socket_id, "/"))
+
+
+def news_text(news: dict[str, Any]) -> str:
+    """One piece of news, as `thread_news` gives it."""
+    meanings = "; ".join(f"**{plain(one['expansion'])}** ({plain(one['context'])})" for one in news["senses"])
+    return f"You asked about “{plain(news['term'])}”. It has a meaning now: {meanings}."
+
+
+def _again(news: dict[str, Any]) -> cl.Action:
+    button = Button(ASK_INSTEAD, "Ask again", {"question": news["question"]}, str(news["question"]))
+    return cl.Action(name=button.action, payload=button.payload, label=button.label, tooltip=button.tooltip)

@@ -1,0 +1,150 @@
+"""One answer as the window shows it while it is made: stages as steps, pieces as they come, the result last."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+import chainlit as cl
+from chainlit.utils import utc_now
+
+from argot.errors import ArgotError
+from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.rendering.chat_markdown import STAGES, Button, duration, stage_line
+from argot.ui.rendering.safe_markdown import plain
+
+logger = logging.getLogger(__name__)
+
+WAIT_SECONDS = 0.5
+"""A question that has not begun after so long is said to wait; as often it is looked whether it still does."""
+BUTTONS = "buttons"
+TAKEN = "taken"
+ANSWER = "answer"
+"""Where the session keeps what would be taken away with the last answer: its question, run and message."""
+
+
+@asynccontextmanager
+async def told() -> AsyncIterator[None]:
+    """What goes wrong is said in one sentence, without a traceback."""
+    try:
+        yield
+    except ArgotError as error:
+        await cl.ErrorMessage(content=plain(error), author=NAME).send()
+        await give_buttons_back()
+    except Exception:
+        logger.exception("a question could not be answered")
+        text = "Something went wrong while answering. The log of the service tells more; please ask again."
+        await cl.ErrorMessage(content=text, author=NAME).send()
+
+
+class Stages:
+    """The stages of one answer: a step that names the stage at work, and below it a line for each."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.frame: cl.Step | None = None
+        self.lines: dict[str, cl.Step] = {}
+        self.seconds = 0.0
+
+    async def show(self, event: dict[str, Any]) -> None:
+        """Tells of a stage that began (`seconds` is None) or ended."""
+        name, seconds = str(event["name"]), event["seconds"]
+        if self.frame is None or seconds is None:
+            await self._name(STAGES.get(name, name))
+        assert self.frame
+        line = self.lines.get(name)
+        if line is None:
+            line = self.lines[name] = _step("", self.frame.id)
+        line.name = stage_line(name, str(event["data"] or ""), seconds, event["model_seconds"])
+        if seconds is not None:
+            self.seconds += seconds
+            line.end = utc_now()
+        await (line.update() if line.persisted else line.send())
+
+    @asynccontextmanager
+    async def waiting(self, for_what: Callable[[], str]) -> AsyncIterator[None]:
+        """While a question waits, say for what. `for_what` tells it; nothing once the question has begun."""
+        looking = asyncio.create_task(self._wait(for_what))
+        try:
+            yield
+        finally:
+            looking.cancel()
+            if self.frame and not self.lines:
+                await self._name("It was not begun")
+
+    async def _wait(self, for_what: Callable[[], str]) -> None:
+        while True:
+            await asyncio.sleep(WAIT_SECONDS)
+            if text := for_what():
+                await self._name(text)
+
+    async def _name(self, name: str) -> None:
+        """Say what is being done."""
+        if self.frame is None:
+            self.frame = _step(name, self.run)
+            await self.frame.send()
+        elif self.frame.name != name:
+            self.frame.name = name
+            await self.frame.update()
+
+    @property
+    def steps(self) -> list[str]:
+        """The ids of all that is shown of them."""
+        return [step.id for step in (self.frame, *self.lines.values()) if step]
+
+    async def close(self) -> None:
+        if self.frame:
+            self.frame.name = f"How this was answered · {len(self.lines)} steps · {duration(self.seconds)}"
+            self.frame.end = utc_now()
+            await self.frame.update()
+
+
+def _step(name: str, parent: str) -> cl.Step:
+    step = cl.Step(name=name, type="tool", parent_id=parent, metadata={"avatarName": NAME})
+    step.start = utc_now()
+    return step
+
+
+def actions(buttons: tuple[Button, ...], kind: str = "choice") -> list[cl.Action]:
+    """Buttons as Chainlit has them. `kind` begins their ids, by which the style sheet tells them apart."""
+    return [
+        cl.Action(
+            id=f"{kind}-{uuid4()}",
+            name=button.action,
+            payload=button.payload,
+            label=button.label,
+            tooltip=button.tooltip,
+            icon=button.icon or None,
+        )
+        for button in buttons
+    ]
+
+
+async def offer(shown: list[cl.Action], for_id: str) -> None:
+    """Put buttons below a message that is there already, to be taken away at the next question."""
+    for action in shown:
+        await action.send(for_id=for_id)
+    cl.user_session.set(BUTTONS, [*(cl.user_session.get(BUTTONS) or []), *shown])
+
+
+async def take_buttons_away() -> None:
+    taken = cl.user_session.get(BUTTONS) or []
+    for action in taken:
+        await action.remove()
+    cl.user_session.set(BUTTONS, [])
+    if taken:
+        cl.user_session.set(TAKEN, taken)
+
+
+async def give_buttons_back() -> None:
+    """What was asked was not begun: the last answer is still the last, with all that can be done with it."""
+    if not cl.user_session.get(BUTTONS):
+        taken = cl.user_session.get(TAKEN) or []
+        cl.user_session.set(TAKEN, [])
+        for action in taken:
+            await action.send(for_id=action.forId)
+        cl.user_session.set(BUTTONS, taken)

@@ -1,0 +1,5 @@
+"""`python -m argot.ui.cli` is the command `argot`, too."""
+
+from argot.ui.cli.main import main
+
+main()

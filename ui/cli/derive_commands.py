@@ -1,0 +1,145 @@
+"""argot derive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.types import DerivableKind
+from argot.ui.cli.command_base import (
+    Home,
+    Json,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    say_json,
+    table,
+)
+from argot.ui.cli.document_commands import Bar, reference
+
+if TYPE_CHECKING:
+    from argot.service.transport.client import Client
+
+KINDS = ", ".join(get_args(DerivableKind))
+
+
+def _kind(given: str) -> str:
+    if given not in get_args(DerivableKind):
+        raise typer.BadParameter(f"'{given}' is no kind of text that can be made; there are {KINDS}")
+    return given
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "argot derive --kind expert_summary --kind question",
+            "argot derive --kind triple handbook.pdf",
+            "argot derive --list",
+            "argot derive --remove question",
+        )
+    )(derive)
+
+
+def derive(
+    *,
+    documents: Annotated[
+        list[str] | None, typer.Argument(help="Ids, names or URIs of documents; none: all of them.", metavar="DOCUMENT")
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help=f"What to make: {KINDS}; repeatable.", metavar="KIND", parser=_kind),
+    ] = None,
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Make again what another model or an earlier prompt made.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show what there is, and by which prompt and model it was made.")
+    ] = False,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("--remove", help="Take texts of this kind out again; repeatable.", metavar="KIND", parser=_kind),
+    ] = None,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Let the language model make summaries, questions and the like of documents, to be found by.
+
+    Only what is missing is made: stopped or killed, the same command goes on where it was. Needs ARGOT_MODEL_URL.
+    The exit code is 1 if something could not be made.
+    """
+    if bool(kind) + bool(remove) + list_ != 1:
+        raise typer.BadParameter("give one of --kind KIND, --list and --remove KIND")
+    if documents is not None and "" in documents:
+        raise InvalidInput("An empty name of a document was given. See them all with: argot list")
+    named = [reference(document) for document in documents or []]
+    with knowledge_base(home) as client:
+        if list_:
+            _list(client, json_)
+        elif remove:
+            _remove(client, remove, named, json_)
+        else:
+            _derive(client, {"kinds": kind, "documents": named, "renew": renew}, json_)
+
+
+def _derive(client: Client, wanted: dict[str, Any], json_: bool) -> None:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    console = error_console()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        result = client.call("derive", **wanted, on_event=Bar(progress, "deriving").move)
+    if json_:
+        say_json(result)
+    else:
+        _summarise(result)
+    if result["failed"]:
+        raise typer.Exit(1)
+
+
+def _summarise(result: dict[str, Any]) -> None:
+    for problem in result["problems"]:
+        note(f"failed: {line(problem['name'])}, {problem['kind']} of {problem['passage']}: {line(problem['detail'])}")
+    if not result["total"]:
+        say("Nothing was missing.")
+        return
+    failed = f", {result['failed']} failed: the same command tries them again" if result["failed"] else ""
+    say(
+        f"{result['texts']} texts and {result['triples']} triples of {result['made']} passages{failed} "
+        f"({line(result['model'])}, {result['calls']} calls, {result['completion_tokens']} tokens written)."
+    )
+
+
+def _list(client: Client, json_: bool) -> None:
+    found = client.call("derived_list")
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [
+        [
+            one["kind"],
+            one["texts"],
+            f"{one['passages']} of {found['passages']}" if one["prompt"] else "",
+            one["documents"],
+            (one["prompt"] + (" (outdated)" if one["outdated"] else "")) or "came with the documents",
+            one["model"],
+        ]
+        for one in found["rows"]
+    ]
+    table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
+    if not rows:
+        note("Nothing was derived yet. Begin with: argot derive --kind expert_summary")
+
+
+def _remove(client: Client, kinds: Sequence[str], documents: list[str], json_: bool) -> None:
+    removed = client.call("derived_remove", kinds=kinds, documents=documents)["removed"]
+    if json_:
+        say_json(removed)
+    else:
+        say("Removed " + ", ".join(f"{count} of kind {kind}" for kind, count in removed.items()) + ".")

@@ -1,0 +1,179 @@
+"""argot add, remove, list, show, reindex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.ui.cli.command_base import (
+    AsUser,
+    Audience,
+    Home,
+    Json,
+    error_console,
+    examples,
+    groups_text,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    say_json,
+    table,
+)
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Document = Annotated[str, typer.Argument(help="Its id, name or URI (see `argot list`).", metavar="DOCUMENT")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            "argot add handbook.pdf notes/",
+            "argot add hr/ --audience hr --audience @ann --tag policy",
+            "argot add wiki-export/ --base-uri https://wiki.example.org",
+        )
+    )(add)
+    app.command(epilog=examples("argot remove handbook.pdf"))(remove)
+    app.command("list", epilog=examples("argot list", "argot list --json --as ann"))(list_documents)
+    app.command(epilog=examples("argot show handbook.pdf", "argot show handbook.pdf --json"))(show)
+    app.command(epilog=examples("argot reindex"))(reindex)
+
+
+def add(
+    *,
+    paths: Annotated[
+        list[str],
+        typer.Argument(help="Files and folders; folders are searched for readable files.", metavar="PATHS"),
+    ],
+    audience: Audience = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="A tag for these documents; repeatable.", metavar="TAG")
+    ] = None,
+    base_uri: Annotated[
+        str | None,
+        typer.Option("--base-uri", help="Where the originals stand; citations then name this place.", metavar="URI"),
+    ] = None,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Also add what links lead to that leave their folder.")
+    ] = False,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Put documents in. What is already there is left alone, what has changed is replaced.
+
+    A file that cannot be read is named with the reason, and the rest goes in; the exit code is then 1. Links are read
+    only if they stay within their folder; what is passed over is named.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    if "" in paths:
+        raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = error_console()
+    with (
+        knowledge_base(home, create=True) as client,
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
+    ):
+        bar = Bar(progress, "adding")
+        result = client.call(
+            "add",
+            paths=[str(Path(path).expanduser().absolute()) for path in paths],
+            audience=audience,
+            tags=tag,
+            base_uri=base_uri,
+            follow_links=follow_links,
+            on_event=bar.move,
+        )
+    if json_:
+        say_json(result)
+    else:
+        _summarise(result)
+    if result["failed"]:
+        raise typer.Exit(1)
+
+
+def remove(document: Document, home: Home = None) -> None:
+    """Take a document out, with everything derived from it."""
+    with knowledge_base(home) as client:
+        removed = client.call("remove", document=reference(document))
+    say(f"Removed {line(removed['name'])} ({removed['id']}), {removed['passages']} passages.")
+
+
+def list_documents(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """List the documents."""
+    with knowledge_base(home) as client:
+        documents = client.call("list_documents", as_user=as_user)
+    if json_:
+        say_json(documents)
+        return
+    rows = [
+        [one["id"], one["name"], one["title"], one["passages"], groups_text(one["audience"]), one["added_at"][:10]]
+        for one in documents
+    ]
+    table(["id", "name", "title", "passages", "audience", "added"], rows)
+    note(f"{len(documents)} documents" if documents else "No documents yet. Put some in with: argot add PATHS")
+
+
+def show(document: Document, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """Show a document: what is known of it, and its passages under their headings."""
+    with knowledge_base(home) as client:
+        found = client.call("show", as_user=as_user, document=reference(document))
+    if json_:
+        say_json(found)
+        return
+    about = found["document"]
+    say(f"{line(about['title'])}\n{line(about['uri'])}")
+    say(f"{about['id']}, revision {about['revision_id']} of {about['added_at'][:10]}")
+    say(f"{len(found['passages'])} passages, for {groups_text(about['audience'])}")
+    for passage in found["passages"]:
+        where = f" ({passage['page_kind']} {passage['page']})" if passage["page"] else ""
+        say(f"\n[{passage['id']}] {line(passage['heading'])}{where}\n{passage['text']}")
+
+
+def reindex(home: Home = None) -> None:
+    """Rebuild vectors and keyword index from what is stored (after a change of embedding model, or for repair)."""
+    from rich.progress import Progress
+
+    console = error_console()
+    with (
+        knowledge_base(home) as client,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
+    ):
+        bar = Bar(progress, "indexing")
+        result = client.call("reindex", on_event=bar.move)
+    say(f"Indexed {result['passages']} passages.")
+
+
+def reference(document: str) -> str:
+    """A path is made absolute: the process that looks it up may work in another folder."""
+    if "/" in document and "://" not in document and Path(document).exists():
+        return str(Path(document).absolute())
+    return document
+
+
+class Bar:
+    """A progress bar moved by events that say `done` of `total`."""
+
+    def __init__(self, progress: Progress, label: str) -> None:
+        self._progress = progress
+        self._label = label
+        self._task = progress.add_task(label, total=None)
+
+    def move(self, event: dict[str, Any]) -> None:
+        name = line(event.get("name") or "")
+        self._progress.update(
+            self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None
+        )
+
+
+def _summarise(result: dict[str, Any]) -> None:
+    counts = {name: count for name, count in result.items() if name != "problems" and count}
+    for problem in result["problems"]:
+        note(f"{problem['kind']}: {line(problem['name'])}: {line(problem['detail'])}")
+    say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")

@@ -1,0 +1,269 @@
+"""`argot evaluate`: the suites on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+
+import typer
+
+from argot.ui.cli.command_base import examples, say, settings_for
+
+if TYPE_CHECKING:
+    from argot.service.operations.evaluation import Progress as Report
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure retrieval and answers on questions whose answers are known.",
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
+ProfileName = Annotated[str, typer.Option("--profile", help="The profile to measure.")]
+SideChoice = Literal["extractive", "model", "both"]
+Side = Annotated[
+    SideChoice,
+    typer.Option("--side", help="Without a language model, with the one at ARGOT_MODEL_URL, or first one then other."),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the first trial; each later one counts on.", metavar="N")]
+Split = Annotated[
+    Literal["validation", "test"],
+    typer.Option("--split", help="The half of the sample questions: for choosing, or for reporting."),
+]
+
+
+class _Table(Protocol):
+    @property
+    def title(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[Sequence[str]]: ...
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate retrieval --beir data/scifact",
+        "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
+    )
+)
+def retrieval(
+    beir: Annotated[Path, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl, qrels/test.tsv.")],
+    glossary: Annotated[Path | None, typer.Option("--glossary", help="A glossary in Argot's CSV form.")] = None,
+    profile: ProfileName = "default",
+    as_json: AsJson = False,
+) -> None:
+    """How well documents are found; with a glossary, how much of what jargon costs it wins back.
+
+    Without a glossary: nDCG@10 and hit@1/3/5/10 of the questions as they stand. With one: with it, without it (the
+    floor) and, where the folder holds queries.plain.jsonl, of the untouched questions (the ceiling).
+    """
+    from argot.service.operations import evaluation
+
+    _show(partial(evaluation.retrieval, beir, glossary, profile, settings_for(None)), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate samples",
+        'argot evaluate samples --split validation --way "everything on" --way "jargon off"',
+    )
+)
+def samples(
+    split: Split = "test",
+    ways: Annotated[
+        list[str] | None,
+        typer.Option("--way", help="Only this way of running, e.g. 'everything on'; repeatable.", metavar="WAY"),
+    ] = None,
+    side: Side = "extractive",
+    as_json: AsJson = False,
+) -> None:
+    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn."""
+    from argot.service.operations import evaluation
+
+    _show(partial(evaluation.samples, split, ways, side, settings_for(None)), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate abbreviations",
+        "argot evaluate abbreviations --side both --trials 1 --each 2",
+        "argot evaluate abbreviations --seed 100 --json",
+    )
+)
+def abbreviations(
+    side: Side = "extractive",
+    seed: Seed = 1,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Drawings of 30 abbreviations each.")] = 5,
+    each: Annotated[int, typer.Option("--each", min=1, help="Questions a template, in each trial.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """How well unknown abbreviations are found in questions, and nothing else (Golden-Retriever 4.2).
+
+    13 templates with one to five random abbreviations, as in the paper; then harder ones: in lower case, glued to
+    numbers and slashes, in mixed case with digits; and questions without any.
+    """
+    from argot.service.operations import evaluation
+
+    _show(partial(evaluation.abbreviations, side, seed, trials, each, settings_for(None)), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate quiz --samples",
+        "argot evaluate quiz --data newcomers --side both --trials 5",
+        "argot evaluate quiz --write my-quiz    # the sample questions, to see what a quiz looks like",
+    )
+)
+def quiz(  # noqa: PLR0917
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="A folder with documents/, quiz.jsonl, glossary.csv and contexts.csv."),
+    ] = None,
+    of_samples: Annotated[bool, typer.Option("--samples", help="The sample questions instead of a folder.")] = False,
+    write: Annotated[
+        Path | None, typer.Option("--write", help="Only write the sample questions as such a folder.")
+    ] = None,
+    split: Split = "test",
+    side: Side = "extractive",
+    seed: Seed = 1,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Each with its own order of the options.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Multiple-choice questions: the model alone, plain retrieval, and Argot (Golden-Retriever 4.1).
+
+    The mean of the trials and its standard deviation, by context. Without a model each option is scored against the
+    passages found. A line of quiz.jsonl: {"question": "...", "options": ["...", "..."], "answer": "...", "context":
+    "..."}; the answer repeats one of the options.
+    """
+    if (data is not None) + of_samples + (write is not None) != 1:
+        raise typer.BadParameter("give one of --data DIR, --samples and --write DIR")
+    from argot.service.operations import evaluation
+
+    if write is not None:
+        say(f"{evaluation.write_samples_quiz(write, split)} questions and their documents written to {write}")
+        return
+    measure = partial(evaluation.samples_quiz, split) if data is None else partial(evaluation.quiz, data)
+    _show(partial(measure, side, seed, trials, settings_for(None)), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate identify --data sdu21_ai/dev.json",
+        "argot evaluate identify --data sdu22_ae/english/legal/dev.json --json",
+    )
+)
+def identify(
+    data: Annotated[Path, typer.Option("--data", help="Sentences with BIO labels (SDU 2021), or with spans (2022).")],
+    as_json: AsJson = False,
+) -> None:
+    """How well short and long forms are found in running text, by the shared tasks' own measure.
+
+    The file is shown as a whole and in two halves: look at errors of the choosing half only, and report the other.
+    """
+    from argot.service.operations import evaluation
+
+    _show(partial(evaluation.identify, data), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate questions",
+        "argot evaluate questions --half choosing --errors",
+        "ARGOT_DATASETS=data argot evaluate questions --json",
+    )
+)
+def questions(
+    half: Annotated[
+        Literal["choosing", "reporting"] | None, typer.Option("--half", help="Only this half of the questions.")
+    ] = None,
+    errors: Annotated[bool, typer.Option("--errors", help="List the mistakes in the choosing half.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """How well jargon is found in questions, known to the glossary or not: 200 questions labelled by hand.
+
+    100 sample questions, and 100 of public data sets in the folder ARGOT_DATASETS; of those only hashes and offsets
+    are kept here, and a set that is absent is left out. Choose rules on the one half, report the other.
+    """
+    from argot.service.operations import evaluation
+
+    _show(partial(evaluation.questions, half, settings_for(None), errors=errors), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate disambiguate --data sdu21_ad/dev.json --dictionary sdu21_ad/diction.json",
+        "argot evaluate disambiguate --data dev.json --dictionary diction.json --text notes.txt --json",
+    )
+)
+def disambiguate(
+    data: Annotated[
+        Path, typer.Option("--data", help="Sentences with an acronym and its expansion (SDU 2021 or 2022), JSON.")
+    ],
+    dictionary: Annotated[Path, typer.Option("--dictionary", help="The expansions of each acronym, JSON or CSV.")],
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--text",
+            help="Further text without labels: JSON as --data, or a sentence a line; repeatable.",
+            metavar="FILE",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How often the right sense of an acronym is chosen, by the shared tasks' own measure, without a language model.
+
+    Uses the dictionary, the sentences themselves and --text; labels are only for measuring. Beside it the nearest
+    expansion by the embedder, accuracy on the surest part, how honest the probabilities are, and what each kind of
+    evidence is good for. A hash of the id makes two halves: the weights were chosen on the one (docs/senses.md).
+    """
+    from argot.service.operations import evaluation
+
+    _show(partial(evaluation.disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json)
+
+
+def _show(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], *, as_json: bool) -> None:
+    """Measure, with a bar for each step of it, and print what came out."""
+    with _progress(quiet=as_json) as progress:
+        report, tables = measure(progress)
+    if as_json:
+        typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
+        return
+    for table in tables:
+        typer.echo(f"\n{table.title}\n")
+        for line in _markdown(table):
+            typer.echo(line)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Report]:
+    """A bar on standard error for each step of the work."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                tasks[step] = bars.add_task(step, total=total)
+            bars.update(tasks[step], completed=done, total=total)
+
+        yield report
+
+
+def _markdown(table: _Table) -> Iterator[str]:
+    """A pipe table, as wide as it has to be: a report is also for pasting."""
+    rows = [list(table.columns), *(list(row) for row in table.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    yield lines[0]
+    yield "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    yield from lines[1:]

@@ -1,0 +1,212 @@
+"""argot glossary and argot context."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from argot.ui.cli import conflict_commands, glossary_file_commands, glossary_history_commands, review_commands
+from argot.ui.cli.command_base import (
+    AsUser,
+    Audience,
+    Home,
+    Json,
+    counted,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    say_json,
+    table,
+)
+from argot.ui.cli.document_commands import Bar
+
+glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
+context = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Teams or fields in which terms have a meaning."
+)
+
+STATUSES = ("draft", "approved", "retired")
+
+glossary_file_commands.register(glossary)
+
+
+def register(app: typer.Typer) -> None:
+    review_commands.register(glossary)
+    conflict_commands.register(glossary)
+    glossary_history_commands.register(glossary)
+    app.add_typer(glossary, name="glossary")
+    app.add_typer(context, name="context")
+
+
+def _status(text: str) -> str:
+    if text not in STATUSES:
+        raise typer.BadParameter(f"'{text}' is no status of a sense; there are {', '.join(STATUSES)}")
+    return text
+
+
+@glossary.command(
+    "list",
+    epilog=examples(
+        "argot glossary list PUC", "argot glossary list --status draft", "argot glossary list --context Legal --json"
+    ),
+)
+def list_senses(
+    *,
+    query: Annotated[str | None, typer.Argument(help="Only terms, aliases or expansions with this in them.")] = None,
+    in_context: Annotated[str | None, typer.Option("--context", help="Only the senses of this context.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only those: draft, approved or retired.", metavar="STATUS", parser=_status)
+    ] = None,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """List terms with their meanings, and the numbers of these."""
+    with knowledge_base(home) as client:
+        senses = client.call("glossary_list", as_user=as_user, query=query, context=in_context, status=status)
+    if json_:
+        say_json(senses)
+        return
+    rows = [
+        [one["term"], one["context"], one["expansion"], ", ".join(one["aliases"]), one["status"], one["id"]]
+        for one in senses
+    ]
+    table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
+    note(
+        counted(len(senses), "sense")
+        if senses
+        else "No such senses. Define one with: argot glossary add TERM CONTEXT EXPANSION"
+    )
+
+
+@glossary.command("add", epilog=examples('argot glossary add PUC "NAND Design" "Peripheral Under Cell" --alias P.U.C.'))
+def add_sense(
+    *,
+    term: Annotated[str, typer.Argument(help="The term or abbreviation.")],
+    of_context: Annotated[str, typer.Argument(help="The context it has this meaning in.", metavar="CONTEXT")],
+    expansion: Annotated[str, typer.Argument(help="What it stands for.")],
+    description: Annotated[str, typer.Option(help="What that is, in a sentence.")] = "",
+    notes: Annotated[str, typer.Option(help="Anything else an asker should know.")] = "",
+    alias: Annotated[
+        list[str] | None, typer.Option("--alias", help="Another spelling; repeatable.", metavar="ALIAS")
+    ] = None,
+    audience: Audience = None,
+    home: Home = None,
+) -> None:
+    """Define what a term means in a context, or change it."""
+    with knowledge_base(home) as client:
+        told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
+        warnings = client.call("glossary_warnings", **told)
+        sense = client.call(
+            "glossary_add",
+            term=term,
+            context=of_context,
+            expansion=expansion,
+            description=description,
+            notes=notes,
+            aliases=alias or [],
+            audience=audience,
+        )
+    say(f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}")
+    for one in warnings:
+        if one["kind"] != "no_document" and sense["id"] not in one["senses"]:
+            note(f"Note: {line(one['message'])}")
+
+
+@glossary.command("misses", epilog=examples("argot glossary misses", "argot glossary misses --json"))
+def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """List terms that people asked for and nobody has defined."""
+    with knowledge_base(home) as client:
+        found = client.call("glossary_misses", as_user=as_user)
+    if json_:
+        say_json(found)
+        return
+    table(
+        ["term", "times", "last", "question"],
+        [[m["term"], m["count"], m["last"], _first(m["questions"])] for m in found],
+    )
+    note(f"{counted(len(found), 'term')} nobody has defined")
+
+
+@glossary.command(
+    "mine",
+    epilog=examples("argot glossary mine", "argot glossary mine --limit 20 --dry-run", "argot glossary mine --json"),
+)
+def mine(
+    *,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Show at most so many, the surest.", metavar="N")] = 100,
+    in_context: Annotated[str | None, typer.Option("--context", help="Propose them for this context.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show them; store no proposals.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Read also what was mined before.")] = False,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Propose terms and meanings from what the documents define, each with the passage that says so.
+
+    Nothing becomes part of the glossary by itself. What it knows already, and what was dismissed, is left out. Stop it
+    when you like: what was found stays, and the same command goes on there, reading only what is new.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    with knowledge_base(home) as client:
+        console = error_console()
+        columns = (progress_text(), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            bar = Bar(progress, "mining")
+            wanted = {"limit": limit, "context": in_context, "dry_run": dry_run, "again": again}
+            result = client.call("glossary_mine", as_user=as_user, **wanted, on_event=bar.move)
+    if json_:
+        say_json(result)
+        return
+    rows = [
+        [one["id"] or "", one["term"], one["expansion"], one["score"], one["count"], one["evidence"][0]["quote"]]
+        for one in result["proposals"]
+    ]
+    table(["proposal", "term", "expansion", "sure", "passages", "evidence"], rows)
+    _note_mined(result, len(rows))
+
+
+def _note_mined(result: dict[str, Any], shown: int) -> None:
+    left_out = [f"{result[name]} {name} already" for name in ("known", "decided") if result[name]]
+    what = "proposed" if result["stored"] else "found, none stored"
+    some = f" (the surest {shown} are shown)" if shown < result["offered"] else ""
+    documents = f"{result['documents']} documents read"
+    skipped = f", {result['skipped']} were read before" if result["skipped"] else ""
+    note(", ".join([f"{result['offered']} {what}{some}", *left_out, documents + skipped]))
+    if result["offered"] and result["stored"]:
+        note("Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT")
+
+
+@context.command("add", epilog=examples('argot context add "NAND Design" --contact nand-terms@example.org'))
+def add_context(
+    name: Annotated[str, typer.Argument(help="Its name.")],
+    description: Annotated[str, typer.Option(help="What it is about; helps to recognise its questions.")] = "",
+    contact: Annotated[str, typer.Option(help="Whom to ask about its terms.")] = "",
+    audience: Audience = None,
+    home: Home = None,
+) -> None:
+    """Make a context, or change what is known of one."""
+    with knowledge_base(home, create=True) as client:
+        made = client.call("context_add", name=name, description=description, contact=contact, audience=audience)
+    say(f"Context {line(made['name'])}")
+
+
+@context.command("list", epilog=examples("argot context list"))
+def list_contexts(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """List the contexts."""
+    with knowledge_base(home) as client:
+        found = client.call("context_list", as_user=as_user)
+    if json_:
+        say_json(found)
+        return
+    table(["context", "description", "contact"], [[one["name"], one["description"], one["contact"]] for one in found])
+
+
+def _first(questions: list[str]) -> str:
+    return questions[0] if questions else ""

@@ -1,0 +1,175 @@
+"""argot glossary import and export: the glossary as a file, with what taking one in would change."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.files import NotAFile, read_file
+from argot.ui.cli.command_base import (
+    AsUser,
+    Home,
+    Json,
+    counted,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    plain,
+    progress_text,
+    say,
+    say_json,
+    settings_for,
+)
+from argot.ui.cli.document_commands import Bar
+
+if TYPE_CHECKING:
+    from argot.service.transport.client import Client
+
+File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]
+Format = Annotated[
+    str,
+    typer.Option("--format", help="csv, json, turtle, rdfxml or jsonld; else found out.", metavar="FORMAT"),
+]
+_SHOWN = 50
+
+
+def register(glossary: typer.Typer) -> None:
+    glossary.command(
+        "import",
+        epilog=examples(
+            "argot glossary import glossary.csv",
+            "argot glossary import thesaurus.ttl --context NAND --language de --dry-run",
+        ),
+    )(import_)
+    glossary.command(
+        "export",
+        epilog=examples(
+            "argot glossary export - > glossary.csv",
+            "argot glossary export terms.ttl",
+            "argot glossary export --format json",
+        ),
+    )(export)
+
+
+def import_(
+    *,
+    file: File,
+    format_: Format = "",
+    in_context: Annotated[str, typer.Option("--context", help="Of terms for which the file names none.")] = "",
+    language: Annotated[str, typer.Option(help="Preferred where a thesaurus speaks several.")] = "en",
+    why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Take in a file, all of it or nothing: CSV, JSON, or SKOS as Turtle, RDF/XML or JSON-LD.
+
+    CSV columns: term,context,expansion,description,notes,aliases,owner,status (aliases separated by |; status is draft,
+    approved or retired). With one bad row nothing is changed, and every bad row is named.
+    """
+    given: dict[str, Any] = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
+    with knowledge_base(home, create=not dry_run) as client:
+        if dry_run:
+            _show_preview(client.call("glossary_preview", **given, limit=_SHOWN), json_)
+            return
+        report = _taken_in(client, given, why)
+    if json_:
+        say_json(report)
+        return
+    contexts = f", new contexts: {', '.join(map(line, report['contexts_added']))}" if report["contexts_added"] else ""
+    say(f"{report['added']} added, {report['updated']} updated, {report['unchanged']} unchanged{contexts}")
+    _note_ignored(report["ignored"])
+
+
+def _taken_in(client: Client, given: dict[str, Any], why: str) -> dict[str, Any]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    console = error_console()
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = Bar(progress, "importing")
+        report: dict[str, Any] = client.call("glossary_import_file", **given, why=why, on_event=bar.move)
+    return report
+
+
+def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
+    """Write the glossary as a file that can be imported again. Without --format, the file's name tells the format.
+
+    JSON holds everything. CSV leaves out audiences, review dates and what is known of contexts.
+    """
+    from argot.service.usecases.glossary_files import format_to_write
+
+    wanted = format_ or format_to_write(file)
+    with knowledge_base(home) as client:
+        text = client.call("glossary_export_file", as_user=as_user, format=wanted)
+    if file == "-":
+        # As typed, so that it can be imported again; but a terminal would obey what stands in it.
+        typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
+        return
+    try:
+        Path(file).write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
+    note(f"Wrote {file}")
+
+
+def _upload(file: str, home: Path | None) -> dict[str, str]:
+    """The file as a use case takes it; one that is too large is not even read.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    most = int(settings_for(home).max_glossary_mb * 2**20) + 1
+    try:
+        data = sys.stdin.buffer.read(most) if file == "-" else read_file(Path(file), most)
+    except NotAFile as error:
+        raise InvalidInput(f"{file} is {error.strerror}. Give a file, or - for the standard stream.") from error
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}. Nothing was imported.") from error
+    return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}
+
+
+def _show_preview(found: dict[str, Any], json_: bool) -> None:
+    """What would change, or every problem.
+
+    Raises:
+        InvalidInput: nothing would be imported.
+    """
+    counts = found["counts"]
+    if json_:
+        say_json(found)
+    else:
+        for one in found["added"]:
+            say(f"+ {_told(one)}")
+        for one in found["updated"]:
+            changed = [name for name, value in one["after"].items() if value != one["before"][name]]
+            say(f"~ {_told(one['after'])}")
+            for name in changed:
+                say(f"    {name}: {_value(one['before'][name])} -> {_value(one['after'][name])}")
+        for one in found["problems"]:
+            say(f"! {line(one['where'])}: {line(one['message'])}" if one["where"] else f"! {line(one['message'])}")
+        _note_ignored(found["ignored"])
+        note(f"{counts['added']} would be added, {counts['updated']} updated, {counts['unchanged']} unchanged")
+    if counts["problems"]:
+        raise InvalidInput(f"Nothing would be imported, for {counted(counts['problems'], 'reason')}.")
+
+
+def _told(sense: dict[str, Any]) -> str:
+    return f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}"
+
+
+def _value(value: Any) -> str:
+    text = line(", ".join(value) if isinstance(value, list) else value or "")
+    return f"'{text if len(text) <= 100 else text[:100] + '...'}'"
+
+
+def _note_ignored(ignored: dict[str, int]) -> None:
+    if ignored:
+        note("Left out, having no place in a glossary: " + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items()))

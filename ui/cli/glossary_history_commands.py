@@ -1,0 +1,90 @@
+"""argot glossary history and roll-back: what happened to the glossary, and taking it back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+
+
+def register(glossary: typer.Typer) -> None:
+    glossary.command("history", epilog=examples("argot glossary history", "argot glossary history PUC --json"))(history)
+    glossary.command(
+        "roll-back",
+        epilog=examples(
+            'argot glossary roll-back 12 --why "the wrong list"', "argot glossary roll-back --term PUC --to 2027-01-31"
+        ),
+    )(roll_back)
+
+
+def history(
+    term: Annotated[str | None, typer.Argument(help="Only what happened to this term.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Show who changed what, when and why, newest first."""
+    with knowledge_base(home) as client:
+        if term is None:
+            found = client.call("glossary_changes", as_user=as_user, limit=limit)
+        else:
+            found = client.call("glossary_history", as_user=as_user, term=term, limit=limit)
+    if json_:
+        say_json(found)
+    elif term is None:
+        headings = ["change", "when", "who", "what", "of", "rows", "why"]
+        rows = [[one["id"], _when(one), one["who"], _what(one), _about(one), one["rows"], one["why"]] for one in found]
+        table(headings, rows)
+        note("Take one back with: argot glossary roll-back CHANGE")
+    else:
+        headings = ["change", "when", "who", "what", "context", "fields", "why"]
+        table(headings, [[*_entry(one), ", ".join(_changed(one)), one["why"]] for one in found])
+
+
+def roll_back(
+    *,
+    change: Annotated[int | None, typer.Argument(help="Its number (see `argot glossary history`).")] = None,
+    term: Annotated[str | None, typer.Option(help="Instead, set this term to how it was.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="When: a date or time, or the number of a change.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what was changed since.")] = False,
+    why: Annotated[str, typer.Option("--why", help="The reason, for the history.")] = "",
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Take a change back, or set a term to how it was. This is a change too, and can be taken back."""
+    if (change is None) == (term is None) or (term is None) != (to is None):
+        raise InvalidInput("Name either a change, or a term with --to: argot glossary roll-back --term PUC --to 12")
+    moment: int | str | None = int(to) if to and to.isascii() and to.isdigit() else to
+    given = {"change": change} if term is None else {"term": term, "moment": moment}
+    with knowledge_base(home) as client:
+        done = client.call("glossary_roll_back", as_user=as_user, why=why, force=force, **given)
+    say(f"Change {done['id']} took back {done['rows']} entries. Undo it with: argot glossary roll-back {done['id']}")
+
+
+def _when(one: dict[str, Any]) -> str:
+    return str(one["at"])[:16].replace("T", " ")
+
+
+def _what(one: dict[str, Any]) -> str:
+    undone = f", rolled back by {one['undone_by']}" if one["undone_by"] else ""
+    return f"{one['kind']} {line(one['name'])}".strip() + undone
+
+
+def _about(one: dict[str, Any]) -> str:
+    more = ", ..." if one["rows"] > len(one["about"]) else ""
+    return ", ".join(map(line, one["about"])) + more
+
+
+def _entry(one: dict[str, Any]) -> list[object]:
+    return [one["change"], _when(one), one["who"], one["kind"], one["context"]]
+
+
+def _changed(one: dict[str, Any]) -> list[str]:
+    before, after = one["before"] or {}, one["after"] or {}
+    if not before or not after:
+        return ["removed" if before else "added"]
+    return [name for name in after if after[name] != before.get(name)]

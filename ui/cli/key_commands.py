@@ -1,0 +1,76 @@
+"""argot key."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+
+key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Keys by which programs use the API.")
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(key, name="key")
+
+
+@key.command(
+    "add",
+    epilog=examples("argot key add ann", 'argot key add ann --label "nightly report" --days 90', "argot key add local"),
+)
+def add(
+    name: Annotated[str, typer.Argument(help="Whose key it is: a user, or 'local', the person at this machine.")],
+    label: Annotated[str, typer.Option("--label", help="What will use it.")] = "made on the command line",
+    days: Annotated[
+        int | None, typer.Option("--days", help="It ends after so many days; else when it is revoked.")
+    ] = None,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Make a key and print it, this once. It may do whatever that user may."""
+    with knowledge_base(home) as client:
+        made = client.call("key_add", as_user=as_user, name=label, user=name, days=days)
+    say(made["key"])
+    note(f"Key {made['id']} of {line(made['user'])}. It is not shown again. Revoke it: argot key revoke {made['id']}")
+    if made["ends_at"]:
+        note(f"It ends on {_moment(made['ends_at'])}.")
+    if made["user"] == "local":
+        note("It opens something as long as nobody has a password; then make one for a user.")
+
+
+@key.command("list", epilog=examples("argot key list", "argot key list ann", "argot key list --json"))
+def list_keys(
+    name: Annotated[str, typer.Argument(help="Whose keys; all, if nobody is named.")] = "",
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """List the keys that are not revoked: whose, what for, when they were last used, and when they end or ended."""
+    with knowledge_base(home) as client:
+        found = client.call("key_list", as_user=as_user, user=name or (None if as_user else "*"))
+    if json_:
+        say_json(found)
+        return
+    columns = ("id", "user", "name", "created_at", "used_at", "ends_at")
+    table(
+        ["key", "user", "label", "since", "last used", "ends"],
+        [[one[column] or "never" for column in columns] for one in found],
+    )
+    note(f"{len(found)} keys")
+
+
+@key.command("revoke", epilog=examples("argot key revoke k1f2e3d4c5b6"))
+def revoke(
+    id_: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, as 'argot key list' shows it.")],
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Revoke a key: it opens nothing any more, and what is open with it is cut off."""
+    with knowledge_base(home) as client:
+        gone = client.call("key_revoke", as_user=as_user, key=id_)
+    say(f"Key {gone['id']} of {line(gone['user'])} ({line(gone['name'])}) is revoked.")
+
+
+def _moment(time: str) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC"

@@ -1,0 +1,108 @@
+"""The command `argot`."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from argot import __version__
+from argot.errors import ArgotError
+from argot.remedies import remedy_for
+from argot.ui.cli import (
+    derive_commands,
+    document_commands,
+    evaluate_commands,
+    glossary_commands,
+    key_commands,
+    maintenance_commands,
+    mcp_command,
+    privacy_commands,
+    question_commands,
+    service_commands,
+    slack_commands,
+    thread_commands,
+    user_commands,
+)
+from argot.ui.cli.command_base import examples
+
+app = typer.Typer(
+    name="argot",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+app.add_typer(evaluate_commands.app, name="evaluate")
+for _part in (
+    question_commands,
+    document_commands,
+    derive_commands,
+    glossary_commands,
+    key_commands,
+    mcp_command,
+    user_commands,
+    privacy_commands,
+    thread_commands,
+    service_commands,
+    slack_commands,
+    maintenance_commands,
+):
+    _part.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"argot {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=examples("argot init", "argot add docs/", 'argot ask "What is a PUC?"', "argot serve"))
+def argot(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Answers questions about your own documents, in your organisation's own language, with a citation per sentence."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command. What goes wrong is told in one clear message: exit code 1, or 2 for a wrong command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        app(args=arguments, prog_name="argot")
+    except ArgotError as error:
+        _fail(str(error))
+    except sqlite3.DatabaseError as error:
+        remedy = remedy_for(error) or "See which one, and how to mend it, with: argot doctor"
+        _fail(f"A store cannot be read or written: {error}. {remedy}.")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        remedy = "Free some space on that disk" if full else "Change its permissions, or give another folder"
+        _fail(f"The system refused {where}{error.strerror or error}. {remedy}.")
+    except Exception as error:
+        if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
+            raise
+        kind = type(error).__name__
+        _fail(f"Unexpected {kind}: {error}. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details.")
+    sys.exit(0)
+
+
+def _fail(message: str) -> NoReturn:
+    from argot.ui.cli.command_base import note
+
+    note(f"argot: {message}")
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""argot init, doctor, backup, restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argot.ui.cli.command_base import Home, Json, examples, knowledge_base, note, say, say_json, settings_for
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("argot init", "argot init --home /srv/argot/kb"))(init)
+    app.command(epilog=examples("argot doctor", "argot doctor --json"))(doctor)
+    app.command(epilog=examples("argot backup monday.tar"))(backup)
+    app.command(epilog=examples("argot restore monday.tar", "argot restore monday.tar --force"))(restore)
+
+
+def init(home: Home = None) -> None:
+    """Make an empty knowledge base. One that is there already is left as it is; a store it has lost begins anew."""
+    from argot.service.home_folder import is_knowledge_base, note_stores, require
+
+    folder = settings_for(home).home
+    if there := is_knowledge_base(folder):
+        require(folder)
+        note_stores(folder)
+    with knowledge_base(home, create=True):
+        pass
+    if there:
+        say("There is a knowledge base already; nothing was changed.")
+    else:
+        say("Put documents in with: argot add PATHS; find the terms they explain with: argot glossary mine")
+
+
+def doctor(json_: Json = False, home: Home = None) -> None:
+    """Look for whatever is wrong: packages, settings, stores, embedding model, free space. Each with its remedy."""
+    from argot.service.operations.doctor import diagnose
+
+    settings = settings_for(home)
+    findings = diagnose(settings.home, settings)
+    if json_:
+        say_json(findings)
+    else:
+        for finding in findings:
+            say(f"{'ok     ' if finding['ok'] else 'PROBLEM'}  {finding['name']}: {finding['detail']}")
+            if not finding["ok"]:
+                say(f"         -> {finding['remedy']}")
+    problems = sum(not finding["ok"] for finding in findings)
+    if problems:
+        note(f"{problems} problem(s)")
+        raise typer.Exit(1)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The tar file to write.", metavar="FILE.tar")], home: Home = None
+) -> None:
+    """Write everything but the vectors into one file, as of one moment; also while the service runs."""
+    with knowledge_base(home) as client:
+        written = client.call("backup", path=str(file.expanduser().absolute()))
+    say(f"Wrote {written['path']}: {written['files']} files, {written['bytes'] / 1e6:.1f} MB")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `argot backup` wrote.", metavar="FILE.tar")],
+    force: Annotated[bool, typer.Option("--force", help="Replace the knowledge base that is there.")] = False,
+    home: Home = None,
+) -> None:
+    """Put a backup in place and rebuild the vectors. Nothing is touched unless the whole file is sound."""
+    from argot.service.operations.backup import restore_backup
+
+    settings = settings_for(home)
+    restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
+    say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
+    with knowledge_base(home) as client:
+        result = client.call("reindex")
+    say(f"Indexed {result['passages']} passages.")

@@ -1,0 +1,28 @@
+"""argot mcp."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import typer
+
+from argot.errors import MissingExtra
+from argot.ui.cli.command_base import AsUser, Home, examples, settings_for
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("argot mcp", "argot mcp --as ann", "argot mcp --home /srv/argot/kb"))(mcp)
+
+
+def mcp(as_user: AsUser = None, home: Home = None) -> None:
+    """Let an assistant that speaks MCP ask, search and look terms up, over standard input and output.
+
+    It goes through a running service where there is one. With the settings service_url and service_key it goes to
+    the service at that address, and acts for the person the key belongs to.
+    """
+    if importlib.util.find_spec("mcp") is None:
+        raise MissingExtra("Serving other assistants (MCP)", "chat")
+    settings = settings_for(home)
+    from argot.ui.api.mcp_server import serve
+
+    serve(settings, as_user)

@@ -1,0 +1,64 @@
+"""argot user export, argot user erase: what is kept of a person, to read and to erase."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.ui.cli.command_base import Home, examples, knowledge_base, line, note, say, say_json
+from argot.ui.cli.user_commands import Name, user
+
+
+def register(app: typer.Typer) -> None:
+    user.command("export", epilog=examples("argot user export ann ann.json", "argot user export ann"))(export)
+    user.command("erase", epilog=examples("argot user erase ann", "argot user erase ann --yes"))(erase)
+
+
+def export(
+    name: Name,
+    file: Annotated[Path | None, typer.Argument(help="Write it here; else it is printed.", metavar="FILE")] = None,
+    home: Home = None,
+) -> None:
+    """Write down everything that is kept of a person, as JSON."""
+    with knowledge_base(home) as client:
+        found = client.call("user_export", name=name)
+    if file is None:
+        say_json(found)
+        return
+    try:
+        with open(file, "x", encoding="utf-8", opener=_for_its_owner) as written:
+            json.dump(found, written, ensure_ascii=False, indent=2)
+    except FileExistsError:
+        raise InvalidInput(f"{file} is there already. Give another name.") from None
+    note(f"Wrote {file}: {len(found['conversations'])} conversations")
+
+
+def erase(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: Home = None,
+) -> None:
+    """Erase a person with everything that is kept of them. It cannot be undone; backups keep what they hold."""
+    if not yes:
+        typer.confirm(f"Erase {line(name)} with all conversations, for good?", abort=True, err=True)
+    with knowledge_base(home) as client:
+        done = client.call("user_erase", name=name)
+    say(
+        f"Erased {line(name)}: {done['conversations']} conversations, {done['files']} files,"
+        f" {done['questions']} questions in the queue, {done['rows']} rows of the account."
+    )
+    if not done["files_clean"]:
+        note("A store is being read just now: deleted text may stay in its log until the service stops. Erase again.")
+    named = {kind: count for kind, count in done["still_named"].items() if count}
+    if named:
+        kinds = " and ".join(f"{count} {kind}" for kind, count in named.items())
+        note(f"{kinds} still name {line(name)} as a reader. Give them other readers before you reuse the name.")
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,0 +1,57 @@
+"""What is on the terminal while an answer is made: the stage at work, then the answer's words as they come.
+
+It is all gone again when the answer is there: only the finished one, with its sources, stays.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from argot.ui.cli.command_base import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+class Watching:
+    """Shows a use case's events on a console. To be used as a context manager."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.live import Live
+
+        self._console = console
+        self._stage = "reading the question"
+        self.written = ""
+        self._live = Live(self.picture(), console=console, transient=True, refresh_per_second=12)
+
+    def show(self, event: dict[str, Any]) -> None:
+        match event["kind"]:
+            case "stage":
+                self._stage = str(event["name"]).replace("_", " ")
+            case "token":
+                self.written += plain(event["data"])
+            case "retract":
+                self.written = ""
+        self._live.update(self.picture())
+
+    def picture(self) -> RenderableType:
+        """The last lines that fit: a terminal cannot take back what it has scrolled away."""
+        from rich.console import Group
+        from rich.spinner import Spinner
+        from rich.text import Text
+
+        spinner = Spinner("dots", Text(self._stage))
+        if not self.written:
+            return spinner
+        lines = Text(self.written).wrap(self._console, self._console.width)
+        return Group(*lines[-max(1, self._console.height - 3) :], spinner)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._live.stop()

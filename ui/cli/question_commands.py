@@ -1,0 +1,140 @@
+"""argot ask and argot answer."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argot.ui.cli.command_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
+from argot.ui.cli.progress import Watching
+from argot.ui.rendering.terminal_answer import print_choices, print_timings, print_turn
+
+if TYPE_CHECKING:
+    from argot.service.transport.client import Client, OnEvent
+
+Context = Annotated[
+    str | None, typer.Option("--context", help="The context you are at home in, to settle ambiguous terms.")
+]
+Profile = Annotated[str | None, typer.Option("--profile", help="How to answer: default, strict, lenient, paper, ...")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
+]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(
+        epilog=examples(
+            'argot ask "How do I reset the PUC?"',
+            'argot ask "And in revision B?" --thread t0123456789abcdef',
+            'argot ask "What is our SLA?" --context Legal --json',
+        )
+    )(ask)
+    app.command(epilog=examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"'))(
+        answer
+    )
+
+
+def ask(
+    *,
+    question: Annotated[str, typer.Argument(help="The question, in quotes; - reads it from the standard stream.")],
+    thread: Annotated[str | None, typer.Option("--thread", help="Go on in this thread.")] = None,
+    context: Context = None,
+    profile: Profile = None,
+    tags: Tags = None,
+    as_user: AsUser = None,
+    json_: Json = False,
+    verbose: Verbose = False,
+    home: Home = None,
+) -> None:
+    """Ask a question. Every sentence of the answer names the passage it rests on."""
+    text = sys.stdin.read() if question == "-" else question
+    with knowledge_base(home) as client:
+        options = {"context": context, "profile": profile, "tags": tags}
+        asking = _Asking(client, home, as_user, options, json_=json_)
+        result = asking.call("ask", question=text, thread=thread)
+        asking.show(result, verbose=verbose)
+
+
+def answer(
+    *,
+    thread: Annotated[str, typer.Argument(help="The thread in which something was asked back.", metavar="THREAD")],
+    choice: Annotated[str, typer.Argument(help="The number of a choice, its value, or words.", metavar="CHOICE")],
+    context: Context = None,
+    profile: Profile = None,
+    tags: Tags = None,
+    as_user: AsUser = None,
+    json_: Json = False,
+    verbose: Verbose = False,
+    home: Home = None,
+) -> None:
+    """Answer what Argot asked back, and get the answer to the question."""
+    with knowledge_base(home) as client:
+        options = {"context": context, "profile": profile, "tags": tags}
+        asking = _Asking(client, home, as_user, options, json_=json_)
+        asking.show(asking.call("answer", thread=thread, choice=choice), verbose=verbose)
+
+
+class _Asking:
+    """One question on the command line, with whatever is asked back."""
+
+    def __init__(
+        self, client: Client, home: Path | None, as_user: str | None, options: dict[str, Any], *, json_: bool
+    ) -> None:
+        self._client = client
+        self._home = home
+        self._as_user = as_user
+        self._options = options
+        self._json = json_
+
+    def call(self, name: str, **parameters: Any) -> dict[str, Any]:
+        """The result, with the running stage and the answer's words shown to whoever watches as they come."""
+        console = error_console()
+        if self._json or not console.is_terminal:
+            return self._call(name, None, parameters)
+        with Watching(console) as watching:
+            return self._call(name, watching.show, parameters)
+
+    def _call(self, name: str, on_event: OnEvent | None, parameters: dict[str, Any]) -> dict[str, Any]:
+        given = {**parameters, **self._options}
+        result: dict[str, Any] = self._client.call(name, as_user=self._as_user, on_event=on_event, **given)
+        return result
+
+    def show(self, result: dict[str, Any], *, verbose: bool) -> None:
+        if self._json:
+            say_json(result)
+            return
+        while result["status"] == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
+            say(_heading(result))
+            print_choices(result)
+            picked = typer.prompt("Which one? A number, or in words")
+            result = self.call("answer", thread=result["thread"], choice=picked)
+        if result["status"] == "needs_choice":
+            self._show_open_choice(result)
+        else:
+            print_turn(result)
+        if verbose:
+            print_timings(result)
+        say(f"\nThread {result['thread']}")
+
+    def _show_open_choice(self, result: dict[str, Any]) -> None:
+        """What can be picked, and the very commands that pick it."""
+        say(_heading(result))
+        print_choices(result)
+        say("\nChoose with:")
+        options = {"--home": self._home, "--as": self._as_user}
+        options |= {f"--{name}": self._options.get(name) for name in ("context", "profile")}
+        given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
+        given += "".join(f" --tag {shlex.quote(tag)}" for tag in self._options.get("tags") or ())
+        for choice in result["choices"]:
+            say(f"  argot answer {result['thread']} {shlex.quote(choice['answer'])}{given}")
+
+
+def _heading(result: dict[str, Any]) -> str:
+    """The first line of what is asked back; the choices are printed below it with their numbers."""
+    lines = result["answer"].strip().splitlines()
+    return line(lines[0]) if lines else "Which one is meant?"

@@ -1,0 +1,288 @@
+"""argot glossary queue, propose, accept, merge, dismiss, approve, retire, effects: from a missed term to a meaning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from argot.errors import InvalidInput
+from argot.files import read_text
+from argot.ui.cli.command_base import (
+    AsUser,
+    Audience,
+    Home,
+    Json,
+    counted,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    say,
+    say_json,
+    table,
+)
+
+ProposalId = Annotated[int, typer.Argument(help="Its number (see `argot glossary queue`).", metavar="PROPOSAL", min=0)]
+SenseId = Annotated[int, typer.Argument(help="Its number (see `argot glossary list`).", metavar="SENSE", min=0)]
+Why = Annotated[str, typer.Option("--why", help="The reason, for the history.")]
+
+Row = dict[str, Any]
+
+
+def register(glossary: typer.Typer) -> None:
+    glossary.command("queue", epilog=examples("argot glossary queue", "argot glossary queue --json"))(queue)
+    glossary.command("propose", epilog=examples("argot glossary propose FTLX"))(propose)
+    glossary.command(
+        "accept",
+        epilog=examples(
+            'argot glossary accept 3 --context "NAND Design" --approve',
+            "argot glossary accept 3 4 7 --context General",
+            "argot glossary accept --least 0.8 --context General",
+        ),
+    )(accept)
+    glossary.command("approve", epilog=examples("argot glossary approve 17"))(approve)
+    glossary.command("retire", epilog=examples('argot glossary retire 17 --why "nobody says it any more"'))(retire)
+    glossary.command("merge", epilog=examples("argot glossary merge 3 17"))(merge)
+    glossary.command("dismiss", epilog=examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(dismiss)
+    glossary.command(
+        "effects",
+        epilog=examples("argot glossary effects 17", "argot glossary effects --proposal 3 --questions questions.jsonl"),
+    )(effects)
+
+
+def queue(
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """List what waits: terms people asked for in vain, with what the documents say they mean, and terms like them."""
+    with knowledge_base(home) as client:
+        found = client.call("glossary_queue", as_user=as_user, limit=limit)
+        proposals = client.call("glossary_proposals", as_user=as_user)
+    if json_:
+        say_json({"misses": found, "proposals": proposals})
+        return
+    headings = ["term", "times", "last", "proposed", "like it", "question"]
+    table(headings, [_queued(miss) for miss in found])
+    in_queue = {one["id"] for miss in found for one in miss["proposals"]}
+    others = [one for one in proposals if one["id"] not in in_queue]
+    if others:
+        say("\nProposed besides:")
+        others.sort(key=lambda one: -(one["score"] or 0))
+        table(["proposal", "term", "expansion", "from", "sure"], [_proposed(one) for one in others[:limit]])
+    note(f"{counted(len(found), 'term')} nobody has defined, {counted(len(proposals), 'proposal')}")
+
+
+def _queued(miss: Row) -> list[object]:
+    offered = ", ".join(f"{one['id']}: {one['expansion'] or one['description']}" for one in miss["proposals"])
+    question = miss["questions"][0] if miss["questions"] else ""
+    return [miss["term"], miss["count"], miss["last"][:10], offered, ", ".join(miss["similar"]), question]
+
+
+def _proposed(one: Row) -> list[object]:
+    return [one["id"], one["term"], one["expansion"] or one["description"], one["origin"], one["score"] or ""]
+
+
+def propose(
+    term: Annotated[str, typer.Argument(help="The term to look for.")],
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Look in the documents for what a term means, and propose it with the words that say so."""
+    with knowledge_base(home) as client:
+        found = client.call("glossary_propose", as_user=as_user, term=term)
+    if json_:
+        say_json(found)
+        return
+    rows = [[*_proposed(one), one["evidence"][0]["quote"] if one["evidence"] else ""] for one in found]
+    table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
+    note(f"{len(found)} proposed" if found else "No document says what it means.")
+
+
+def accept(
+    *,
+    proposals: Annotated[
+        list[int] | None, typer.Argument(help="Their numbers (see `argot glossary queue`).", metavar="PROPOSAL")
+    ] = None,
+    least: Annotated[
+        float | None, typer.Option("--least", min=0, max=1, help="All that are at least so sure, say 0.8.")
+    ] = None,
+    context: Annotated[str | None, typer.Option(help="The context it has this meaning in.")] = None,
+    expansion: Annotated[str | None, typer.Option(help="What it stands for, if not as proposed.")] = None,
+    description: Annotated[str | None, typer.Option(help="What that is, if not as proposed.")] = None,
+    alias: Annotated[
+        list[str] | None, typer.Option("--alias", help="Another spelling; repeatable.", metavar="ALIAS")
+    ] = None,
+    approved: Annotated[bool, typer.Option("--approve", help="Let it answer questions at once.")] = False,
+    audience: Audience = None,
+    why: Why = "",
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Make a draft of a proposal, or an approved meaning; several, as they stand, in one change."""
+    numbers = proposals or []
+    status = "approved" if approved else "draft"
+    edited = expansion or description or alias or audience
+    if least is not None or len(numbers) != 1:
+        if edited or (least is None) == (not numbers):
+            raise InvalidInput("Name one proposal to edit it, several to take them as they stand, or only --least.")
+        given: Row = {"proposal_ids": numbers} if numbers else {"least": least}
+        _accept_many({**given, "context": context or "", "status": status, "why": why}, as_user, home)
+        return
+    with knowledge_base(home) as client:
+        sense = client.call(
+            "glossary_accept",
+            as_user=as_user,
+            proposal_id=numbers[0],
+            context=context,
+            expansion=expansion,
+            description=description,
+            aliases=alias or [],
+            audience=audience,
+            status=status,
+            why=why,
+        )
+    say(_told(sense))
+    if not approved:
+        note(f"A draft answers nobody. See what it would change: argot glossary effects {sense['id']}")
+        note(f"Approve it with: argot glossary approve {sense['id']}")
+
+
+def _accept_many(given: Row, as_user: str | None, home: Path | None) -> None:
+    with knowledge_base(home) as client:
+        done = client.call("glossary_accept_many", as_user=as_user, **given)
+    for sense in done["senses"]:
+        say(_told(sense))
+    for one in done["left"]:
+        note(f"proposal {one['id']} {line(one['term'])}: {line(one['reason'])}")
+    undo = f"; take it back with: argot glossary roll-back {done['change']}" if done["change"] else ""
+    note(f"{len(done['senses'])} accepted, {len(done['left'])} left{undo}")
+
+
+def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
+    """Let a draft answer questions from now on. Whoever asked for the term is told."""
+    with knowledge_base(home) as client:
+        seen = client.call("glossary_sense", as_user=as_user, sense_id=sense)
+        done = client.call("glossary_approve", as_user=as_user, sense_id=sense, version=seen["version"], why=why)
+    say(_told(done))
+
+
+def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
+    """Let a sense answer nobody any more. It stays to be read, and can be approved again."""
+    with knowledge_base(home) as client:
+        seen = client.call("glossary_sense", as_user=as_user, sense_id=sense)
+        done = client.call("glossary_retire", as_user=as_user, sense_id=sense, version=seen["version"], why=why)
+    say(_told(done))
+
+
+def merge(proposal: ProposalId, sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
+    """Make a proposed term another name of a sense there is."""
+    with knowledge_base(home) as client:
+        done = client.call("glossary_merge", as_user=as_user, proposal_id=proposal, sense_id=sense, why=why)
+    say(f"{_told(done)}; also called {', '.join(map(line, done['aliases']))}")
+
+
+def dismiss(
+    what: Annotated[str, typer.Argument(help="A proposal's number, or a missed term.", metavar="PROPOSAL|TERM")],
+    undo: Annotated[bool, typer.Option("--undo", help="Take the dismissal of a proposal back.")] = False,
+    why: Why = "",
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Say no to a proposal, or that a missed term needs no meaning: for good."""
+    with knowledge_base(home) as client:
+        if undo:
+            if not (what.isascii() and what.isdigit()):
+                raise InvalidInput(f"{what} is no number of a proposal. Only their dismissal can be taken back.")
+            client.call("glossary_reopen", as_user=as_user, proposal_id=int(what))
+            say(f"Proposal {what} is open again")
+        elif what.isascii() and what.isdigit():
+            client.call("glossary_dismiss", as_user=as_user, proposal_id=int(what), why=why)
+            say(f"Dismissed proposal {what}")
+        else:
+            client.call("glossary_dismiss_miss", as_user=as_user, term=what, why=why)
+            say(f"Dismissed {line(what)}: it needs no meaning")
+
+
+def effects(
+    *,
+    sense: Annotated[int | None, typer.Argument(help="A draft's number.", metavar="SENSE")] = None,
+    proposal: Annotated[int | None, typer.Option("--proposal", help="A proposal's number instead.")] = None,
+    context: Annotated[str, typer.Option(help="The context a proposal would go to.")] = "",
+    retire: Annotated[bool, typer.Option("--retire", help="What retiring the sense would change.")] = False,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="Also these: one a line, or JSON lines with `question`.")
+    ] = None,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Show what approving a draft would change: past questions with its term, before and after. Nothing is stored."""
+    given = _questions(questions) if questions else []
+    with knowledge_base(home) as client:
+        found = client.call(
+            "glossary_effects",
+            as_user=as_user,
+            sense_id=sense,
+            proposal_id=proposal,
+            context=context,
+            change="retire" if retire else "approve",
+            questions=given,
+        )
+    if json_:
+        say_json(found)
+        return
+    changed = [row for row in found["rows"] if row["changed"]]
+    for row in changed:
+        say(f"\n{line(row['question'])}")
+        table(["", "before", "after"], _sides(row))
+    left = f", {found['left_out']} left out for lack of time" if found["left_out"] else ""
+    note(f"{counted(found['questions'], 'past question')} with it, {found['changed']} of them would change{left}")
+
+
+def _sides(row: Row) -> list[list[object]]:
+    sides = (row["before"], row["after"])
+    rows: list[list[object]] = [["read as", *map(_reading, sides)]]
+    if "passages" in row["changed"]:
+        for rank in range(max(len(side["passages"]) for side in sides)):
+            rows.append([f"passage {rank + 1}", *(_passage(side, rank) for side in sides)])
+    return rows
+
+
+def _reading(side: Row) -> str:
+    read = [f"{one['surface']} = {one['expansion']}{' (a guess)' if one['guess'] else ''}" for one in side["terms"]]
+    return ", ".join([*read, *(f"{term} unknown" for term in side["unknown"])]) or "no term"
+
+
+def _passage(side: Row, rank: int) -> str:
+    if rank >= len(side["passages"]):
+        return ""
+    one = side["passages"][rank]
+    return " › ".join(part for part in (one["document"], one["heading"]) if part)
+
+
+def _questions(path: Path) -> list[str]:
+    try:
+        lines = [text for text in read_text(path).splitlines() if text.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read as UTF-8 text: {error}. Give another file.") from error
+    return [_question(text, number, path) for number, text in enumerate(lines, 1)]
+
+
+def _question(text: str, number: int, path: Path) -> str:
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return str(json.loads(text)["question"])
+    except (ValueError, KeyError) as error:
+        raise InvalidInput(f"{path}, line {number}: no JSON object with a `question`: {error}. Mend it.") from error
+
+
+def _told(sense: Row) -> str:
+    of = f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}"
+    return f"{of} [{sense['status']}, {sense['id']}]"

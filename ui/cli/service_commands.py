@@ -1,0 +1,68 @@
+"""argot serve, argot metrics."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Annotated
+
+import typer
+
+from argot.errors import MissingExtra
+from argot.ui.cli.command_base import (
+    Home,
+    error_console,
+    examples,
+    knowledge_base,
+    line,
+    note,
+    progress_text,
+    say,
+    settings_for,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog=examples("argot serve", "argot serve --samples", "argot serve --port 8080"))(serve)
+    app.command(epilog=examples("argot metrics", "argot metrics > /var/lib/node_exporter/argot.prom"))(metrics)
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="The address to serve on (127.0.0.1: this machine only).")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to serve on (8000); 0: any free one.")] = None,
+    samples: Annotated[bool, typer.Option("--samples", help="First put the sample documents and glossary in.")] = False,
+    home: Home = None,
+) -> None:
+    """Serve the chat window. Other commands go through this process as long as it runs."""
+    if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
+        raise MissingExtra("The chat window", "chat")
+    settings = settings_for(home, host=host, port=port)
+    if samples:
+        put_samples_in(home)
+    from argot.ui.server import serve as serve_web
+
+    serve_web(settings.home, settings)
+
+
+def metrics(home: Home = None) -> None:
+    """Print what the running service counted, in Prometheus' text format. Also at /metrics, for administrators."""
+    with knowledge_base(home) as client:
+        say(client.call("metrics").rstrip())
+
+
+def put_samples_in(home: Home) -> None:
+    """Build the sample knowledge base with a progress bar; the second time nothing is left to do."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    from argot.service.operations.sample_base import build
+
+    settings = settings_for(home)
+    console = error_console()
+    columns = (progress_text(), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("samples", total=None)
+
+        def move(done: int, total: int, name: str) -> None:
+            progress.update(task, completed=done, total=total or None, description=f"samples {line(name)}"[:60])
+
+        report = build(settings.home, settings, move)
+    note(f"Sample knowledge base in {settings.home}: {report}")

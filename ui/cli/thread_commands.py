@@ -1,0 +1,138 @@
+"""argot threads."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+from argot.ui.rendering.terminal_answer import print_turn
+
+threads = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Your own conversations.")
+
+ThreadId = Annotated[str, typer.Argument(help="Its id (see `argot threads list`).", metavar="THREAD")]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(threads, name="threads")
+
+
+@threads.command("list", epilog=examples("argot threads list"))
+def list_threads(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """List your threads, the latest first."""
+    with knowledge_base(home) as client:
+        found = client.call("thread_list", as_user=as_user)
+    if json_:
+        say_json(found)
+        return
+    table(["thread", "title", "last used"], [[one["id"], one["title"], one["updated_at"][:16]] for one in found])
+    note(f"{len(found)} threads")
+
+
+@threads.command("show", epilog=examples("argot threads show t0123456789abcdef"))
+def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """Show the questions and answers of a thread, as far as you may still read what they rest on."""
+    with knowledge_base(home) as client:
+        found = client.call("thread_read", as_user=as_user, thread=thread)
+        news = client.call("thread_news", as_user=as_user, thread=thread)
+    if json_:
+        say_json({**found, "news": news})
+        return
+    say(f"{line(found['title'])} ({found['id']})")
+    for turn in found["turns"]:
+        say(f"\n> {line(turn['question'])}\n")
+        print_turn(turn)
+    for one in news:
+        say(f"\nNews: {line(one['term'])} has a meaning now: {_meanings(one['senses'])}. Ask again, if you like:")
+        say(f"  {line(one['question'])}")
+
+
+@threads.command(
+    "share",
+    epilog=examples("argot threads share t0123456789abcdef", "argot threads share t0123456789abcdef --not"),
+)
+def share(
+    thread: ThreadId,
+    not_: Annotated[bool, typer.Option("--not", help="Let them read it no more.")] = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Let the glossary's managers read this thread's questions that met unknown terms; else they are only counted."""
+    with knowledge_base(home) as client:
+        done = client.call("thread_share", as_user=as_user, thread=thread, share=not not_)
+    who = "Managers may read" if done["shared"] else "Managers no longer read"
+    say(f"{who} {done['questions']} of its questions: those that met unknown terms.")
+
+
+@threads.command(
+    "export",
+    epilog=examples(
+        "argot threads export t0123456789abcdef > talk.md", "argot threads export t0123456789abcdef --json"
+    ),
+)
+def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """Write a thread out to keep: Markdown with its sources, or everything as JSON."""
+    with knowledge_base(home) as client:
+        form = "json" if json_ else "markdown"
+        say(client.call("thread_export", as_user=as_user, thread=thread, form=form)["text"].rstrip("\n"))
+
+
+@threads.command(
+    "feedback",
+    epilog=examples("argot threads feedback", "argot threads feedback --jsonl --bad > judged.jsonl"),
+)
+def feedback(
+    *,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line, with the whole trace.")] = False,
+    bad: Annotated[bool, typer.Option("--bad", help="Only answers that did not help.")] = False,
+    good: Annotated[bool, typer.Option("--good", help="Only answers that helped.")] = False,
+    since: Annotated[str, typer.Option("--since", help="Only from this day or time on.", metavar="DATE")] = "",
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
+    value = None if bad == good else 1 if good else -1
+    with knowledge_base(home) as client:
+        found = client.call("feedback_list", as_user=as_user, value=value, since=since)
+    if jsonl:
+        for one in found:
+            say(json.dumps(one, ensure_ascii=False))
+        return
+    rows = [
+        [
+            one["at"][:16],
+            "+" if one["value"] > 0 else "-",
+            line(one.get("question", "(not shared)")),
+            line(one.get("comment", "")),
+        ]
+        for one in found
+    ]
+    table(["when", "", "question", "reason"], rows)
+    note(f"{len(found)} answers judged")
+
+
+@threads.command("rename", epilog=examples('argot threads rename t0123456789abcdef "Cell layout"'))
+def rename(
+    thread: ThreadId,
+    title: Annotated[str, typer.Argument(help="The new title.")],
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Give a thread another title."""
+    with knowledge_base(home) as client:
+        found = client.call("thread_rename", as_user=as_user, thread=thread, title=title)
+    say(f"{found['id']}: {line(found['title'])}")
+
+
+@threads.command("delete", epilog=examples("argot threads delete t0123456789abcdef"))
+def delete(thread: ThreadId, as_user: AsUser = None, home: Home = None) -> None:
+    """Delete a thread with everything said in it."""
+    with knowledge_base(home) as client:
+        found = client.call("thread_delete", as_user=as_user, thread=thread)
+    say(f"Deleted {found['id']}: {line(found['title'])}")
+
+
+def _meanings(senses: list[dict[str, Any]]) -> str:
+    return "; ".join(f"{line(one['expansion'])} ({line(one['context'])})" for one in senses)

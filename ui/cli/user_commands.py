@@ -1,0 +1,152 @@
+"""argot user."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from argot.ui.cli.command_base import Home, Json, examples, knowledge_base, line, note, say, say_json, table
+
+user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
+
+Name = Annotated[str, typer.Argument(help="The name the user signs in with.")]
+Role = Annotated[str | None, typer.Option("--role", help="asker, manager (of every context) or admin.")]
+Manages = Annotated[
+    list[str] | None, typer.Option("--manages", help="A context the user manages; repeatable.", metavar="CONTEXT")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(user, name="user")
+
+
+@user.command(
+    "add", epilog=examples("argot user add ann --password --group hr", "argot user add leo --password --manages Legal")
+)
+def add(  # noqa: PLR0917
+    name: Name,
+    group: Annotated[list[str] | None, typer.Option("--group", help="A group; repeatable.", metavar="GROUP")] = None,
+    display_name: Annotated[str, typer.Option("--display-name", help="The name that is shown.")] = "",
+    password: Annotated[
+        bool, typer.Option("--password", help="Ask for a password; a pipe gives it in a line.")
+    ] = False,
+    role: Role = None,
+    manages: Manages = None,
+    home: Home = None,
+) -> None:
+    """Make a user, or change one: more groups, another role, another password."""
+    given = _new_password(name) if password else None
+    with knowledge_base(home) as client:
+        made = client.call(
+            "user_add",
+            name=name,
+            groups=group or [],
+            display_name=display_name,
+            password=given,
+            role=role,
+            manages=manages,
+        )
+    say(_line(made))
+
+
+@user.command("list", epilog=examples("argot user list"))
+def list_users(json_: Json = False, home: Home = None) -> None:
+    """List the users."""
+    with knowledge_base(home) as client:
+        users = client.call("user_list")
+    if json_:
+        say_json(users)
+        return
+    table(
+        ["name", "display name", "groups", "role", "manages", "signs in"],
+        [
+            [one["name"], one["display_name"], ", ".join(one["groups"]), one["role"], _managed(one), _signs_in(one)]
+            for one in users
+        ],
+    )
+    note(f"{len(users)} users")
+
+
+@user.command("roles", epilog=examples("argot user roles ann", "argot user roles ann --manages NAND --manages Tools"))
+def roles(
+    name: Name,
+    role: Role = None,
+    manages: Manages = None,
+    leave: Annotated[list[str] | None, typer.Option("--leave", help="A group to leave.", metavar="GROUP")] = None,
+    home: Home = None,
+) -> None:
+    """Show what a user may do, or say what it shall be from now on."""
+    with knowledge_base(home) as client:
+        say(_line(client.call("user_roles", name=name, role=role, manages=manages, leave=leave)))
+
+
+@user.command("password", epilog=examples("argot user password ann"))
+def password(name: Name, home: Home = None) -> None:
+    """Give a user another password; a pipe gives it in a line. Every session of theirs ends."""
+    given = _new_password(name)
+    with knowledge_base(home) as client:
+        client.call("user_password", name=name, password=given)
+    say(f"User {line(name)} has a new password and is signed out everywhere.")
+
+
+@user.command("suspend", epilog=examples("argot user suspend ann"))
+def suspend(name: Name, home: Home = None) -> None:
+    """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
+    with knowledge_base(home) as client:
+        client.call("user_suspend", name=name)
+    say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
+
+
+@user.command("restore", epilog=examples("argot user restore ann"))
+def restore(name: Name, home: Home = None) -> None:
+    """Let a suspended user in again."""
+    with knowledge_base(home) as client:
+        client.call("user_restore", name=name)
+    say(f"User {line(name)} may sign in again.")
+
+
+@user.command("sessions", epilog=examples("argot user sessions ann", "argot user sessions ann --end"))
+def sessions(
+    name: Name,
+    end: Annotated[bool, typer.Option("--end", help="Sign the user out everywhere.")] = False,
+    json_: Json = False,
+    home: Home = None,
+) -> None:
+    """Show where a user is signed in."""
+    with knowledge_base(home) as client:
+        if end:
+            say(f"User {line(name)} is signed out of {client.call('user_end_sessions', name=name)['ended']} sessions.")
+            return
+        found = client.call("user_sessions", name=name)
+    if json_:
+        say_json(found)
+        return
+    columns = ("id", "created_at", "seen_at", "address", "agent")
+    table(["session", "since", "last used", "from", "with"], [[one[column] for column in columns] for one in found])
+    note(f"{len(found)} sessions")
+
+
+def _new_password(name: str) -> str:
+    """Asked for twice in a terminal, else the first line of standard input. Never an argument: those are public."""
+    if sys.stdin.isatty():
+        asked: str = typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
+        return asked
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _line(made: dict[str, Any]) -> str:
+    groups = ", ".join(made["groups"]) or "none"
+    manages = f" of {_managed(made)}" if made["manages"] else ""
+    return f"User {line(made['name'])}, groups: {groups}, role: {made['role']}{manages}, signs in: {_signs_in(made)}"
+
+
+def _managed(made: dict[str, Any]) -> str:
+    return "every context" if "*" in made["manages"] else ", ".join(made["manages"])
+
+
+def _signs_in(made: dict[str, Any]) -> str:
+    if made["suspended_at"]:
+        return "suspended"
+    return "with a password" if made["has_password"] else "not with a password"

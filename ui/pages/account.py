@@ -1,0 +1,226 @@
+"""Signing in and out, and one's own account: pages made on the server, which need no script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import floor
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+
+from argot.errors import InvalidInput
+from argot.service.identity.password_sign_in import SignIn, SignInRefused
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.service.usecases.users import session_shown
+from argot.ui.web.authentication import Door
+from argot.ui.web.authorization import VISITOR, Visitor, needs, visitor
+from argot.ui.web.security import SIGN_IN
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+ACCOUNT = "/account"
+CHANGED = "Your password is changed, and you are signed out everywhere else."
+YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
+MOST_PASSWORD_CHARS = 2000
+DIFFERENT = "The two new passwords differ. Type the same one twice."
+Who = Annotated[Visitor, Depends(visitor)]
+Field = Annotated[str, Form(max_length=2000)]
+
+
+@cache
+def templates() -> Environment:
+    """The pages of `ui/templates`; whatever is put into one is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("argot.ui"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
+    return HTMLResponse(
+        templates().get_template(template).render(values),
+        status_code=status,
+        headers={"Cache-Control": "no-store", **(headers or {})},
+    )
+
+
+def refused(status: int, reason: str, who: Visitor | None) -> Response:
+    """The page that says why somebody may not see another."""
+    heading = {401: "Not allowed", 403: "Not allowed", 404: "Not found"}.get(status, "That was not done")
+    return page("refused.html", status, reason=reason, who=who, heading=heading)
+
+
+class Confirmation:
+    """Asks for one's own password again before something that a stolen page must not do by itself.
+
+    Who has none in Argot is not asked: the person at this machine before anybody signs in, and people whom a proxy
+    signs in. Given a password (`argot user password NAME`), they are asked as well.
+    """
+
+    def __init__(self, kb: KnowledgeBase, sign_in: SignIn, address: Callable[[Request], str]) -> None:
+        self.kb = kb
+        self.sign_in = sign_in
+        self.address = address
+
+    def asked_of(self, who: Visitor) -> bool:
+        user = self.kb.people.find(who.name)
+        return user is not None and user.has_password
+
+    async def require(self, request: Request, who: Visitor) -> None:
+        """Given as the field `your_password` of the form.
+
+        Raises:
+            SignInRefused
+        """
+        if self.asked_of(who):
+            given = (await request.form()).get(YOUR_PASSWORD)
+            password = given[:MOST_PASSWORD_CHARS] if isinstance(given, str) else ""
+            await self.sign_in.confirm(who.name, password, self.address(request))
+
+
+def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
+    router = APIRouter()
+
+    @router.get(SIGN_IN)
+    @needs("anonymous")
+    async def form(request: Request, next: str = "/") -> Response:
+        if request.scope.get(VISITOR) is not None:
+            return RedirectResponse(own_page(next), status_code=303)
+        return page("sign_in.html", next=own_page(next), name="", error="", passwords=kb.people.has_passwords())
+
+    @router.post(SIGN_IN)
+    @needs("anonymous", csrf=False)
+    async def enter(request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
+        """Another session that this browser had ends: a new one is begun, never an old one taken on."""
+        address = door.address(request.scope, request.headers)
+        try:
+            token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
+        except SignInRefused as refusal:
+            headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
+            shown = {"next": own_page(next), "name": name, "error": str(refusal), "passwords": True}
+            return page("sign_in.html", refusal.status, headers, **shown)
+        await leave(kb, request.scope.get(VISITOR))
+        return _entered(door, token, own_page(next))
+
+    @router.get("/login")
+    @needs("anonymous")
+    async def window_login() -> Response:
+        """Where the chat window goes when it finds nobody signed in."""
+        return RedirectResponse("/", status_code=303)
+
+    @router.post("/logout")
+    @needs("anonymous", csrf=False)
+    async def window_logout(request: Request) -> Response:
+        """Signing out in the chat window, whose script knows no token."""
+        await leave(kb, request.scope.get(VISITOR))
+        return JSONResponse({"success": True}, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
+
+    @router.post("/sign-out")
+    @needs("anonymous")
+    async def sign_out(request: Request) -> Response:
+        await leave(kb, request.scope.get(VISITOR))
+        return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
+
+    router.include_router(account_pages(kb, door, sign_in, confirmation))
+    return router
+
+
+def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
+    router = APIRouter(prefix=ACCOUNT)
+
+    def account(who: Visitor, status: int = 200, **said: str) -> Response:
+        user = kb.people.find(who.name)
+        sessions = [{**session_shown(one), "here": one.id == who.session} for one in kb.people.sessions.of(who.name)]
+        keys = kb.people.keys.of(who.name)
+        values: dict[str, Any] = {"who": who, "user": user, "sessions": sessions, "keys": keys, "new_key": ""}
+        values |= {"error": "", "done": "", **said}
+        return page("account.html", status, None, **values)
+
+    @router.get("")
+    @needs("asker")
+    async def show(who: Who, changed: bool = False) -> Response:
+        return account(who, done=CHANGED if changed else "")
+
+    @router.get("/data")
+    @needs("asker")
+    async def data(who: Who) -> Response:
+        """Everything that is kept of this person, as a file to take along."""
+        found = await catalogue.result(kb, who.principal, "my_data")
+        headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
+        return JSONResponse(found, headers=headers)
+
+    @router.post("/password")
+    @needs("asker")
+    async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
+        """Every session ends with the old password; this browser gets a new one."""
+        if new != again:
+            return account(who, 400, error=DIFFERENT)
+        address = door.address(request.scope, request.headers)
+        try:
+            await sign_in.change_password(who.name, old, new, address)
+        except SignInRefused as refusal:
+            return account(who, refusal.status, error=str(refusal))
+        except InvalidInput as error:
+            return account(who, 400, error=str(error))
+        agent = request.headers.get("user-agent", "")
+        token = await kb.blocking(kb.people.sessions.begin, who.name, address, agent)
+        return _entered(door, token, f"{ACCOUNT}?changed=1")
+
+    @router.post("/keys")
+    @needs("asker")
+    async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
+        """The new key stands on this one page, and nowhere else."""
+        try:
+            await confirmation.require(request, who)
+            made = await catalogue.result(kb, who.principal, "key_add", name=name, days=days.strip() or None)
+        except SignInRefused as refusal:
+            return account(who, refusal.status, error=str(refusal))
+        except InvalidInput as error:
+            return account(who, 400, error=str(error))
+        return account(who, new_key=made["key"])
+
+    @router.post("/keys/{key}/revoke")
+    @needs("asker")
+    async def revoke_key(who: Who, key: str) -> Response:
+        """One's own, also for an administrator: those of others are revoked on the command line."""
+        await kb.blocking(lambda: kb.people.keys.revoke(key, user=who.name))
+        return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
+
+    @router.post("/sign-out-everywhere")
+    @needs("asker")
+    async def everywhere(who: Who) -> Response:
+        await kb.blocking(kb.people.sessions.end, who.name)
+        return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
+
+    return router
+
+
+async def leave(kb: KnowledgeBase, who: object) -> None:
+    """End the session by which this visitor came in, if there is one."""
+    if isinstance(who, Visitor) and who.session is not None:
+        sessions = kb.people.sessions
+        end: Callable[[], int] = lambda: sessions.end(who.name, only=who.session)  # noqa: E731
+        await kb.blocking(end)
+
+
+def own_page(address: str) -> str:
+    """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
+    parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
+    if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
+        return "/"
+    return "/" if parts.path in (SIGN_IN, "/login") else address
+
+
+def _entered(door: Door, token: str, where: str) -> Response:
+    seconds = floor(door.kb.people.sessions.lifetimes.most)
+    return RedirectResponse(where, status_code=303, headers={"Set-Cookie": door.set_cookie(token, seconds=seconds)})

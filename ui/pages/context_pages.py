@@ -1,0 +1,90 @@
+"""Contexts: making one, and saving one that somebody else may be saving too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.form_fields import OF_CONTEXT, between_commas, compared, merged, values_of
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, sent_to
+from argot.ui.web.authorization import Visitor, needs
+
+_KEPT = ("id", "version", "name")
+_NEW = dict.fromkeys((*_KEPT, *OF_CONTEXT, "why"), "")
+
+
+def context_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    pages = Pages(kb)
+
+    @router.get("/contexts")
+    @needs("manager")
+    async def contexts(request: Request, who: Who, edit: str = "") -> Response:
+        found = [one for one in await pages.contexts(who) if one["name"] == edit and one["may_manage"]]
+        return await _contexts_page(pages, request, who, _shown(found[0]) if found else _NEW)
+
+    @router.post("/contexts")
+    @needs("manager")
+    async def save(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        given = {name: form.get(name, "").strip() for name in _NEW}
+        try:
+            await _save(pages, who, given)
+        except Conflict as error:
+            return await _both_page(pages, request, who, given, error)
+        except NotFound as error:
+            return await _contexts_page(pages, request, who, {**given, "id": "", "version": ""}, error=error)
+        except (InvalidInput, NotAllowed) as error:
+            return await _contexts_page(pages, request, who, given, error=error)
+        return sent_to("/contexts", done="context")
+
+    return router
+
+
+async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
+    """A form that shows a stored context is all of it: what was emptied there is to be empty."""
+    told: dict[str, Any] = {name: given[name] for name in ("description", "contact")}
+    told["audience"] = between_commas(given["audience"])
+    if given["id"]:
+        seen = {"context_id": number(given["id"]), "version": number(given["version"])}
+        await pages.call(who, "context_save", **seen, **told, why=given["why"])
+    else:
+        await pages.call(who, "context_add", name=given["name"], **told, new=True)
+
+
+async def _both_page(pages: Pages, request: Request, who: Visitor, given: dict[str, str], error: Conflict) -> Response:
+    """What is stored beside what was typed. A button pressed twice is no conflict: both say the same."""
+    assert error.current is not None
+    seen = {"context_id": error.current.id, "version": max(number(given["version"]), 0)}
+    since = await pages.call(who, "context_since", **seen)
+    if not given["id"]:
+        since["base"] = {"description": "", "contact": "", "audience": []}
+    differ = compared(since, given, OF_CONTEXT)
+    if not differ:
+        return sent_to("/contexts", done="context")
+    kept = {**merged(since, given, OF_CONTEXT), **_shown_as(since["current"])}
+    return await _contexts_page(pages, request, who, kept, error=error, both={"since": since, "compared": differ})
+
+
+async def _contexts_page(
+    pages: Pages,
+    request: Request,
+    who: Visitor,
+    given: dict[str, str],
+    *,
+    error: ArgotError | None = None,
+    both: dict[str, Any] | None = None,
+) -> Response:
+    found = await pages.contexts(who)
+    return page("contexts.html", request, who, contexts=found, given=given, error=error, both=both)
+
+
+def _shown(stored: dict[str, Any]) -> dict[str, str]:
+    return {**values_of(stored, OF_CONTEXT), **_shown_as(stored)}
+
+
+def _shown_as(stored: dict[str, Any]) -> dict[str, str]:
+    return {name: str(stored[name]) for name in _KEPT}

@@ -1,0 +1,144 @@
+"""Import, with a preview of what would change, and export."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from starlette.datastructures import UploadFile
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.glossary_files import FORMATS, format_named
+from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, Who, form_of, page, sent_to
+from argot.ui.web.authorization import Visitor, needs
+
+SHOWN = 50
+KEPT_SECONDS = 30 * 60
+MOST_KEPT_BYTES = 4 * MOST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file between its preview and its import; `context` and `language` are for what it leaves open, `format` is
+    empty to find out, `seen` is the stamp of the preview.
+    """
+
+    who: str
+    name: str
+    data: bytes
+    at: float
+    context: str = ""
+    language: str = ""
+    format: str = ""
+    seen: str = ""
+
+
+class Uploads:
+    """Files that were looked at and not imported yet: in memory, one for each manager, for half an hour."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Upload] = OrderedDict()
+
+    def keep(self, upload: Upload) -> str:
+        """The token by which it is found again."""
+        old = [token for token, one in self._kept.items() if one.who == upload.who or one.at < upload.at - KEPT_SECONDS]
+        for token in old:
+            del self._kept[token]
+        token = secrets.token_urlsafe(16)
+        self._kept[token] = upload
+        while len(self._kept) > 1 and sum(len(one.data) for one in self._kept.values()) > MOST_KEPT_BYTES:
+            self._kept.popitem(last=False)
+        return token
+
+    def take(self, token: str, who: str) -> Upload:
+        """Raises:
+        NotFound: it was kept too long ago, imported already, or is somebody else's.
+        """
+        found = self._kept.get(token)
+        if found is None or found.who != who or time.monotonic() - found.at > KEPT_SECONDS:
+            raise NotFound("This file is not here any more. Choose it again.")
+        return self._kept.pop(token)
+
+
+def file_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    pages, uploads = Pages(kb), Uploads()
+
+    @router.get("/files")
+    @needs("manager")
+    async def files(request: Request, who: Who) -> Response:
+        return await _files_page(pages, request, who)
+
+    @router.post("/files/preview")
+    @needs("manager")
+    async def preview(request: Request, who: Who) -> Response:
+        try:
+            return await previewed(request, who, await _uploaded(request, who))
+        except (InvalidInput, NotAllowed) as error:
+            return await _files_page(pages, request, who, error)
+
+    @router.post("/files/import")
+    @needs("manager")
+    async def import_(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        try:
+            upload = uploads.take(form.get("token", ""), who.name)
+            told = {**_told(upload), "seen": upload.seen, "why": form.get("why", "")}
+            done = await pages.call(who, "glossary_import_file", **told)
+        except Conflict as error:
+            return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=told["why"])
+        except (InvalidInput, NotAllowed, NotFound) as error:
+            return await _files_page(pages, request, who, error)
+        if done["change"] is None:
+            return sent_to("", done="imported")
+        return sent_to(f"/history/{done['change']}", done="imported")
+
+    async def previewed(
+        request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
+    ) -> Response:
+        """What the file would change by now; importing it does that and nothing else."""
+        found = await pages.call(who, "glossary_preview", **_told(upload), limit=SHOWN)
+        token = uploads.keep(replace(upload, seen=found["stamp"]))
+        given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
+        return page("preview.html", request, who, error=error, **given, **found)
+
+    @router.get("/files/export")
+    @needs("manager")
+    async def export(who: Who, format: str = "csv") -> Response:
+        found = format_named(format)
+        told = await pages.call(who, "glossary_export_file", format=found.name)
+        name = quote(f"glossary{found.suffixes[0]}", safe="")
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
+        # Who takes CSV here opens it in a spreadsheet, and some of these read UTF-8 by its mark alone.
+        mark = "\ufeff" if found.name == "csv" else ""
+        return Response((mark + told).encode("utf-8"), media_type=found.media_type, headers=headers)
+
+    return router
+
+
+async def _files_page(pages: Pages, request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
+    contexts = [one["name"] for one in await pages.contexts(who) if one["may_manage"]]
+    return page("files.html", request, who, formats=FORMATS, error=error, contexts=contexts)
+
+
+async def _uploaded(request: Request, who: Visitor) -> Upload:
+    file = (await request.form()).get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise InvalidInput("No file was chosen.")
+    name = file.filename.replace("\\", "/").rsplit("/", 1)[-1][:200]
+    form = await form_of(request)
+    left_open = {field: form.get(field, "").strip() for field in ("context", "language", "format")}
+    return Upload(who.name, name, await file.read(), time.monotonic(), **left_open)
+
+
+def _told(upload: Upload) -> dict[str, Any]:
+    data = base64.b64encode(upload.data).decode("ascii")
+    open_ = {"context": upload.context, **({"language": upload.language} if upload.language else {})}
+    return {"data": data, "name": upload.name, "format": upload.format, **open_}

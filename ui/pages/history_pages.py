@@ -1,0 +1,147 @@
+"""What happened, what stands against what, and how the glossary is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, effects_together, form_of, number, page, sent_to
+from argot.ui.web.authorization import Visitor, needs
+
+SHOWN = 200
+ROWS = 100
+TOGETHER = "glossary_effects_together"
+
+
+def change_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    pages = Pages(kb)
+    _history(router, pages)
+    _conflicts(router, pages)
+    _drafts(router, pages)
+    _use(router, pages)
+    return router
+
+
+def _history(router: APIRouter, pages: Pages) -> None:
+    @router.get("/history")
+    @needs("manager")
+    async def history(request: Request, who: Who) -> Response:
+        return page("history.html", request, who, changes=await pages.call(who, "glossary_changes", limit=SHOWN))
+
+    @router.get("/history/{change}")
+    @needs("manager")
+    async def change(request: Request, who: Who, change: int) -> Response:
+        return await _change_page(pages, request, who, change)
+
+    @router.post("/history/{change}/roll-back")
+    @needs("manager")
+    async def roll_back(request: Request, who: Who, change: int) -> Response:
+        form = await form_of(request)
+        force = form.get("force") == "yes"
+        try:
+            done = await pages.call(who, "glossary_roll_back", change=change, why=form.get("why", ""), force=force)
+        except (Conflict, NotAllowed) as error:
+            return await _change_page(pages, request, who, change, error)
+        return sent_to(f"/history/{done['id']}", done="rolled-back")
+
+
+async def _change_page(
+    pages: Pages, request: Request, who: Who, change: int, error: Conflict | NotAllowed | None = None
+) -> Response:
+    rows = await pages.call(who, "glossary_history", change=change, limit=ROWS + 1)
+    changes = await pages.call(who, "glossary_changes", limit=1000)
+    found = next((one for one in changes if one["id"] == change), None)
+    blocking = error.changes if isinstance(error, Conflict) else ()
+    shown = {"rows": rows[:ROWS], "more": len(rows) > ROWS, "number": change, "found": found}
+    return page("change.html", request, who, 200 if rows else 404, **shown, error=error, blocking=blocking)
+
+
+def _conflicts(router: APIRouter, pages: Pages) -> None:
+    @router.get("/conflicts")
+    @needs("manager")
+    async def conflicts(request: Request, who: Who, status: str = "") -> Response:
+        return await _conflicts_page(pages, request, who, accepted=status == "accepted")
+
+    @router.post("/conflicts/let-stand")
+    @needs("manager")
+    async def let_stand(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        told = {"kind": form.get("kind", ""), "senses": await _ticked(request), "why": form.get("why", "")}
+        try:
+            await pages.call(who, "glossary_let_stand", **told)
+        except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
+            return await _conflicts_page(pages, request, who, error=error)
+        return sent_to("/conflicts", done="stands")
+
+    @router.post("/conflicts/take-up")
+    @needs("manager")
+    async def take_up(request: Request, who: Who) -> Response:
+        try:
+            await pages.call(who, "glossary_take_up", change=max(number((await form_of(request)).get("change")), 0))
+        except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
+            return await _conflicts_page(pages, request, who, accepted=True, error=error)
+        return sent_to("/conflicts", done="taken-up")
+
+
+def _drafts(router: APIRouter, pages: Pages) -> None:
+    @router.get("/drafts")
+    @needs("manager")
+    async def drafts(request: Request, who: Who) -> Response:
+        return await _drafts_page(pages, request, who)
+
+    @router.post("/drafts/effects")
+    @needs("manager")
+    async def effects(request: Request, who: Who) -> Response:
+        """What approving the ticked would change in past questions."""
+        found = await pages.call(who, TOGETHER, senses=await _ticked(request))
+        return effects_together(request, who, found, back="/drafts")
+
+    @router.post("/drafts/approve")
+    @needs("manager")
+    async def approve(request: Request, who: Who) -> Response:
+        """Those that were ticked, each as it was seen."""
+        senses = await _ticked(request)
+        if not senses:
+            return sent_to("/drafts", done="none-ticked")
+        done = await pages.call(who, "glossary_approve_many", senses=senses)
+        if not done["left"]:
+            return sent_to("/drafts", done="all-approved")
+        return await _drafts_page(pages, request, who, left=done["left"], made=len(done["senses"]))
+
+
+def _use(router: APIRouter, pages: Pages) -> None:
+    @router.get("/use")
+    @needs("manager")
+    async def use(request: Request, who: Who) -> Response:
+        found = await pages.call(who, "glossary_use")
+        shown = {name: found[name][:ROWS] for name in ("used", "missed")}
+        return page("use.html", request, who, weeks=found["weeks"], **shown)
+
+
+async def _conflicts_page(
+    pages: Pages, request: Request, who: Visitor, *, accepted: bool = False, error: ArgotError | None = None
+) -> Response:
+    found = await pages.call(who, "glossary_conflicts", limit=SHOWN, accepted=accepted)
+    return page("conflicts.html", request, who, error=error, **found, of_accepted=accepted)
+
+
+async def _ticked(request: Request) -> list[tuple[int, int]]:
+    """The drafts that were ticked, each with the version that was seen."""
+    ticked = [str(one).partition(":") for one in (await request.form()).getlist("sense")]
+    senses = [(number(sense), number(version)) for sense, _, version in ticked]
+    return [one for one in senses if min(one) >= 0]
+
+
+async def _drafts_page(
+    pages: Pages, request: Request, who: Who, *, left: list[dict[str, Any]] | None = None, made: int = 0
+) -> Response:
+    found = await pages.call(who, "glossary_list", status="draft", limit=SHOWN)
+    mine = [{**one, "may_manage": who.principal.may_manage(one["context"])} for one in found]
+    picked = request.query_params.get("pick") == "all"
+    return page(
+        "drafts.html", request, who, 409 if left else 200, drafts=mine, left=left or [], made=made, picked=picked
+    )

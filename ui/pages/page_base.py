@@ -1,0 +1,214 @@
+"""What all pages share: templates, forms, the way to a use case, and how large a request may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import Depends, HTTPException
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from argot.errors import Conflict, NotAllowed
+from argot.service.glossary_review.occurrences import one_line
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.ui.web.authorization import Visitor, visitor
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HOME = "/glossary"
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest request: a glossary of 100,000 senses is about 20 MiB."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self'",
+            "connect-src 'self'",
+            "form-action 'self'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        )
+    ),
+}
+"""Stricter than the chat window's: nothing inline at all."""
+
+Who = Annotated[Visitor, Depends(visitor)]
+"""The one way in which a page learns who is asking."""
+
+DONE = {
+    "draft": "Saved as a draft. It answers nobody until it is approved.",
+    "saved": "Saved.",
+    "approved": "Approved. From now on questions understand it.",
+    "retired": "Retired. It answers nobody any more, and can be approved again.",
+    "alias": "Added as another name.",
+    "stands": "Let stand. It is under Accepted, and comes back when one of its meanings changes.",
+    "taken-up": "To look at again. It is in the list below.",
+    "dismissed": "Dismissed for good. It will not be proposed or queued again.",
+    "rolled-back": "Rolled back. History keeps both, so this can be taken back too.",
+    "context": "Context saved.",
+    "imported": "Imported.",
+    "found": "Your documents were read. What they say it means is below.",
+    "not-found": "Your documents were read. None that you may read says what it means.",
+    "none-ticked": "None was ticked, so nothing was done. Tick what is right, and accept it then.",
+    "person": "Saved.",
+    "password": "The password is changed, and every session of theirs has ended.",
+    "suspended": "Suspended: they are signed out everywhere, and cannot come in.",
+    "restored": "Restored: they may sign in again.",
+    "signed-out": "Signed out everywhere.",
+    "all-approved": "Approved. From now on questions understand them.",
+}
+"""What is said on the page one is sent to after something was done."""
+
+
+class BoundedRoute(APIRoute):
+    """Refuses what is too large before anything of it is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def bounded(request: Request) -> Response:
+            length = request.headers.get("content-length", "")
+            if request.method == "POST" and not length.isdigit():
+                raise HTTPException(411, "The request does not say how large it is.")
+            if length.isdigit() and int(length) > MOST_BYTES:
+                raise HTTPException(413, f"That is too large: at most {MOST_BYTES // 2**20} MiB can be sent.")
+            return await handle(request)
+
+        return bounded
+
+
+@cache
+def templates() -> Environment:
+    """The pages of `ui/pages/templates`; whatever is put into one is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from argot.ui.rendering import page_filters
+
+    made = Environment(
+        loader=PackageLoader("argot.ui.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(
+        HOME=HOME,
+        link=link,
+        person_link=person_link,
+        LABELS=page_filters.LABELS,
+        bars=page_filters.bars,
+        differences=page_filters.differences,
+        place_of=page_filters.place_of,
+    )
+    made.filters.update(
+        moment=page_filters.moment,
+        day=page_filters.day,
+        sentence=page_filters.sentence,
+        count=page_filters.count,
+        one_line=one_line,
+    )
+    return made
+
+
+def page(
+    template: str,
+    request: Request,
+    who: Visitor,
+    code: int = 200,
+    /,
+    *,
+    error: Exception | None = None,
+    **values: Any,
+) -> HTMLResponse:
+    """A whole page. `done` in its address says what was done before it; an `error` is said on it, and is its status."""
+    shown = {"done": DONE.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
+    html = templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
+    return HTMLResponse(html, status_code=code if error is None else status_of(error), headers=HEADERS)
+
+
+def status_of(error: Exception) -> int:
+    """The status of HTTP of a page that says what went wrong."""
+    return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
+
+
+def part(template: str, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+    """A part of a page, for HTMX to put in."""
+    html = templates().get_template(template).render(values)
+    return HTMLResponse(html, headers={**HEADERS, **(headers or {})})
+
+
+def effects_together(request: Request, who: Visitor, effects: dict[str, Any], *, back: str) -> HTMLResponse:
+    """What several changes would do, for HTMX or as a page of its own."""
+    if "hx-request" in request.headers:
+        return part("effects_together.html", effects=effects)
+    return page("effects_together_page.html", request, who, effects=effects, back=back)
+
+
+def sent_to(path: str, **query: str | int) -> RedirectResponse:
+    """Where the browser goes after something was done, so that reloading does not do it again."""
+    return RedirectResponse(link(path, **query), status_code=303)
+
+
+def link(path: str, **query: str | int | None) -> str:
+    """An address under the glossary, its parameters quoted; those that are empty are left out."""
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{HOME}{path}" + (f"?{urlencode(given, quote_via=quote)}" if given else "")
+
+
+def person_link(name: str, **query: str) -> str:
+    """The address of a person's page."""
+    return f"/people/{quote(name, safe='')}" + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+
+
+def sent_to_address(address: str) -> RedirectResponse:
+    """As `sent_to`, for pages that are not of the glossary."""
+    return RedirectResponse(address, status_code=303)
+
+
+class Pages:
+    """Use cases on behalf of a visitor."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+
+    async def call(self, who: Visitor, name: str, /, **parameters: Any) -> Any:
+        return await catalogue.result(self.kb, who.principal, name, **parameters)
+
+    async def contexts(self, who: Visitor) -> list[dict[str, Any]]:
+        """The contexts one may know; `may_manage` of each."""
+        found = await self.call(who, "context_list")
+        return [{**one, "may_manage": who.principal.may_manage(one["name"])} for one in found]
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The texts of a form, with line feeds alone; the first of fields with the same name."""
+    texts: dict[str, str] = {}
+    for name, value in (await request.form()).multi_items():
+        if isinstance(value, str) and name not in texts:
+            texts[name] = value.replace("\r\n", "\n").replace("\r", "\n")
+    return texts
+
+
+def bounded(text: str | float) -> float:
+    """A share between 0 and 1 from a form or an address; 0 for anything else."""
+    try:
+        found = float(text)
+    except ValueError:
+        return 0.0
+    return min(max(found, 0.0), 1.0) if found == found else 0.0  # noqa: PLR0124  not a number
+
+
+def number(text: str | None) -> int:
+    """A whole number from a form or an address; -1, which nothing has, for anything else."""
+    plain = (text or "").strip()
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 16 else -1

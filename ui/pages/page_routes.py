@@ -1,0 +1,37 @@
+"""All pages of the glossary in one router, and the files they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter, HTTPException
+from fastapi.responses import FileResponse, Response
+
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.context_pages import context_pages
+from argot.ui.pages.file_pages import file_pages
+from argot.ui.pages.history_pages import change_pages
+from argot.ui.pages.page_base import HOME
+from argot.ui.pages.queue_pages import queue_pages
+from argot.ui.pages.sense_pages import sense_pages
+from argot.ui.pages.term_pages import term_pages
+from argot.ui.web.authorization import needs
+
+STATIC = Path(__file__).parent / "static"
+TYPES = {"pages.css": "text/css", "htmx.min.js": "text/javascript"}
+
+
+def glossary_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter()
+
+    @router.get(f"{HOME}/static/{{name}}")
+    @needs("anonymous")
+    async def static(name: str) -> Response:
+        """Looks and no secrets: a page may still need them when its reader has just been signed out."""
+        if name not in TYPES:
+            raise HTTPException(404, "There is nothing here.")
+        return FileResponse(STATIC / name, media_type=TYPES[name], headers={"Cache-Control": "no-cache"})
+
+    for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages):
+        router.include_router(made(kb))
+    return router

@@ -1,0 +1,283 @@
+"""The queue: terms asked for in vain, the meanings proposed for them, and the four things to do with each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.form_fields import EMPTY, parameters, typed
+from argot.ui.pages.page_base import (
+    HOME,
+    BoundedRoute,
+    Pages,
+    Who,
+    bounded,
+    effects_together,
+    form_of,
+    link,
+    number,
+    page,
+    part,
+    sent_to,
+)
+from argot.ui.pages.sense_pages import form_page
+from argot.ui.web.authorization import Visitor, needs
+
+SHOWN = 100
+EVIDENCE = 4
+OFFERED = 50
+"""Proposals on a page."""
+MOST_SEARCHED = 200
+
+
+def queue_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    pages = Pages(kb)
+    _misses(router, pages)
+    _proposals(router, pages)
+    _decisions(router, pages)
+    return router
+
+
+def _misses(router: APIRouter, pages: Pages) -> None:
+    @router.get("/queue")
+    @needs("manager")
+    async def queue(request: Request, who: Who, status: str = "open") -> Response:
+        wanted = status if status in ("open", "dismissed", "defined") else "open"
+        found = await pages.call(who, "glossary_queue", status=wanted, limit=SHOWN + 1, similar=False)
+        use = await pages.call(who, "glossary_use")
+        growth = {row["term"]: row for row in use["missed"]}
+        shown = {"misses": found[:SHOWN], "more": len(found) > SHOWN, "status": wanted, "by_term": growth}
+        return page("queue.html", request, who, weeks=use["weeks"], **shown)
+
+    @router.get("/queue/term")
+    @needs("manager")
+    async def miss(request: Request, who: Who, t: str = "") -> Response:
+        return await miss_page(pages, request, who, t)
+
+    @router.get("/queue/choose")
+    @needs("manager")
+    async def choose(who: Who, q: str = "", t: str = "", proposal: int = -1) -> Response:
+        """Senses of which a term may be another name, as one types."""
+        found = await pages.call(who, "glossary_search", text=q, limit=8) if q.strip() else []
+        senses = [sense for sense in found if sense["may_manage"] and sense["status"] != "retired"]
+        return part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
+
+    @router.get("/queue/alias")
+    @needs("manager")
+    async def confirm(request: Request, who: Who, t: str = "", sense_id: int = -1, proposal: int = -1) -> Response:
+        """The term as another name of a sense: what that would change, before it is one."""
+        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+        return page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
+
+    @router.get("/queue/alias/effects")
+    @needs("manager")
+    async def effects(request: Request, who: Who, t: str = "", sense_id: int = -1, q: str = "") -> Response:
+        sense = await pages.call(who, "glossary_sense", sense_id=sense_id)
+        given = {"aliases": [*sense["aliases"], t], "questions": [q[:4000]] if q.strip() else []}
+        try:
+            found = await pages.call(who, "glossary_edit_effects", sense_id=sense_id, version=sense["version"], **given)
+        except (Conflict, InvalidInput, NotAllowed) as error:
+            return part("effects_error.html", error=str(error))
+        address = {"path": link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
+        shown = {"effects": found, "sense": {**sense, "term": t}, "q": q, "after": "As another name"}
+        return part("effects.html", address=address, **shown)
+
+    @router.post("/queue/alias")
+    @needs("manager")
+    async def alias(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        term, proposal, sense_id = form.get("term", ""), number(form.get("proposal")), number(form.get("sense_id"))
+        why = form.get("why", "")
+        if proposal >= 0:
+            sense = await pages.call(who, "glossary_merge", proposal_id=proposal, sense_id=sense_id, why=why)
+        else:
+            version = number(form.get("version"))
+            sense = await pages.call(who, "glossary_alias", term=term, sense_id=sense_id, version=version, why=why)
+        return sent_to("/term", t=sense["term"], done="alias")
+
+    @router.post("/queue/look")
+    @needs("manager")
+    async def look(request: Request, who: Who) -> Response:
+        """Look in the documents, now, for what a term means."""
+        term = (await form_of(request)).get("term", "")
+        found = await pages.call(who, "glossary_propose", term=term)
+        return sent_to("/queue/term", t=term, done="found" if found else "not-found")
+
+    @router.post("/queue/dismiss")
+    @needs("manager")
+    async def dismiss(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        await pages.call(who, "glossary_dismiss_miss", term=form.get("term", ""), why=form.get("why", ""))
+        return sent_to("/queue", done="dismissed")
+
+
+def _proposals(router: APIRouter, pages: Pages) -> None:
+    @router.get("/proposals")
+    @needs("manager")
+    async def proposals(request: Request, who: Who) -> Response:
+        return await offers_page(pages, request, who, request.query_params)
+
+    @router.post("/proposals/accept")
+    @needs("manager")
+    async def accept_many(request: Request, who: Who) -> Response:
+        """Those that were ticked, or all that are sure enough; in one change, which can be taken back as one."""
+        form, ticked = await form_of(request), (await request.form()).getlist("id")
+        ids, least = [number(str(one)) for one in ticked], form.get("least", "")
+        if not least and not ids:
+            return sent_to("/proposals", done="none-ticked")
+        chosen: dict[str, Any] = (
+            {"least": bounded(least)} if least else {"proposal_ids": [one for one in ids if one >= 0]}
+        )
+        told = {"context": typed(form)["context"], "status": "approved" if form.get("approve") == "yes" else "draft"}
+        try:
+            done = await pages.call(who, "glossary_accept_many", **chosen, **told, why=form.get("why", ""))
+        except InvalidInput as error:
+            seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
+            return await offers_page(pages, request, who, seen, error=error, ticked=ids)
+        return page("accepted.html", request, who, **done, approved=told["status"] == "approved")
+
+    @router.post("/proposals/effects")
+    @needs("manager")
+    async def effects(request: Request, who: Who) -> Response:
+        """What accepting the ticked would change in past questions, once they are approved."""
+        ids = [number(str(one)) for one in (await request.form()).getlist("id")]
+        given = {"proposal_ids": [one for one in ids if one >= 0], "context": typed(await form_of(request))["context"]}
+        found = await pages.call(who, "glossary_effects_together", **given)
+        return effects_together(request, who, found, back="/proposals")
+
+    @router.post("/proposals/mine")
+    @needs("manager")
+    async def mine(who: Who) -> Response:
+        """Look through the documents, beside everything else; one may leave."""
+        await pages.call(who, "glossary_mine_start")
+        return sent_to("/proposals")
+
+    @router.post("/proposals/mine/stop")
+    @needs("manager")
+    async def stop(who: Who) -> Response:
+        await pages.call(who, "glossary_mine_stop")
+        return sent_to("/proposals")
+
+    @router.get("/proposals/mining")
+    @needs("manager")
+    async def mining(who: Who) -> Response:
+        """How far that is, asked for again and again; when it is done the page loads anew."""
+        job = await pages.call(who, "glossary_mined")
+        return part("mining.html", {} if job["state"] == "running" else {"HX-Refresh": "true"}, job=job, who=who)
+
+    @router.get("/proposals/{proposal_id}")
+    @needs("manager")
+    async def proposal(request: Request, who: Who, proposal_id: int) -> Response:
+        found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+        return await miss_page(pages, request, who, found["term"], only=found)
+
+
+def _decisions(router: APIRouter, pages: Pages) -> None:
+    @router.get("/proposals/{proposal_id}/edit")
+    @needs("manager")
+    async def edit(request: Request, who: Who, proposal_id: int) -> Response:
+        found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+        given = {**EMPTY, **{name: found[name] or "" for name in ("term", "context", "expansion", "description")}}
+        given |= {"owner": who.name, "audience": ", ".join(found["audience"])}
+        return await form_page(pages, request, who, given, action=f"/proposals/{proposal_id}/edit", proposal=found)
+
+    @router.post("/proposals/{proposal_id}/edit")
+    @needs("manager")
+    async def save(request: Request, who: Who, proposal_id: int) -> Response:
+        given = typed(await form_of(request))
+        return await accepted(request, who, proposal_id, given)
+
+    @router.post("/proposals/{proposal_id}/accept")
+    @needs("manager")
+    async def accept(request: Request, who: Who, proposal_id: int) -> Response:
+        """As it was proposed, in the context chosen."""
+        form = await form_of(request)
+        found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+        given = {**EMPTY, **{name: found[name] or "" for name in ("term", "expansion", "description")}}
+        given |= {"context": typed(form)["context"], "owner": who.name, "audience": ", ".join(found["audience"])}
+        return await accepted(request, who, proposal_id, given)
+
+    async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
+        try:
+            sense = await pages.call(who, "glossary_accept", proposal_id=proposal_id, **parameters(given))
+        except (InvalidInput, Conflict, NotAllowed) as error:
+            found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+            action = f"/proposals/{proposal_id}/edit"
+            return await form_page(pages, request, who, given, action=action, proposal=found, error=error)
+        return sent_to(f"/sense/{sense['id']}", done="draft")
+
+    @router.post("/proposals/{proposal_id}/dismiss")
+    @needs("manager")
+    async def dismiss(request: Request, who: Who, proposal_id: int) -> Response:
+        form = await form_of(request)
+        await pages.call(who, "glossary_dismiss", proposal_id=proposal_id, why=form.get("why", ""))
+        if "hx-request" in request.headers:
+            found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+            return part("dismissed.html", one=found)
+        return sent_to(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
+
+    @router.post("/proposals/{proposal_id}/reopen")
+    @needs("manager")
+    async def reopen(request: Request, who: Who, proposal_id: int) -> Response:
+        await pages.call(who, "glossary_reopen", proposal_id=proposal_id)
+        if "hx-request" in request.headers:
+            found = await pages.call(who, "glossary_proposal", proposal_id=proposal_id)
+            return part("dismissed.html", one=found)
+        return sent_to(f"/proposals/{proposal_id}")
+
+
+async def offers_page(
+    pages: Pages,
+    request: Request,
+    who: Visitor,
+    asked: Mapping[str, str],
+    *,
+    error: InvalidInput | None = None,
+    ticked: Sequence[int] = (),
+) -> Response:
+    """The open proposals, as many as fit on a page; after an error with the same ones ticked."""
+    q, least, start = asked.get("q", ""), bounded(asked.get("least", "")), max(number(asked.get("start")), 0)
+    found = await pages.call(who, "glossary_offers", text=q[:MOST_SEARCHED], least=least, start=start, limit=OFFERED)
+    if asked.get("pick") == "all":
+        ticked = [one["id"] for one in found["proposals"] if one["expansion"]]
+    shown = {"q": q, "least": least, "start": start, "step": OFFERED, "ticked": set(ticked)}
+    shown |= {"job": await pages.call(who, "glossary_mined")}
+    contexts = [one for one in await pages.contexts(who) if one["may_manage"]]
+    return page("proposals.html", request, who, error=error, **found, **shown, contexts=contexts)
+
+
+async def miss_page(
+    pages: Pages, request: Request, who: Visitor, term: str, *, only: dict[str, Any] | None = None
+) -> Response:
+    """All that is known of a term that has no meaning yet. With `only`, of one proposal."""
+    misses = await pages.call(who, "glossary_misses", term=term, status=None)
+    if only is None:
+        offered = await pages.call(who, "glossary_proposals", term=term)
+        told = [await pages.call(who, "glossary_proposal", proposal_id=one["id"]) for one in offered[:EVIDENCE]]
+    else:
+        told = [only]
+    known = await pages.call(who, "glossary_term", term=term)
+    similar = await pages.call(who, "glossary_similar", term=term)
+    places = await pages.call(who, "glossary_occurrences", phrase=term, limit=5)
+    asked = misses[0]["questions"][:5] if misses else []
+    around = [one["quote"] for proposal in told for one in proposal["evidence"][:3]]
+    around += [one["before"] + one["match"] + one["after"] for one in places["passages"][:3]]
+    likely = "" if known["senses"] else await pages.call(who, "glossary_likely_context", texts=[*asked, *around])
+    return page(
+        "miss.html",
+        request,
+        who,
+        term=misses[0]["term"] if misses else term,
+        miss=misses[0] if misses else None,
+        proposals=told,
+        known=known,
+        similar=[one for one in similar if one["term"] != known["term"]],
+        occurrences=places,
+        likely=likely,
+        contexts=[one for one in await pages.contexts(who) if one["may_manage"]],
+    )

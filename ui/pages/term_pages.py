@@ -1,0 +1,141 @@
+"""Finding terms, a term's page, and the passages it stands in."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from fastapi import APIRouter, Request, Response
+
+from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.service.knowledge_base import KnowledgeBase
+from argot.types import SenseStatus
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, link, number, page, part, sent_to
+from argot.ui.web.authorization import Visitor, needs
+
+SHOWN = 50
+SEARCHED = 20
+MOST_SEARCHED = 200
+"""So many of what was searched for are shown when one asks for more."""
+HISTORY = 30
+STATUSES = get_args(SenseStatus)
+
+
+def term_pages(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    pages = Pages(kb)
+
+    @router.get("")
+    @needs("manager")
+    async def home(request: Request, who: Who) -> Response:
+        return await home_page(request, who)
+
+    @router.get("/search")
+    @needs("manager")
+    async def search(request: Request, who: Who) -> Response:
+        """As one types: only the list is sent, and the address in the browser follows."""
+        if "hx-request" not in request.headers:
+            return await home_page(request, who)
+        wanted = _wanted(request)
+        found = await _found(pages, who, **wanted)
+        return part(
+            "results.html",
+            {"HX-Replace-Url": link("", **{**wanted, "start": wanted["start"] or None})},
+            **wanted,
+            **found,
+        )
+
+    async def home_page(request: Request, who: Visitor) -> Response:
+        wanted = _wanted(request)
+        found = await _found(pages, who, **wanted)
+        contexts = [one["name"] for one in await pages.call(who, "context_list")]
+        return page("home.html", request, who, contexts=contexts, **wanted, **found)
+
+    @router.get("/to-do")
+    @needs("manager")
+    async def to_do(who: Who) -> Response:
+        return part("to_do.html", todo=await pages.call(who, "glossary_to_do"), who=who)
+
+    @router.get("/me")
+    @needs("asker")
+    async def me(who: Who) -> dict[str, bool]:
+        """For the chat window: whether to show the way to these pages."""
+        return {"manages": who.principal.is_manager}
+
+    @router.get("/term")
+    @needs("manager")
+    async def term(request: Request, who: Who, t: str = "") -> Response:
+        if not t.strip():
+            return sent_to("")
+        return await term_page(request, who, t)
+
+    async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
+        found = await pages.call(who, "glossary_term", term=term)
+        return page("term.html", request, who, error=error, **found, **await _around(pages, who, found))
+
+    @router.get("/occurrences")
+    @needs("manager")
+    async def occurrences(who: Who, phrase: str = "") -> Response:
+        found = await pages.call(who, "glossary_occurrences", phrase=phrase, limit=20)
+        return part("occurrences.html", found=found, all=True)
+
+    @router.post("/term/roll-back")
+    @needs("manager")
+    async def roll_back(request: Request, who: Who) -> Response:
+        form = await form_of(request)
+        term, moment = form.get("term", ""), number(form.get("moment"))
+        try:
+            await pages.call(who, "glossary_roll_back", term=term, moment=moment, why=form.get("why", ""))
+        except (Conflict, InvalidInput, NotAllowed) as error:
+            return await term_page(request, who, term, error)
+        return sent_to("/term", t=term, done="rolled-back")
+
+    @router.get("/passage/{passage_id}")
+    @needs("manager")
+    async def passage(request: Request, who: Who, passage_id: str, mark: str = "") -> Response:
+        found = await pages.call(who, "glossary_passage", passage_id=passage_id, phrase=mark)
+        return page("passage.html", request, who, found=found)
+
+    return router
+
+
+def _wanted(request: Request) -> dict[str, Any]:
+    """What the address says: text to search for, status, context, and where the page starts."""
+    asked = request.query_params
+    status = asked.get("status", "")
+    return {
+        "q": asked.get("q", ""),
+        "status": status if status in STATUSES else "",
+        "context": asked.get("context", ""),
+        "start": max(number(asked.get("start")), 0),
+    }
+
+
+async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
+    """The senses of a page, and whether there are more. Of what was searched for, the next page is all that is left."""
+    narrowed = {"status": status or None, "context": context or None}
+    if q.strip():
+        most = MOST_SEARCHED if start else SEARCHED
+        senses = await pages.call(who, "glossary_search", text=q, **narrowed, limit=most + 1)
+        return {"senses": senses[:most], "more": len(senses) > most, "step": SEARCHED}
+    senses = await pages.call(who, "glossary_list", **narrowed, start=start, limit=SHOWN + 1)
+    return {"senses": senses[:SHOWN], "more": len(senses) > SHOWN, "step": SHOWN}
+
+
+async def _around(pages: Pages, who: Who, found: dict[str, Any]) -> dict[str, Any]:
+    """What else a term's page shows: documents, questions, history, proposals."""
+    name = found["term"]
+    places = {
+        sense["id"]: await pages.call(who, "glossary_occurrences", phrase=sense["expansion"], limit=3)
+        for sense in found["senses"][:SHOWN]
+    }
+    use = await pages.call(who, "glossary_use", term=name)
+    return {
+        "occurrences": await pages.call(who, "glossary_occurrences", phrase=name, limit=4),
+        "places": places,
+        "weeks": use["weeks"],
+        "used": use["used"],
+        "history": await pages.call(who, "glossary_history", term=name, limit=HISTORY),
+        "proposals": await pages.call(who, "glossary_proposals", term=name),
+        "misses": await pages.call(who, "glossary_misses", term=name, status=None),
+        "may_manage": any(sense["may_manage"] for sense in found["senses"]) or who.principal.manages_all,
+    }

@@ -1,0 +1,322 @@
+"""How an answer looks in the window: Markdown with marks that open passages, and the buttons to press.
+
+Pure functions of an `AskResult`: a live answer and one read from history look the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from argot.locations import place
+from argot.results import STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.ui.rendering.safe_markdown import highlighted, laid_out, listed, literal, plain, quoted
+
+CHOOSE = "choose"
+ASK_INSTEAD = "ask_instead"
+AGAIN = "again"
+EXPORT = "export"
+SENSE = "sense"
+SHARE = "share"
+REPORT = "report"
+PASSAGES = "/argot/passages"
+TERMS = "/argot/terms"
+THREADS = "/argot/threads"
+NOT_MEANT = "Not what I meant"
+
+UNSUPPORTED = "⚠ *(no passage supports this)*"
+"""Words and a sign, not colour alone."""
+NEAREST = 3
+"""Passages shown when there is no answer."""
+LONGEST_LABEL = 80
+ANYWAY = "answer anyway"
+"""What an answer about an unknown term invites to say, where that is possible (`argot.graph.presentation.wording`)."""
+
+STAGES = {
+    "stand_alone": "Reading the question",
+    "identify_jargon": "Looking for jargon",
+    "identify_context": "Recognising the context",
+    "look_up_jargon": "Looking terms up in the glossary",
+    "choose_sense": "Settling what a term means",
+    "query_miss": "Dealing with unknown terms",
+    "augment_question": "Spelling the terms out",
+    "reformulate_query": "Wording the search",
+    "retrieve": "Searching the documents",
+    "rerank": "Ranking the passages",
+    "abstain": "Weighing the evidence",
+    "small_talk": "Answering without the documents",
+    "generate_answer": "Writing the answer",
+    "match_references": "Checking every sentence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    action: str
+    label: str
+    payload: dict[str, Any]
+    tooltip: str = ""
+    icon: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    content: str
+    buttons: tuple[Button, ...] = ()
+
+
+def view(result: AskResult) -> View:
+    """The message that shows a result."""
+    match result.status:
+        case "answered":
+            return _answered(result)
+        case "needs_choice":
+            return _asking_back(result)
+        case "query_miss":
+            return _missed(result)
+        case "abstained":
+            return _abstained(result)
+        case "small_talk":
+            return View(plain(first_line(result.answer)), next_buttons(result.examples))
+
+
+def stage_line(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
+    """What a stage did, as literal text; and how much of its time went into waiting for the language model."""
+    line = STAGES.get(name, name.replace("_", " ").capitalize())
+    line += f": {literal(found)}" if found else ""
+    if seconds is None:
+        return line
+    of_model = f", language model {duration(model_seconds)}" if model_seconds else ""
+    return f"{line} ({duration(seconds)}{of_model})"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def passage_panel(passage: dict[str, Any], spans: Iterable[tuple[int, int]]) -> str:
+    """What the side panel shows of a passage (as `read_passage` gives it).
+
+    Args:
+        passage: with `start` and `text`.
+        spans: the cited sentences, [start, end) in characters of the revision's Markdown.
+    """
+    start = int(passage["start"])
+    text, elsewhere = highlighted(passage["text"], [(first - start, last - start) for first, last in spans])
+    heading = [f"###### {plain(passage['heading'])}"] if passage["heading"] else []
+    parts = [*heading, *(f"> {plain(words)}" for words in elsewhere), text]
+    if is_pdf(passage):
+        address = f"{PASSAGES}/{quote(passage['id'], safe='')}/original#page={passage['page']}"
+        parts.append(f"[Open the document at page {passage['page']}]({address})")
+    return "\n\n".join(parts)
+
+
+def is_pdf(passage: dict[str, Any]) -> bool:
+    """Whether its page can be shown as a picture."""
+    return bool(passage["page"]) and PurePosixPath(passage["document"]).suffix.casefold() == ".pdf"
+
+
+def panel_title(passage: dict[str, Any]) -> str:
+    """The head of the side panel: the document, and where in it."""
+    page = f", {passage['page_kind'] or 'page'} {passage['page']}" if passage["page"] else ""
+    return f"{literal(passage['document'])}{page}"
+
+
+def other_meanings(offer: dict[str, Any], turn: int) -> View:
+    """What a term may mean besides what it was taken for (as `other_senses` gives it), to be pressed."""
+    read, term = offer["read"], offer["term"]
+    meaning = plain(read["expansion"] or read["description"] or read["term"])
+    context = f" ({plain(read['context'])})" if read["context"] else ""
+    head = f"“{plain(term)}” was read as **{meaning}**{context}."
+    ask = "What did you mean?" if offer["senses"] else "The glossary knows no other meaning that you may read."
+    given = {"turn": turn, "term": term, "question": offer["question"]}
+    buttons = [_sense_button(number, sense, given) for number, sense in enumerate(offer["senses"], 1)]
+    tell = "Something else: tell those who look after the glossary"
+    report = Button(REPORT, tell, given, "They can read this question then, and you are told when there is a meaning.")
+    return View(f"{head} {ask}", (*buttons, report))
+
+
+def _sense_button(number: int, sense: dict[str, Any], given: dict[str, Any]) -> Button:
+    label = f"{literal(sense['expansion'] or sense['term'])} ({literal(sense['context'])})"
+    payload = {**given, "sense": sense["id"], "label": label}
+    return Button(SENSE, _short(f"{number}. {label}"), payload, literal(sense["description"]))
+
+
+def next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
+    """Questions to go on with."""
+    return tuple(Button(ASK_INSTEAD, literal(one), {"question": one}, icon="corner-down-right") for one in questions)
+
+
+def answer_buttons() -> tuple[Button, ...]:
+    """What can be done with the last answer of a conversation, as pictures beside the thumbs."""
+    return (
+        Button(AGAIN, "", {}, "Answer again", "refresh-cw"),
+        Button(EXPORT, "", {}, "Save this conversation", "download"),
+    )
+
+
+def share_button(thread: str) -> Button:
+    return Button(SHARE, "Let the glossary's managers read this question", {"thread": thread})
+
+
+def export_text(thread: str) -> str:
+    address = f"{THREADS}/{quote(thread, safe='')}/export"
+    return (
+        f"This conversation as a file: [Markdown with sources]({address}.md) or [everything as JSON]({address}.json)."
+    )
+
+
+# -- the outcomes -------------------------------------------------------------------------------------------------
+
+
+def _answered(result: AskResult) -> View:
+    numbers = {citation.n for sentence in result.sentences for citation in sentence.citations}
+    cited = sorted((passage for passage in result.passages if passage.n in numbers), key=attrgetter("n"))
+    parts = [_answer_text(result), _understood(result), _sources(result, cited, "Sources"), _notes(result)]
+    return View(_joined([*parts, _writer(result)]))
+
+
+def _abstained(result: AskResult) -> View:
+    nearest = () if result.answer == STOPPED else result.passages[:NEAREST]
+    head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
+    return View(_joined([head, _sources(result, nearest), _understood(result), _notes(result)]))
+
+
+def _asking_back(result: AskResult) -> View:
+    lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]
+    hint = "Press a button, type its number, or just ask something else." if lines else ""
+    parts = [plain(first_line(result.answer)), "\n".join(lines), _understood(result), _notes(result), hint]
+    buttons = tuple(_choice_button(number, choice) for number, choice in enumerate(result.choices, 1))
+    return View(_joined(parts), buttons=buttons)
+
+
+def _missed(result: AskResult) -> View:
+    buttons = tuple(
+        Button(ASK_INSTEAD, _short(f"Ask with “{literal(other)}”"), {"question": respelt(result, miss, other)})
+        for miss in result.misses
+        for other in miss.suggestions
+    )
+    if f"“{ANYWAY}”" in result.answer:
+        buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
+    return View(_joined([plain(result.answer), _understood(result), _notes(result)]), buttons=buttons)
+
+
+def respelt(result: AskResult, miss: MissedTerm, other: str) -> str:
+    return result.question.replace(miss.term, other)
+
+
+# -- their parts --------------------------------------------------------------------------------------------------
+
+
+def _answer_text(result: AskResult) -> str:
+    """Every sentence with its marks, in the answer's own layout."""
+    links = {passage.n: _link(passage, result.sentences) for passage in result.passages}
+    marked = [(sentence.text, _marked(sentence, links)) for sentence in result.sentences]
+    return laid_out(result.answer, marked) or quoted(result.answer)
+
+
+def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:
+    """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
+    text = quoted(sentence.text)
+    numbers = sorted({citation.n for citation in sentence.citations})
+    marks = " ".join(links[n] for n in numbers if n in links) if sentence.supported else UNSUPPORTED
+    bare = text.rstrip()
+    if "\n" in bare:
+        return f"{bare}\n\n{marks}\n\n"
+    if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
+        return f"{bare[:-1]} {marks} |"
+    return f"{bare} {marks}"
+
+
+def _understood(result: AskResult) -> str:
+    """One line a term: how it was read."""
+    lines = []
+    for term in result.jargon:
+        other = f" · [{NOT_MEANT}]({_term_address(result, term)})" if term.sense_id else ""
+        same = term.surface.casefold() == term.term.casefold()
+        name = term.surface if same else f"{term.surface} → {term.term}"
+        context = f" · {plain(term.context)}" if term.context else ""
+        lines.append(f"**{plain(name)}**: {plain(term.expansion or term.description or term.term)}{context}{other}")
+    return f"###### Understood as\n{listed(list(dict.fromkeys(lines)))}" if lines else ""
+
+
+def _sources(result: AskResult, passages: Sequence[FoundPassage], title: str = "") -> str:
+    lines = [f"{_link(passage, result.sentences)} {_source(passage)}" for passage in passages]
+    head = f"###### {title}\n" if title else ""
+    return head + listed(lines) if lines else ""
+
+
+def _source(passage: FoundPassage) -> str:
+    """Where a passage stands. The page of a PDF is a link: it opens the original there."""
+    where = place(passage.document, passage.page)
+    if where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
+        where = f", [page {passage.page}]({_address(passage)}/original#page={passage.page})"
+    heading = f" · {plain(passage.heading)}" if passage.heading else ""
+    return f"**{plain(passage.document)}**{where}{heading}"
+
+
+def _link(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:
+    """The mark of a passage, "[1]", which opens it with the sentences that rest on it."""
+    citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]
+    spans = "&".join(f"span={start}-{end}" for start, end in dict.fromkeys(one.span for one in citations))
+    return f"[\\[{passage.n}\\]]({_address(passage)}{'?' if spans else ''}{spans})"
+
+
+def _address(passage: FoundPassage) -> str:
+    return f"{PASSAGES}/{quote(passage.passage_id, safe='')}"
+
+
+def _term_address(result: AskResult, term: Jargon) -> str:
+    return f"{TERMS}/{result.turn}?term={quote(term.surface, safe='')}"
+
+
+def _notes(result: AskResult) -> str:
+    return "\n>\n".join(f"> {plain(note)}" for note in result.notes)
+
+
+def _writer(result: AskResult) -> str:
+    if result.answered_by != "model":
+        return ""
+    return f"*Written by the language model {plain(result.model)}; each mark was found in the documents.*"
+
+
+def _choice_line(choice: Choice) -> str:
+    if not (choice.expansion or choice.context):
+        return plain(choice_label(choice))
+    description = f": {plain(choice.description)}" if choice.description else ""
+    context = f" · {plain(choice.context)}" if choice.context else ""
+    return f"**{plain(choice.expansion or choice.term)}**{context}{description}"
+
+
+def _choice_button(number: int, choice: Choice) -> Button:
+    label = choice_label(choice)
+    payload = {"choice": choice.answer, "label": label}
+    return Button(CHOOSE, _short(f"{number}. {label}"), payload, literal(choice.description))
+
+
+def choice_label(choice: Choice) -> str:
+    match choice.answer:
+        case "none":
+            return "None of these"
+        case "anyway":
+            return f"Go on with “{literal(choice.term)}” as it stands"
+    if not (choice.expansion or choice.context):
+        return f"Did you mean “{literal(choice.term)}”?"
+    context = f" ({literal(choice.context)})" if choice.context else ""
+    return f"{literal(choice.expansion or choice.term)}{context}"
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+def first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0]
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,152 @@
+"""An answer as the text of a chat message for other programs: Markdown with numbered marks and footnotes.
+
+What comes from documents, glossary and file names is data: no link of it can be followed, no image is loaded. Word
+joiners, which nobody sees, take care of that: the text is also read as it is, where backslashes would show.
+Footnotes stand behind a line, so that they can be taken off again when the message comes back as history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from argot.locations import place
+from argot.ui.rendering.safe_markdown import laid_out, literal
+
+Result = Mapping[str, Any]
+"""The JSON of an `AskResult`."""
+
+UNSUPPORTED = "[?]"
+HOW_TO_CHOOSE = "Answer with a number or in words, or ask something else."
+TAKEN_BACK = "\n\n*What stands above is taken back.*\n\n"
+NEAREST = 3
+"""Passages named where there is no answer."""
+PASSAGES = "/argot/passages"
+
+_RULE = "\n\n---\n\n"
+_FOOT = re.compile(rf"{_RULE}\*\*(?:Sources|Nearest passages|Understood as|Notes)\*\*.*\Z", re.DOTALL)
+_MARK = re.compile(r"(?<![ \t])[ \t]*\[(?:\d{1,3}|\?)\]")
+"""A mark with the space before it. Looking behind keeps a long run of spaces from being tried at each of them."""
+_JOINER = "\u2060"
+_LINKS = re.compile(r"(?<=\])(?=[(\[:])|(?<=<)(?=[A-Za-z/!?])")
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
+_ACTIVE = str.maketrans({"[": "(", "]": ")", "<": "‹", "`": "'", "*": "∗"})
+
+
+def message_text(result: Result, site: str = "") -> str:
+    """The whole message. `site`: where people open Argot, for links to the passages; empty: none are made."""
+    body = body_text(result)
+    foot = footnotes(result, site)
+    return f"{body}{_RULE}{foot}" if foot else body
+
+
+def body_text(result: Result) -> str:
+    """What is said, without footnotes."""
+    if result["status"] == "answered":
+        return _marked_answer(result)
+    lines = result["answer"].strip().split("\n")
+    if result["status"] == "abstained":
+        return _name(lines[0])
+    said = "\n".join(map(_name, lines))
+    return f"{said}\n\n{HOW_TO_CHOOSE}" if result["choices"] else said
+
+
+def footnotes(result: Result, site: str = "", *, by_number: bool = False) -> str:
+    """Sources, how terms were understood, and notes; empty where there is nothing to say.
+
+    `by_number`: the text has no marks, and each source says which sentences rest on it, counted from 1.
+    """
+    shown = _sources(result)
+    title = "Sources" if result["status"] == "answered" else "Nearest passages"
+    understood = dict.fromkeys(_understood(term) for term in result["jargon"])
+    notes = [_name(note) for note in result["notes"]]
+    unsupported = [number for number, one in enumerate(result["sentences"], 1) if not one["supported"]]
+    if unsupported and by_number:
+        notes.append(f"No passage supports {_sentences(unsupported)}.")
+    elif unsupported:
+        notes.append(f"{UNSUPPORTED} No passage supports this sentence.")
+    ends = {one["n"]: f": {_sentences(_resting_on(one['n'], result))}" if by_number else "" for one in shown}
+    parts = [
+        _listed(title, [_source(passage, site) + ends[passage["n"]] for passage in shown]),
+        _listed("Understood as", list(understood)),
+        _listed("Notes", notes),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def without_footnotes(text: str) -> str:
+    """A message of ours as it was said, when it comes back as history."""
+    said = text.rpartition(TAKEN_BACK)[2]
+    return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{HOW_TO_CHOOSE}", ""))).replace(_JOINER, "").strip()
+
+
+def unmarked(text: str) -> str:
+    """Text without marks, of which a language model's are provisional."""
+    return _MARK.sub("", text)
+
+
+def harmless(text: str) -> str:
+    """Somebody else's Markdown with its structure, in which no link, image or HTML is one."""
+    return _LINKS.sub(_JOINER, _HIDDEN.sub("", text))
+
+
+def _marked_answer(result: Result) -> str:
+    """Every sentence with its marks, in the answer's own layout."""
+    answer = result["answer"]
+    return laid_out(answer, [(one["text"], _marked(one)) for one in result["sentences"]]) or harmless(answer)
+
+
+def _marked(sentence: Mapping[str, Any]) -> str:
+    """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
+    numbers = sorted({citation["n"] for citation in sentence["citations"]})
+    marks = "".join(f"[{n}]" for n in numbers) if sentence["supported"] else UNSUPPORTED
+    text = harmless(sentence["text"]).rstrip()
+    if "\n" in text:
+        return f"{text}\n\n{marks}"
+    if text.startswith("|") and text.endswith("|") and len(text) > 1:
+        return f"{text[:-1].rstrip()} {marks} |"
+    return f"{text} {marks}"
+
+
+def _sources(result: Result) -> Sequence[Mapping[str, Any]]:
+    passages: Sequence[Mapping[str, Any]] = result["passages"]
+    if result["status"] == "abstained":
+        return passages[:NEAREST]
+    cited = {citation["n"] for sentence in result["sentences"] for citation in sentence["citations"]}
+    return sorted((one for one in passages if one["n"] in cited), key=lambda one: int(one["n"]))
+
+
+def _source(passage: Mapping[str, Any], site: str) -> str:
+    name = _name(passage["document"]) + place(passage["document"], passage["page"])
+    if site:
+        name = f"[{name}]({site}{PASSAGES}/{quote(passage['passage_id'], safe='')})"
+    heading = f" · {_name(passage['heading'])}" if passage["heading"] else ""
+    return f"[{passage['n']}] {name}{heading}"
+
+
+def _understood(term: Mapping[str, Any]) -> str:
+    context = f" ({_name(term['context'])})" if term["context"] else ""
+    return f"{_name(term['surface'])}: {_name(term['expansion'] or term['description'] or term['term'])}{context}"
+
+
+def _resting_on(n: int, result: Result) -> list[int]:
+    return [
+        number
+        for number, sentence in enumerate(result["sentences"], 1)
+        if any(citation["n"] == n for citation in sentence["citations"])
+    ]
+
+
+def _sentences(numbers: Sequence[int]) -> str:
+    return f"sentence{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    return f"**{title}**\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
+
+
+def _name(text: object) -> str:
+    """One line of somebody else's text, in which nothing is a link, an image, HTML or a mark of ours."""
+    return literal(str(text)).translate(_ACTIVE)

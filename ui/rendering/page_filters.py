@@ -1,0 +1,131 @@
+"""How things look: words for what the program calls otherwise, small pictures, and the difference of two texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from markupsafe import Markup
+
+from argot.locations import place
+
+MOST_COMPARED = 3000
+"""Words on each side; longer texts are shown as they are."""
+BAR, GAP, TALL = 9, 3, 30
+DELETED, INSERTED = Markup("<del>{}</del>"), Markup("<ins>{}</ins>")
+
+LABELS = {
+    "approved": "approved",
+    "draft": "draft",
+    "retired": "retired",
+    "miss": "drafted for a missed term",
+    "mined": "found in the documents",
+    "person": "proposed by a person",
+    "model": "written by the language model",
+    "sure": "sure",
+    "likely": "likely",
+    "unsure": "unsure",
+    "unrated": "",
+    "sure_up": "Sure",
+    "likely_up": "Likely or sure",
+    "duplicate": "Duplicate",
+    "conflicting_expansion": "Two meanings in one context",
+    "same_elsewhere": "Same meaning elsewhere",
+    "alias_collides": "Alias collides",
+    "ordinary_word": "Ordinary word",
+    "expansion_is_term": "Says no more than the term",
+    "alias_is_term": "Alias of itself",
+    "review_due": "Review due",
+    "no_document": "Not in the documents",
+    "term": "Term",
+    "context": "Context",
+    "expansion": "Stands for",
+    "description": "Description",
+    "notes": "Notes",
+    "aliases": "Other names",
+    "owner": "Owner",
+    "status": "Status",
+    "audience": "Who may read it",
+    "review_by": "Review by",
+    "contact": "Contact",
+    "name": "Name",
+}
+
+
+def moment(text: str | None) -> str:
+    """An ISO time for people: 2027-01-31 12:00."""
+    return (text or "")[:16].replace("T", " ")
+
+
+def day(text: str | None) -> str:
+    return (text or "")[:10]
+
+
+def sentence(text: str) -> str:
+    """With a capital letter in front, and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def place_of(passage: Mapping[str, Any]) -> str:
+    """Where in its document a passage stands: ", page 3", ", sheet 1", or nothing."""
+    return place(passage["document"], passage["page"])
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """As in 1 question, 3 questions, 12,000 questions."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
+    """A picture of counts by week, as inline SVG; read aloud it says the same in words."""
+    most = max(counts, default=0) or 1
+    told = ", ".join(f"{week}: {number}" for week, number in zip(weeks, counts, strict=True) if number) or "none"
+    drawn = Markup("").join(
+        Markup('<rect x="{}" y="{}" width="{}" height="{}"{}><title>{}: {}</title></rect>').format(
+            place * (BAR + GAP),
+            TALL - (height := max(round(number / most * TALL), 1)),
+            BAR,
+            height,
+            Markup("") if number else Markup(' class="none"'),
+            week,
+            number,
+        )
+        for place, (week, number) in enumerate(zip(weeks, counts, strict=True))
+    )
+    wide = len(counts) * (BAR + GAP) - GAP
+    frame = Markup('<svg class="bars" role="img" aria-label="{}" viewBox="0 0 {} {}" width="{}" height="{}">{}</svg>')
+    return frame.format(f"{of}, by week: {told}", wide, TALL, wide, TALL, drawn)
+
+
+def differences(before: object, after: object) -> tuple[Markup, Markup]:
+    """Both texts, what only one of them has marked as deleted or inserted."""
+    old, new = _words(before), _words(after)
+    if max(len(old), len(new)) > MOST_COMPARED or not old or not new:
+        whole_old, whole_new = "".join(old), "".join(new)
+        return _tagged(DELETED, whole_old), _tagged(INSERTED, whole_new)
+    left, right = Markup(""), Markup("")
+    for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            left += "".join(old[i1:i2])
+            right += "".join(new[j1:j2])
+        else:
+            left += _tagged(DELETED, "".join(old[i1:i2]))
+            right += _tagged(INSERTED, "".join(new[j1:j2]))
+    return left, right
+
+
+def _words(value: object) -> list[str]:
+    return re.findall(r"\s+|\w+|[^\w\s]", as_text(value))
+
+
+def _tagged(frame: Markup, text: str) -> Markup:
+    return frame.format(text) if text else Markup("")
+
+
+def as_text(value: object) -> str:
+    """A field's value as it stands in a form: lists one a line."""
+    if isinstance(value, list | tuple):
+        return "\n".join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,107 @@
+"""How an answer looks on a terminal: sentences with [n], how terms were understood, the numbered sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argot.locations import place
+from argot.ui.cli.command_base import line, say
+
+UNSUPPORTED = "[?]"
+
+Result = dict[str, Any]
+
+
+def print_turn(result: Result) -> None:
+    """One answer (the JSON of `AskResult`) for people."""
+    say(_answer(result))
+    if result["status"] == "answered" and result["answered_by"] == "model":
+        say(f"\nWritten by the language model {line(result['model'])}; each mark was found in the documents.")
+    _print_notes(result)
+    _print_understood(result)
+    if result["status"] != "query_miss":  # there the answer says it
+        _print_misses(result)
+    _print_sources(result)
+
+
+def print_choices(result: Result) -> None:
+    """The things one may pick, numbered."""
+    for number, choice in enumerate(result["choices"], 1):
+        say(f"  {number}. {choice_text(choice)}")
+
+
+def print_timings(result: Result) -> None:
+    """Seconds by stage, longest first, and of each call to the language model."""
+    timings = sorted(result["timings"].items(), key=lambda item: -item[1])
+    say("\nTime: " + ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in timings))
+    if result["model_calls"]:
+        say("Language model: " + ", ".join(map(_call, result["model_calls"])))
+
+
+def _call(call: Result) -> str:
+    tokens = f"{call['prompt_tokens']} + {call['completion_tokens']} tokens" if call["prompt_tokens"] else ""
+    about = "; ".join(line(part) for part in (tokens, call["failed"]) if part)
+    return f"{line(call['prompt'])} {call['seconds'] * 1000:.0f} ms" + (f" ({about})" if about else "")
+
+
+def choice_text(choice: Result) -> str:
+    if choice["expansion"]:
+        context = f" ({line(choice['context'])})" if choice["context"] else ""
+        return f"{line(choice['term'])} = {line(choice['expansion'])}{context}"
+    if choice["answer"] == "none":
+        return "none of these"
+    if choice["answer"] == "anyway":
+        return "answer anyway"
+    return line(choice["term"])
+
+
+def _answer(result: Result) -> str:
+    """The answer with marks; what no passage supports carries [?]. White space between sentences stays as written."""
+    rest = result["answer"]
+    marked = []
+    for sentence in result["sentences"]:
+        found = rest.find(sentence["text"])
+        if found < 0:
+            continue
+        end = found + len(sentence["text"])
+        marked += [rest[:end], _marks(sentence)]
+        rest = rest[end:]
+    return "".join([*marked, rest])
+
+
+def _marks(sentence: Result) -> str:
+    numbers = sorted({citation["n"] for citation in sentence["citations"]})
+    return " " + ("".join(f"[{number}]" for number in numbers) if sentence["supported"] else UNSUPPORTED)
+
+
+def _print_notes(result: Result) -> None:
+    if any(not sentence["supported"] for sentence in result["sentences"]):
+        say(f"\n{UNSUPPORTED} no passage supports this sentence.")
+    for remark in result["notes"]:
+        say(f"\nNote: {line(remark)}")
+
+
+def _print_understood(result: Result) -> None:
+    if result["jargon"]:
+        say("\nUnderstood as:")
+    for term in result["jargon"]:
+        context = f" ({line(term['context'])})" if term["context"] else ""
+        say(f"  {line(term['surface'])} = {line(term['expansion'])}{context}")
+
+
+def _print_misses(result: Result) -> None:
+    for miss in result["misses"]:
+        hint = f" Did you mean {', '.join(map(line, miss['suggestions']))}?" if miss["suggestions"] else ""
+        contact = f" Ask {line(miss['contact'])}." if miss["contact"] else ""
+        say(f"\nUnknown term: {line(miss['term'])}.{hint}{contact}")
+
+
+def _print_sources(result: Result) -> None:
+    cited = {citation["n"] for sentence in result["sentences"] for citation in sentence["citations"]}
+    shown = [passage for passage in result["passages"] if passage["n"] in cited]
+    if shown:
+        say("\nSources:")
+    for passage in shown:
+        page = place(passage["document"], passage["page"])
+        heading = f", {line(passage['heading'])}" if passage["heading"] else ""
+        say(f"  [{passage['n']}] {line(passage['document'])}{page}{heading}")

@@ -1,0 +1,335 @@
+"""The web service: one process that owns the knowledge base, serves the chat window and answers other commands."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import logging
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from argot.errors import ArgotError, InvalidSettings, OfThisMachine
+from argot.service import handles
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations import process_memory
+from argot.service.threads.retention import keep_clean
+from argot.service.transport.local_socket import serving
+from argot.settings import Settings
+from argot.ui.chat.chat_identity import sign_in_required
+from argot.ui.web.authentication import networks
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.types import ASGIApp
+
+    from argot.ui.web.authentication import Door
+    from argot.ui.web.security import Guard
+
+logger = logging.getLogger(__name__)
+
+LET_SIGN_IN = "Let people sign in: argot user add NAME --password."
+UNENCRYPTED = (
+    "Argot can be reached from other machines, and without encryption: passwords and answers can be read on the way."
+    " Put a proxy with https before it and set 'public_url' (docs/administrators.md)."
+)
+GRACE_SECONDS = 3
+"""Open windows keep a connection; when all answers are done they get this long to end it."""
+SWITCH_SECONDS = 0.001
+"""So long a thread may keep the interpreter while others wait for it. Python's own 5 ms are waited for at each of the
+dozens of steps of an answer when another thread is busy.
+"""
+AT_ONCE = 64
+"""So many connections are taken on before the first of them is counted: asyncio does so in one go."""
+QUEUE = 2048
+"""So many wait in the kernel to be taken on. One too many waits for a second or more until it is tried again."""
+LAST_WORDS_SECONDS = 0.3
+"""For the end of an answer to leave the machine before its connection is closed."""
+
+
+def serve(home: Path, settings: Settings) -> None:
+    """Serve until stopped by Ctrl+C or SIGTERM, and then close the stores.
+
+    Raises:
+        InvalidSettings: the address is in use, is none of this machine, or others can reach it and nobody signs in.
+        NotFound, KnowledgeBaseBusy, DamagedStore: the knowledge base cannot be opened.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    process_memory.bound_arenas()
+    handles.raise_limit()
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve(home, settings))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """When uvicorn has stopped it raises the signal again, and only then are the stores closed.
+
+    By default SIGTERM would end the process there, and on SIGINT asyncio would cancel the closing.
+    """
+    raise KeyboardInterrupt
+
+
+def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """A socket, not yet listening: on an address of this machine alone, unless people sign in (`shared`).
+
+    Until somebody has a password, the window takes whoever opens it for the person at this machine, who may read
+    everything; so it must not be reachable from elsewhere.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise InvalidSettings(f"Setting 'host' cannot be '{host}': {error}. Use 127.0.0.1.") from error
+    if not shared and not is_secluded(str(address[0])):
+        raise InvalidSettings(
+            f"Setting 'host' cannot be '{host}': the chat window is open to this machine only, for everyone who opens"
+            f" it reads everything. {LET_SIGN_IN} Or use 127.0.0.1, and reach it from elsewhere through"
+            " ssh -L 8000:127.0.0.1:8000."
+        )
+    # The protocol is named: only then asyncio sends small pieces at once instead of some 40 ms later.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise _not_bound(host, port, error) from error
+    return listener
+
+
+def _not_bound(host: str, port: int, error: OSError) -> ArgotError:
+    if error.errno == errno.EADDRINUSE:
+        return InvalidSettings(
+            f"Port {port} of {host} is in use, perhaps by another 'argot serve'."
+            f" Choose another: argot serve --port {port % 65535 + 1}, or --port 0 for any free one."
+        )
+    return InvalidSettings(f"Argot cannot listen on port {port} of {host}: {error.strerror}. Choose another port.")
+
+
+def is_secluded(address: str) -> bool:
+    """Whether only this machine can reach an address."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+async def _serve(home: Path, settings: Settings) -> None:
+    from argot.service.operations.metrics import Metrics
+    from argot.ui.slack.lifecycle import slack
+    from argot.ui.web.observability import Watch
+
+    networks(settings.metrics_networks, "metrics_networks")
+    async with KnowledgeBase.open(home, settings) as kb:
+        signing_in = await kb.blocking(sign_in_required, kb)
+        require_consistent(settings, signing_in=signing_in)
+        with closing(bind(settings.host, settings.port, shared=signing_in)) as listener:
+            address, port = listener.getsockname()[:2]
+            if not is_secluded(address) and not settings.public_url:
+                print(UNENCRYPTED, file=sys.stderr)
+            kb.metrics = Metrics()
+            async with serving(kb), beside(kb.metrics.watch_loop(), keep_clean(kb)), slack(kb):
+                (await kb.load()).embed_in_background()
+                await kb.graph()
+                kb.warm_model()
+                await kb.blocking(kb.glossary.warm)
+                guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
+                process_memory.settle()
+                await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run these beside what is done within, and end them with it."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def require_consistent(settings: Settings, *, signing_in: bool) -> None:
+    """Refuse settings that would open the window to more people than they seem to.
+
+    Raises:
+        InvalidSettings
+    """
+    networks(settings.trusted_proxies)
+    if settings.sign_in_header and not settings.trusted_proxies:
+        raise InvalidSettings(
+            f"Setting 'sign_in_header' is '{settings.sign_in_header}', but no proxy is trusted to send it. Name the"
+            " addresses of yours in 'trusted_proxies'."
+        )
+    if (settings.public_url or settings.trusted_proxies) and not signing_in:
+        raise InvalidSettings(
+            "A proxy makes the window reachable from elsewhere ('public_url', 'trusted_proxies'), and nobody signs in:"
+            f" everyone who opens it would read everything. {LET_SIGN_IN}"
+        )
+
+
+def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True) -> Guard:
+    """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
+    from argot.ui.chat import chainlit_setup
+    from argot.ui.chat_routes import chat_routes
+    from argot.ui.pages.account import refused
+    from argot.ui.web.authentication import Door
+    from argot.ui.web.authorization import Addresses
+    from argot.ui.web.security import Guard, Names
+
+    settings = kb.settings
+    names = Names(host, port, secluded=secluded, public_url=settings.public_url)
+    door = Door(
+        kb,
+        port=port,
+        secluded=secluded and not settings.public_url,
+        key=chainlit_setup.key(kb),
+        ticket=chainlit_setup.local_identity,
+        read_ticket=chainlit_setup.identify,
+    )
+    window = chainlit_setup.load(kb, sorted(names.origins))
+    app = application(kb, door)
+    app.include_router(chat_routes())
+    app.mount("/", window)
+    return Guard(
+        app,
+        names=names,
+        page=chainlit_setup.page(),
+        door=door,
+        addresses=Addresses.of(app),
+        inner=lambda who: chainlit_setup.identity(who.name, who.display_name),
+        refused=refused,
+    )
+
+
+def application(kb: KnowledgeBase, door: Door) -> FastAPI:
+    """Our own pages. Every endpoint declares who may use it (`authorization.py`); forms are checked against forgery here."""
+    from fastapi import Depends, FastAPI, HTTPException
+    from starlette.responses import PlainTextResponse
+
+    from argot.service.identity.password_sign_in import SignIn
+    from argot.service.storage.damage import require_readable
+    from argot.ui.api.api_routes import api_routes
+    from argot.ui.pages.account import Confirmation, sign_in_pages
+    from argot.ui.pages.page_routes import glossary_pages
+    from argot.ui.pages.people_pages import people_pages
+    from argot.ui.pages.sources import sources
+    from argot.ui.slack.slack_routes import slack_routes
+    from argot.ui.web.authorization import needs, unforged
+    from argot.ui.web.error_pages import put_errors_in_words
+    from argot.ui.web.observability import metrics_of
+
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(unforged)])
+    put_errors_in_words(app)
+
+    @app.api_route("/health", methods=["GET", "HEAD"])
+    @needs("anonymous")
+    async def health() -> dict[str, str]:
+        """The process answers."""
+        return {"status": "ok"}
+
+    @app.api_route("/ready", methods=["GET", "HEAD"])
+    @needs("anonymous")
+    async def ready() -> dict[str, str]:
+        """The stores answer too, and new questions are taken on."""
+        kb.gate.require_open()
+        try:
+            await kb.blocking(require_readable, kb.home)
+        except ArgotError as error:
+            logger.error("a store does not answer: %s", error)
+            raise HTTPException(503, OfThisMachine.elsewhere) from error
+        await (await kb.threads()).of("")
+        await kb.load()
+        return {"status": "ready"}
+
+    @app.get("/metrics")
+    @needs("admin", program=True)
+    async def metrics() -> PlainTextResponse:
+        """What was counted, for Prometheus. Without signing in: setting `metrics_networks` (`observability.py`)."""
+        return metrics_of(kb)
+
+    sign_in = SignIn(kb)
+    confirmation = Confirmation(kb, sign_in, lambda request: door.address(request.scope, request.headers))
+    app.include_router(sign_in_pages(kb, door, sign_in, confirmation))
+    app.include_router(sources(kb))
+    app.include_router(glossary_pages(kb))
+    app.include_router(people_pages(kb, confirmation))
+    app.include_router(api_routes(kb))
+    app.include_router(slack_routes(kb))
+    return app
+
+
+def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
+    import uvicorn
+
+    from argot.ui.connection_limits import ConnectionLimits
+    from argot.ui.web.slow_clients import Impatient, Window
+
+    settings = kb.settings
+    possible = handles.for_connections(handles.raise_limit())
+    limits = ConnectionLimits(
+        min(settings.connections or possible, possible),
+        settings.connections_per_address,
+        networks(settings.trusted_proxies),
+    )
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            for listener in sockets or ():
+                listener.listen(QUEUE)
+            place = settings.public_url or _url(settings.host, port)
+            print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await finish(kb, lambda: self.force_exit)
+            await super().shutdown(sockets)
+
+    return Server(
+        uvicorn.Config(
+            app,
+            log_level=logging.getLogger("uvicorn").getEffectiveLevel(),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="off",
+            http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class
+            ws=partial(Window, limits=limits),  # type: ignore[arg-type]
+            backlog=AT_ONCE,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+    )
+
+
+async def finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
+    """Begin no new answer and let those under way come to their end, as long as the settings allow.
+
+    Connections stay open meanwhile: new questions are told that the service stops, and `/ready` says so too.
+    """
+    gate, seconds = kb.gate, kb.settings.stop_seconds
+    gate.stop()
+    kb.attachments.stop()
+    if not gate.running:
+        return
+    wait = f"at most {seconds:g} seconds; Ctrl+C again stops at once"
+    print(f"Argot stops when {gate.running} answers under way are done ({wait}).", file=sys.stderr, flush=True)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not impatient():
+        if await gate.quiet(0.1):
+            await asyncio.sleep(LAST_WORDS_SECONDS)
+            return
+    logger.warning("%d answers were cut off by the stop", gate.running)
+
+
+def _url(host: str, port: int) -> str:
+    name = "localhost" if host == "127.0.0.1" else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}"

@@ -1,0 +1,33 @@
+"""What was said in a Slack thread, as Slack hands it out: page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argot.ui.slack.event_filter import Job
+from argot.ui.slack.web_api import Calls
+
+PAGE, MOST_PAGES = 200, 10
+"""Messages of a thread that are fetched at once, and how often."""
+
+
+async def said_in_thread(calls: Calls, job: Job, **which: Any) -> list[dict[str, Any]]:
+    """Messages of the job's thread, the oldest first: of a long one its last pages are what counts.
+
+    Args:
+        calls: the workspace.
+        job: something in that thread.
+        which: further parameters of `conversations.replies`, as `oldest` and `latest`.
+    """
+    said: list[dict[str, Any]] = []
+    cursor = ""
+    for _ in range(MOST_PAGES):
+        found = await calls.gently(
+            calls.client.conversations_replies,
+            channel=job.channel, ts=job.thread_ts, limit=PAGE, **which, **({"cursor": cursor} if cursor else {}),
+        )  # fmt: skip
+        said += [one for one in (found or {}).get("messages", ()) if isinstance(one, dict)]
+        cursor = str(((found or {}).get("response_metadata") or {}).get("next_cursor") or "")
+        if not cursor:
+            break
+    return said

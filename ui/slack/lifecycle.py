@@ -1,0 +1,196 @@
+"""Argot in Slack beside the service: begun with it, ended with it, over HTTP or Slack's Socket Mode."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from argot.errors import InvalidSettings, MissingExtra
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.slack import slack_scopes
+from argot.service.slack.slack_store import PUBLIC
+from argot.settings import Settings
+
+if TYPE_CHECKING:
+    from argot.ui.slack.bolt_app import Listeners
+    from argot.ui.slack.inbox import Inbox
+    from argot.ui.slack.slack_answers import Answering
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = (1.0, 5.0, 15.0, 60.0)
+"""Pauses between tries to reach Slack at the start; the last one again and again."""
+
+NEWS_SECONDS = 5.0
+"""How often it is looked whether the glossary has changed."""
+
+_running: WeakKeyDictionary[KnowledgeBase, Slack] = WeakKeyDictionary()
+
+
+class Slack:
+    """One workspace, connected."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        from argot.ui.slack.bolt_app import Listeners, bolt_app
+        from argot.ui.slack.inbox import Inbox
+        from argot.ui.slack.slack_answers import Answering
+        from argot.ui.slack.slack_users import SlackPeople
+        from argot.ui.slack.web_api import Calls
+
+        settings = kb.settings
+        calls = Calls.from_settings(settings)
+        self.settings = settings
+        self.secret = settings.slack_signing_secret.get_secret_value()
+        self.answering: Answering = Answering(kb, calls, SlackPeople(kb, calls))
+        self.inbox: Inbox = Inbox(kb.people.slack, self.answering.handle, settings.slack_concurrent)
+        self.listeners: Listeners = Listeners(self.answering, self.inbox)
+        self.bolt = bolt_app(self.listeners, self.secret or "unused")
+        self._socket: Any = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        import aiohttp
+
+        from argot.ui.slack.web_api import CALL_SECONDS
+
+        client = self.answering.calls.client
+        client.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS))
+        self.inbox.start()
+        self._tasks += [asyncio.create_task(self._introduce()), asyncio.create_task(self._tell_news())]
+        if self.settings.slack_app_token.get_secret_value():
+            self._tasks.append(asyncio.create_task(self._connect()))
+
+    async def stop(self) -> None:
+        """Take nothing more, finish what can be finished soon, and hang up."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._socket is not None:
+            with suppress(Exception):
+                await self._socket.close_async()
+        await self.inbox.stop()
+        for task in self.listeners.tasks:
+            task.cancel()
+        await asyncio.gather(*self.listeners.tasks, return_exceptions=True)
+        if self.answering.calls.client.session is not None:
+            await self.answering.calls.client.session.close()
+
+    async def _introduce(self) -> None:
+        """Learn our own name, by which mentions are known. Events tell it as well."""
+        from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
+
+        for pause in _pauses():
+            try:
+                told = await self.answering.calls(self.answering.calls.client.auth_test)
+                self.answering.me = str(told.get("user_id") or "")
+                self.answering.people.team = str(told.get("team_id") or "")
+                return
+            except SlackUnreachable as error:
+                logger.warning("Slack cannot be reached: %s", error)
+            except SlackRefused as error:
+                logger.error("Slack refuses the bot token: %s. See what is wrong with: argot slack check", error)
+                return
+            await asyncio.sleep(pause)
+
+    async def _tell_news(self) -> None:
+        """Look now and then whether the glossary has changed, and tell those who asked in vain."""
+        known = -1
+        while True:
+            try:
+                version = await self.answering.kb.blocking(self.answering.kb.glossary.version)
+                if version != known:
+                    known = version
+                    await self.news()
+            except Exception:
+                logger.exception("news of the glossary could not be told in Slack")
+            await asyncio.sleep(NEWS_SECONDS)
+
+    async def news(self) -> None:
+        """Note what there is to tell; the inbox tells it, also if Slack cannot be reached now."""
+        from argot.ui.slack.event_filter import Job
+
+        async for thread, told in slack_scopes.news(self.answering.kb):
+            direct = thread.channel.startswith("D")
+            public = thread.scope == PUBLIC
+            key = f"n:{thread.thread}:{told['term']}:{told['senses'][0]['id']}"
+            job = Job(
+                "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
+                thread.ts, json.dumps(told), direct=direct, thread=thread.thread, threaded=True,
+                ephemeral=not (public or direct),
+            )  # fmt: skip
+            await self.inbox.note(key, job, place=key)
+
+    async def _connect(self) -> None:
+        """Socket Mode: Slack sends over a connection that is opened from here, and opened anew when it breaks."""
+        from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+
+        token = self.settings.slack_app_token.get_secret_value()
+        self._socket = AsyncSocketModeHandler(self.bolt, token, logger=self.bolt.logger)
+        self._socket.client.proxy = self.answering.calls.client.proxy
+        for pause in _pauses():
+            try:
+                await self._socket.connect_async()
+                return
+            except Exception as error:
+                logger.warning("Slack's Socket Mode cannot be reached: %s", type(error).__name__)
+            await asyncio.sleep(pause)
+
+
+def running(kb: KnowledgeBase) -> Slack | None:
+    """The workspace this knowledge base answers in, if it does."""
+    return _running.get(kb)
+
+
+@asynccontextmanager
+async def slack(kb: KnowledgeBase) -> AsyncIterator[Slack | None]:
+    """Answer in Slack for as long as this lasts, if the settings name a workspace.
+
+    Raises:
+        InvalidSettings: they name half of one.
+        MissingExtra: Bolt is not installed.
+    """
+    if not wanted(kb.settings):
+        yield None
+        return
+    if importlib.util.find_spec("slack_bolt") is None or importlib.util.find_spec("aiohttp") is None:
+        raise MissingExtra("Slack", "slack")
+    made = Slack(kb)
+    _running[kb] = made
+    await made.start()
+    try:
+        yield made
+    finally:
+        del _running[kb]
+        await made.stop()
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether the settings name a workspace.
+
+    Raises:
+        InvalidSettings: they name half of one.
+    """
+    bot, secret, app = (
+        bool(one.get_secret_value())
+        for one in (settings.slack_bot_token, settings.slack_signing_secret, settings.slack_app_token)
+    )
+    if not bot and (secret or app):
+        raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See docs/slack.md, or leave all out.")
+    if bot and not (secret or app):
+        raise InvalidSettings(
+            "Setting 'slack_bot_token' is there, but no road from Slack: set 'slack_app_token' (Socket Mode) or"
+            " 'slack_signing_secret' (HTTP). See docs/slack.md."
+        )
+    return bot
+
+
+def _pauses() -> Any:
+    yield from RETRY_SECONDS
+    while True:
+        yield RETRY_SECONDS[-1]

@@ -1,0 +1,245 @@
+"""From a noted event to its answer in Slack: on whose behalf, in which conversation, shown to whom."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
+from argot.results import AskResult
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.slack import slack_scopes
+from argot.service.slack.slack_scopes import Scope
+from argot.service.slack.slack_store import PUBLIC, Noted
+from argot.service.usecases import catalogue
+from argot.ui.rendering.chat_markdown import STAGES
+from argot.ui.slack.blocks import Around, Message, messages, news, notice
+from argot.ui.slack.channel_history import said_in_thread
+from argot.ui.slack.event_filter import HUMAN, Job
+from argot.ui.slack.inbox import job_from
+from argot.ui.slack.mrkdwn import plain, question_of
+from argot.ui.slack.posting import Posting, parts_there, with_metadata
+from argot.ui.slack.slack_users import SlackPeople
+from argot.ui.slack.status import at_work, show_status, show_title
+from argot.ui.slack.stream import Stream, Streaming, replaced, taken_away
+from argot.ui.slack.web_api import Calls, SlackUnreachable
+
+logger = logging.getLogger(__name__)
+
+HELP = (
+    "Ask me about your organisation's documents, shorthand and all. In a channel mention me with your question; here"
+    " and in a direct message just write it."
+)
+FAILED = "Something went wrong while answering. The log of the service tells more; please ask again."
+NOT_YOURS = "This is part of somebody else's conversation. Ask your own question, and I answer you."
+GONE = "This conversation is not there any more. Ask your question again."
+HEARD = 6
+"""Messages of others before a question that it may lean on."""
+LONGEST_HEARD = 500
+STATUS_SECONDS = 1.0
+
+
+class Answering:
+    """Deals with the events of one workspace."""
+
+    def __init__(self, kb: KnowledgeBase, calls: Calls, people: SlackPeople) -> None:
+        self.kb = kb
+        self.calls = calls
+        self.people = people
+        self.streaming = Streaming()
+        self.posting = Posting(calls)
+        self.me = ""
+        """Our own Slack id, once it is known."""
+
+    @property
+    def web(self) -> str:
+        return self.kb.settings.public_url.rstrip("/")
+
+    async def handle(self, noted: Noted) -> None:
+        """Answer an event, or go on with it where it was left.
+
+        Raises:
+            SlackUnreachable: it has to be tried again.
+        """
+        job, _ = job_from(noted)
+        async with at_work(self.calls, job, self.kb.settings.slack_reaction) as job:
+            stream = Stream(self.calls, job, self.streaming, lambda ts: self._began(noted, ts))
+            answer = noted.answer
+            if answer is None:
+                if noted.stream:  # the beginning of an answer that was cut off
+                    await taken_away(self.calls, job.channel, noted.stream)
+                answer = await self._answer(job, stream)
+                if not await self.kb.blocking(self.kb.people.slack.is_open, noted.id):  # the question was deleted
+                    await stream.take_away()
+                    return
+                await self.kb.blocking(self.kb.people.slack.keep_answer, noted.id, answer)
+                shown = bool(answer) and await stream.finish(with_metadata(answer[0], job, 0))
+            else:
+                shown = await self._finish_stream(noted, job, answer)
+            if shown:
+                await self.kb.blocking(self.kb.people.slack.keep_sent, noted.id, 1)
+            await self._deliver(noted, job, answer, max(noted.sent, int(shown)))
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    async def scope(self, job: Job) -> Scope:
+        """On whose behalf. Of a button: the conversation's, if this person may go on with it.
+
+        Raises:
+            NotAllowed: suspended, or somebody else's.
+            NotFound: the conversation is gone.
+        """
+        own = await self.people.own_scope(job.team, job.user)
+        public = not (job.direct or job.ephemeral)
+        if job.thread:
+            kept = await self.kb.blocking(self.kb.people.slack.thread_named, job.thread)
+            if kept is None:
+                raise NotFound(GONE)
+            public = kept.scope == PUBLIC
+            if not public and kept.scope != own.key:
+                raise NotAllowed(NOT_YOURS)
+        if not public:
+            return own
+        channel = await self.kb.blocking(self.kb.people.slack.channel, job.channel)
+        return slack_scopes.public_scope(job.team, channel, outsiders=job.outsiders)
+
+    async def _answer(self, job: Job, stream: Stream) -> list[Message]:
+        """What is to be posted. What goes wrong is said in a sentence: to who pressed a button, or where it was asked.
+
+        What rests on one person's rights is shown to nobody else, whatever else is the case.
+        """
+        only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
+        try:
+            if job.kind == "news":
+                return [self._shown_to(news(json.loads(job.text), job.thread), job)]
+            scope = await self.scope(job)
+            if job.kind == "alone":
+                stream.open = False
+                return await self._alone(job, scope, stream)
+            if not scope.public and not job.direct:
+                job, stream.open = replace(job, ephemeral=True), False
+            return await self._ask(job, scope, stream)
+        except ServiceStopping as error:
+            raise SlackUnreachable(str(error)) from error
+        except ArgotError as error:
+            if isinstance(error, NotAllowed | Later):  # about the asker, and nobody else's business
+                only = {"only": job.user}
+            return [{**notice(plain(error)), **only}]
+        except SlackUnreachable:
+            raise
+        except Exception:
+            logger.exception("a question from Slack could not be answered")
+            return [{**notice(FAILED), **only}]
+
+    async def _alone(self, job: Job, public: Scope, stream: Stream) -> list[Message]:
+        """The question of a channel's conversation once more, for one person, from all that this person may read."""
+        found = await catalogue.result(self.kb, public.principal, "thread_read", thread=job.thread)
+        turn = next((one for one in found["turns"] if one["turn"] == job.turn), None)
+        if turn is None:
+            raise NotFound("This question is not there any more. Ask it again.")
+        own = await self.people.own_scope(job.team, job.user)
+        fresh = Job(
+            "message", job.team, job.channel, job.user, job.ts, job.thread_ts, ephemeral=True, threaded=job.threaded,
+            text=str(turn["stand_alone_question"] or turn["question"]),
+        )  # fmt: skip
+        return await self._ask(fresh, own, stream)
+
+    async def _ask(self, job: Job, scope: Scope, stream: Stream) -> list[Message]:
+        heard = await self._heard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
+        question = job.text
+        if not any(character.isalnum() for character in question):
+            if not heard:
+                return [self._shown_to(notice(HELP), job)]
+            question = heard.pop()
+        thread = job.thread
+        if job.kind == "message":
+            begun, new = await slack_scopes.thread_for(
+                self.kb, scope, job.team, channel=job.channel, ts=job.thread_ts, question=question
+            )
+            thread = begun.thread
+            if new and job.status:
+                await show_title(self.calls, job, question)
+            await slack_scopes.heard(self.kb, begun, job.ts)
+        case, parameters = await self._case(job, scope, question, heard)
+        result = await self._run(job, scope, stream, case, {**parameters, "thread": thread})
+        around = Around(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
+        return [self._shown_to(message, job) for message in messages(result, around)]
+
+    async def _case(self, job: Job, scope: Scope, question: str, heard: list[str]) -> tuple[str, dict[str, Any]]:
+        """The use case that answers, and what it is given."""
+        if job.kind == "sense":
+            return "ask_in_sense", {**json.loads(question), "turn": job.turn}
+        manner = await self._manner(job, scope)
+        if job.kind == "choice":
+            return "answer", {"choice": question, **manner}
+        return "ask", {"question": question, **({"heard": heard} if heard else {}), **manner}
+
+    async def _run(self, job: Job, scope: Scope, stream: Stream, case: str, parameters: Mapping[str, Any]) -> AskResult:
+        status = 0.0
+        async with aclosing(catalogue.run(self.kb, scope.principal, case, parameters)) as events:
+            async for event in events:
+                match event["kind"]:
+                    case "stage" if job.status and event["seconds"] is None:
+                        if time.monotonic() - status > STATUS_SECONDS:
+                            status = time.monotonic()
+                            await show_status(self.calls, job, STAGES.get(str(event["name"]), "Working"))
+                    case "token":
+                        await stream.add(str(event["data"]))
+                    case "retract":
+                        await stream.retract()
+                    case "result":
+                        return AskResult.model_validate(event["data"])
+        raise ArgotError(FAILED)
+
+    async def _manner(self, job: Job, scope: Scope) -> dict[str, Any]:
+        """The context and profile of the channel; beside an assistant's pane, the context of the channel in view."""
+        store = self.kb.people.slack
+        seen = await self._viewed(job) if job.direct else job.channel
+        channel = await self.kb.blocking(store.channel, seen)
+        context = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
+        profile = "" if job.direct else channel.profile
+        return {**({"context": context} if context else {}), **({"profile": profile} if profile else {})}
+
+    async def _viewed(self, job: Job) -> str:
+        """The channel that somebody looks at beside our conversation: by their message, its thread, or its window."""
+        store = self.kb.people.slack
+        beside = [await self.kb.blocking(store.view, job.channel, ts) for ts in (job.thread_ts, "")]
+        return next(filter(None, (job.viewed, *beside)), "")
+
+    async def _heard(self, job: Job, scope: Scope) -> list[str]:
+        """What people said in the Slack thread since Argot last heard it, up to this question."""
+        kept = await self.kb.blocking(self.kb.people.slack.thread, job.team, job.channel, job.thread_ts, scope.key)
+        since = {"oldest": kept.last_ts} if kept is not None and kept.last_ts else {}
+        said = await said_in_thread(self.calls, job, latest=job.ts, **since)
+        human = [one for one in said if not one.get("bot_id") and one.get("subtype") in HUMAN and one.get("user")]
+        after = kept.last_ts if kept is not None else ""
+        texts = [question_of(str(one.get("text", "")), self.me) for one in human if after < str(one["ts"]) < job.ts]
+        return [text[:LONGEST_HEARD] for text in texts if text][-HEARD:]
+
+    # -- showing -------------------------------------------------------------------------------------------------------
+
+    def _shown_to(self, message: Message, job: Job) -> Message:
+        """To one person alone, in a place that others see."""
+        return {**message, "only": job.user} if job.ephemeral else message
+
+    async def _began(self, noted: Noted, ts: str) -> None:
+        await self.kb.blocking(self.kb.people.slack.keep_stream, noted.id, ts)
+
+    async def _finish_stream(self, noted: Noted, job: Job, answer: list[Message]) -> bool:
+        """Whether the first message took the place of a stream that an earlier try began."""
+        if not noted.stream or noted.sent or not answer:
+            return False
+        return await replaced(self.calls, job.channel, noted.stream, with_metadata(answer[0], job, 0))
+
+    async def _deliver(self, noted: Noted, job: Job, answer: list[Message], sent: int) -> None:
+        there = await parts_there(self.calls, job) if noted.tries else set()
+        for number, message in enumerate(answer):
+            if number < sent or number in there:
+                continue
+            await self.posting.post(job, with_metadata(message, job, number))
+            await self.kb.blocking(self.kb.people.slack.keep_sent, noted.id, number + 1)

@@ -1,0 +1,114 @@
+"""The address Slack sends its events to (HTTP mode), and the one by which a channel's conversation goes on here."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+
+from argot.locations import place
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
+from argot.ui.pages.account import page
+from argot.ui.pages.sources import spans_of
+from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
+from argot.ui.web.authorization import Visitor, needs, visitor
+
+if TYPE_CHECKING:
+    from argot.ui.slack.lifecycle import Slack
+
+logger = logging.getLogger(__name__)
+_TIMESTAMP = re.compile(r"[0-9]{1,12}")
+
+
+def slack_routes(kb: KnowledgeBase) -> APIRouter:
+    router = APIRouter(prefix="/slack")
+
+    @router.post("/events", include_in_schema=False)
+    @needs("anonymous", csrf=False)
+    async def events(request: Request) -> Response:
+        """Everything Slack sends: events, buttons, forms, shortcuts. Taken if its signature is right, and fresh."""
+        from argot.ui.slack.lifecycle import running
+
+        slack = running(kb)
+        if slack is None or not slack.secret:
+            return PlainTextResponse("Slack is not set up here over HTTP.", 404)
+        body = await request.body()
+        if not is_signed(slack, request, body):
+            return PlainTextResponse("This was not signed by Slack, or too long ago.", 401)
+        return await _dispatched(slack, request)
+
+    @router.get("/threads/{thread}", include_in_schema=False)
+    @needs("asker")
+    async def go_on(thread: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
+        """From a link in a channel: the same conversation, as one's own, in the window."""
+        mine = await catalogue.result(kb, who.principal, "slack_continue", thread=thread)
+        return RedirectResponse(f"/thread/{quote(mine['thread'], safe='')}", 303)
+
+    @router.get("/sources/{passage_id}", include_in_schema=False)
+    @needs("asker")
+    async def source(request: Request, passage_id: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
+        """What a number in an answer stands for, as a page: the passage, the cited sentences marked, and its place."""
+        found = await catalogue.result(kb, who.principal, "read_passage", passage_id=passage_id)
+        spans = spans_of(request.query_params.getlist("span"))
+        address = f"{PASSAGES}/{quote(found['id'], safe='')}"
+        marks = "&".join(f"span={first}-{last}" for first, last in spans)
+        return page(
+            "source.html",
+            found=found,
+            about=about(found),
+            parts=parts_of(found["text"], [(first - found["start"], last - found["start"]) for first, last in spans]),
+            picture=f"{address}/page.png{'?' * bool(marks)}{marks}" if is_pdf(found) else "",
+            original=f"{address}/original#page={found['page']}",
+        )
+
+    return router
+
+
+def about(found: dict[str, Any]) -> list[str]:
+    """Where a passage stands: title, heading and page, as far as they say something new."""
+    title = found["title"] if found["title"] not in found["heading"] and found["title"] != found["document"] else ""
+    return [one for one in (title, found["heading"], place(found["document"], found["page"]).removeprefix(", ")) if one]
+
+
+def parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """The text in pieces, and of each whether it is marked. Spans outside of it are left out."""
+    parts: list[tuple[str, bool]] = []
+    at = 0
+    for first, last in sorted((max(0, first), min(last, len(text))) for first, last in spans):
+        if first >= last or last <= at:
+            continue
+        parts += [(text[at : max(first, at)], False), (text[max(first, at) : last], True)]
+        at = last
+    return [one for one in (*parts, (text[at:], False)) if one[0]]
+
+
+def is_signed(slack: Slack, request: Request, body: bytes) -> bool:
+    """Whether Slack sent this, within the last five minutes. Bolt looks once more; but it fails on what is no number,
+    no text or no JSON, and reads a body before it knows whose it is.
+    """
+    from slack_sdk.signature import SignatureVerifier
+
+    timestamp = request.headers.get("x-slack-request-timestamp", "")
+    signature = request.headers.get("x-slack-signature", "")
+    if not (_TIMESTAMP.fullmatch(timestamp) and signature.isascii()):
+        return False
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return SignatureVerifier(slack.secret).is_valid(text, timestamp, signature)
+
+
+async def _dispatched(slack: Slack, request: Request) -> Response:
+    from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
+
+    try:
+        return await AsyncSlackRequestHandler(slack.bolt).handle(request)
+    except ValueError as error:  # signed, and yet no JSON
+        logger.warning("Slack sent something that cannot be read: %s", type(error).__name__)
+        return PlainTextResponse("This cannot be read.", 400)

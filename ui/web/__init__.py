@@ -1,0 +1,1 @@
+"""What stands around every page: authentication, authorization, security headers, errors, observability."""

@@ -1,0 +1,265 @@
+"""The door: tells of every request who is asking.
+
+Four roads lead in: the key of a program, the session of somebody who signed in with a password, the name in a header of
+a trusted proxy, and, as long as nobody has a password and only this machine can reach the window, sitting at it.
+
+A program on this machine is let in with a key only. It could not be told from a page of a stranger that a browser here
+has open: what tells them apart are headers that a browser adds and old ones do not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import logging
+import time
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from typing import TypeAlias, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
+from argot.service.identity.keys import PREFIX, Key
+from argot.service.identity.people import LOCAL_NAME, User, local_principal
+from argot.service.identity.sessions import Session
+from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.chat.chat_identity import local_display_name, sign_in_required
+from argot.ui.web.authorization import WRONG_KEY, Visitor
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+TOLD_SECONDS = 60.0
+"""A fault that every request would meet is logged at most this often."""
+FORWARDED = "x-forwarded-for"
+PASSED_ON = (
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+)
+"""By these, and by all that begin with `x-forwarded-`, a proxy says that it passes on what somebody else asks."""
+ENDED_KEY = "The key {} ended on {} UTC. Make another one: argot key add NAME, or on the page /account."
+
+
+class WrongKey(NotAllowed):
+    """The key that came with a request opens nothing (HTTP: 401)."""
+
+
+class Door:
+    """Tells who is asking.
+
+    Args:
+        kb: the knowledge base.
+        port: the port served on; it is part of the cookie's name, for browsers share cookies between ports.
+        secluded: whether only this machine can reach the window.
+        key: a secret of this knowledge base, from which tokens against forgery are made.
+        ticket, read_ticket: make, and read, the signed cookie of the person at this machine.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        *,
+        port: int,
+        secluded: bool,
+        key: bytes,
+        ticket: Callable[[], str],
+        read_ticket: Callable[[str], str | None],
+    ) -> None:
+        self.kb = kb
+        self.secure = kb.settings.public_url.startswith("https:")
+        self.cookie = f"__Host-argot_{port}" if self.secure else f"argot_{port}"
+        self.proxies = networks(kb.settings.trusted_proxies)
+        self.ticket = ticket
+        self._secluded = secluded
+        self._read_ticket = read_ticket
+        self._header = kb.settings.sign_in_header.lower()
+        self._key = key
+        self._told_again = 0.0
+
+    @property
+    def open(self) -> bool:
+        """Whether whoever can reach the window is the person at this machine."""
+        return self._secluded and not sign_in_required(self.kb)
+
+    async def visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
+        """Who is asking; None: nobody that is known.
+
+        Raises:
+            WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. It is not
+                looked at who else it may be.
+            NotAllowed: the proxy names somebody who may not come in; the message says why.
+        """
+        if key := key_in(headers):
+            return await self._by_key(key)
+        if self._header and self._header in headers and self.from_proxy(scope):
+            return self._by_header(await self._named(headers.getlist(self._header)))
+        token = self.cookie_of(headers)
+        if not token:
+            return None
+        session = self.kb.people.sessions.find(token)
+        if session is not None:
+            return await self._by_session(session, token)
+        return self.local(token) if self.open and self._read_ticket(token) == LOCAL_NAME else None
+
+    def local(self, ticket: str) -> Visitor:
+        """The person at this machine, by this ticket."""
+        return Visitor(LOCAL_NAME, local_display_name(), local_principal(), self._csrf(ticket), "local")
+
+    async def stays(self, who: Visitor, used: bool) -> bool:
+        """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
+        if who.road == "local":
+            return self.open
+        user = self.kb.people.find(who.name)
+        if user is None or user.suspended_at:
+            return False
+        if who.session is None:
+            return True
+        session = self.kb.people.sessions.named(who.session)
+        if session and used and self.kb.people.sessions.due(session):
+            await self._note(self.kb.people.sessions.note, session)
+        return session is not None
+
+    def address(self, scope: Scope, headers: Headers) -> str:
+        """Where a request comes from: what the trusted proxies say, else who is connected."""
+        peer = str(scope["client"][0]) if scope.get("client") else ""
+        if not self.from_proxy(scope):
+            return peer
+        named = [one.strip() for line in headers.getlist(FORWARDED) for one in line.split(",")]
+        return next((one for one in reversed(named) if one and not within(one, self.proxies)), peer)
+
+    def cookie_of(self, headers: Headers) -> str:
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return ""
+        return cookies[self.cookie].value if self.cookie in cookies else ""
+
+    def set_cookie(self, token: str, *, seconds: int | None = None, strict: bool = False) -> str:
+        """A Set-Cookie line; `seconds` 0 takes the cookie away. Lax, so that a link in a message opens signed in."""
+        age = "" if seconds is None else f"; Max-Age={seconds}"
+        site = "Strict" if strict else "Lax"
+        return f"{self.cookie}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
+
+    async def _note(self, note: Callable[[T], None], used: T) -> None:
+        """Write down a use. Where nothing can be written (a full disk), who only reads gets in all the same."""
+        try:
+            await self.kb.blocking(note, used)
+        except StoreUnavailable as error:
+            if time.monotonic() >= self._told_again:
+                self._told_again = time.monotonic() + TOLD_SECONDS
+                logger.error("a use of a key or session is not noted: %s", error)
+
+    async def _by_session(self, session: Session, token: str) -> Visitor | None:
+        user = self.kb.people.find(session.user)
+        if user is None or user.suspended_at:
+            return None
+        if self.kb.people.sessions.due(session):
+            await self._note(self.kb.people.sessions.note, session)
+        return Visitor(
+            user.name, user.display_name or user.name, user.principal, self._csrf(token), "password", session.id
+        )
+
+    async def _by_key(self, token: str) -> Visitor:
+        """Whose key it is. That of the person at this machine counts as long as sitting here is a road."""
+        keys = self.kb.people.keys
+        key = keys.find(token)
+        user = self.kb.people.find(key.user) if key else None
+        if key is None or (user is None and not (key.user == LOCAL_NAME and self.open)):
+            raise WrongKey(WRONG_KEY)
+        if user is not None and user.suspended_at:
+            raise WrongKey(WRONG_KEY)
+        if key.ends_at and key.has_ended:
+            raise WrongKey(ENDED_KEY.format(key.id, key.ends_at[:16].replace("T", " ")))
+        if keys.due(key):
+            await self._note(keys.note, key)
+        return self._with_key(key, user)
+
+    def _with_key(self, key: Key, user: User | None) -> Visitor:
+        if user is None:
+            return Visitor(LOCAL_NAME, local_display_name(), local_principal(), "", "key", key.id)
+        return Visitor(user.name, user.display_name or user.name, user.principal, "", "key", key.id)
+
+    def _by_header(self, user: User) -> Visitor:
+        if user.suspended_at:
+            raise NotAllowed("Your account is suspended. Ask an administrator to restore it.")
+        csrf = self._csrf(f"header:{user.name}")
+        return Visitor(user.name, user.display_name or user.name, user.principal, csrf, "header")
+
+    async def _named(self, values: list[str]) -> User:
+        """The user of this name; made as an asker if a setting says so."""
+        name = _decoded(values[0]).strip()
+        if len(values) != 1 or not name:
+            raise NotAllowed("The proxy does not say clearly who you are. Ask whoever runs it.")
+        user = self.kb.people.find(name)
+        if user is not None:
+            return user
+        if self.kb.settings.unknown_people == "refuse":
+            raise NotAllowed(f"Argot does not know '{name}'. Ask an administrator: argot user add NAME")
+        try:
+            return await self.kb.blocking(self.kb.people.add, name)
+        except InvalidInput as error:
+            raise NotAllowed(str(error)) from error
+
+    def from_proxy(self, scope: Scope) -> bool:
+        return bool(scope.get("client")) and within(str(scope["client"][0]), self.proxies)
+
+    def _csrf(self, proof: str) -> str:
+        """A token for forms, which only pages shown to who holds this proof contain. A restart does not change it."""
+        return hmac.new(self._key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+
+def passed_on(headers: Headers) -> str:
+    """The header by which a proxy says that somebody else is asking; empty: none says so."""
+    return next((name for name in headers if name.startswith("x-forwarded-") or name in PASSED_ON), "")
+
+
+def key_in(headers: Headers) -> str:
+    """The key a request comes with; what others put into this header is none of ours."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    token = token.strip()
+    return token if kind.casefold() == "bearer" and token.startswith(PREFIX) else ""
+
+
+def networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]:
+    """The addresses and networks between commas.
+
+    Raises:
+        InvalidSettings
+    """
+    found = []
+    for one in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            found.append(ipaddress.ip_network(one))
+        except ValueError as error:
+            raise InvalidSettings(
+                f"Setting '{setting}' cannot hold '{one}': {error}. Use addresses or networks between commas,"
+                " as in 127.0.0.1, 10.1.0.0/16."
+            ) from error
+    return tuple(found)
+
+
+def within(address: str, found: tuple[Network, ...]) -> bool:
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return any((mapped or parsed) in network for network in found)
+
+
+def _decoded(value: str) -> str:
+    """Headers arrive as Latin-1; proxies send UTF-8."""
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value

@@ -1,0 +1,226 @@
+"""Who may ask for what: each address with the role it takes, and forms that no other page can send.
+
+An endpoint of ours declares its role, below the line that makes it a route:
+
+    @router.post("/terms/{term}")
+    @needs("manager")
+    async def save(who: Annotated[Visitor, Depends(visitor)], ...) -> Response: ...
+
+One that declares none is refused. What a person may change beyond the role (which context, which document) is checked
+by the use cases, with `who.principal`.
+
+Requests that change something are checked against forgery (CSRF) before the endpoint runs: the page that sends them
+puts `who.csrf` into a hidden field named `csrf`, or into the header `X-CSRF-Token`; for HTMX once, on the body:
+
+    <input type="hidden" name="csrf" value="{{ who.csrf }}">
+    <body hx-headers='{"X-CSRF-Token": "{{ who.csrf }}"}'>
+
+Programs come with a key (`Authorization: Bearer argot_...`), which no page of anybody else can send: such requests need
+neither an origin nor that token. Keys open what is declared with `program=True` and nothing else; a request with a
+cookie and no key is checked there like everywhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from starlette.requests import HTTPConnection, Request  # FastAPI reads the annotations of dependencies
+
+from argot.errors import NotAllowed
+from argot.service.identity.people import LOCAL_NAME, Role, role_of
+from argot.types import Principal
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.types import Scope
+
+logger = logging.getLogger(__name__)
+F = TypeVar("F", bound=Callable[..., Any])
+
+Access: TypeAlias = Literal["anonymous"] | Role
+RANKS: dict[Access, int] = {"anonymous": -1, "asker": 0, "manager": 1, "admin": 2}
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+CSRF_FIELD = "csrf"
+CSRF_HEADER = "x-csrf-token"
+VISITOR = "argot.visitor"
+"""Where in a request's scope the visitor stands; None for somebody who is not signed in."""
+ENTRY = "argot.entry"
+_DECLARED = "__argot_access__"
+PROGRAMS = ("/v1/", "/api/")
+"""Addresses that begin so are for programs: refusals and errors there are JSON."""
+NO_KEY = (
+    "This takes a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, or on the"
+    " page /account."
+)
+WRONG_KEY = (
+    "This key is unknown, was revoked, or belongs to somebody who is shut out. Make another with: argot key add NAME,"
+    " or on the page /account."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who is asking. `session` is the id of the session or key they came in by, if any; `road` says how they came."""
+
+    name: str
+    display_name: str
+    principal: Principal
+    csrf: str
+    road: Literal["local", "password", "header", "key"]
+    session: str | None = None
+
+    @property
+    def role(self) -> Role:
+        return role_of(self.principal)
+
+    @property
+    def is_local(self) -> bool:
+        return self.name == LOCAL_NAME
+
+
+def needs(access: Access, *, csrf: bool = True, program: bool = False) -> Callable[[F], F]:
+    """Declare the role an endpoint takes. Without `csrf` only the origin of a request is checked, not its token.
+
+    `program`: programs may come here with a key.
+    """
+
+    def declare(function: F) -> F:
+        setattr(function, _DECLARED, (access, csrf, program))
+        return function
+
+    return declare
+
+
+def visitor(connection: HTTPConnection) -> Visitor:
+    """The visitor of this request, as a dependency.
+
+    Raises:
+        NotAllowed: nobody is signed in (on addresses open to the anonymous).
+    """
+    found = connection.scope.get(VISITOR)
+    if not isinstance(found, Visitor):
+        raise NotAllowed("You are not signed in. Reload the page.")
+    return found
+
+
+async def unforged(request: Request) -> None:
+    """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
+
+    Raises:
+        HTTPException: 403; OutOfDate where what was typed can be given back.
+    """
+    who, entry = request.scope.get(VISITOR), request.scope.get(ENTRY)
+    if request.method in SAFE or who is None or who.road == "key" or (isinstance(entry, Entry) and not entry.csrf):
+        return
+    given = request.headers.get(CSRF_HEADER)
+    if given is None and request.headers.get("content-type", "").startswith(("application/x-www-form", "multipart/")):
+        value = (await request.form()).get(CSRF_FIELD)
+        given = value if isinstance(value, str) else None
+    if given is None or not hmac.compare_digest(given.encode(), who.csrf.encode()):
+        from argot.ui.web.form_recovery import OutOfDate, fields_of, may_be_kept
+
+        kept = may_be_kept(request.url.path, request.headers.get("content-type", ""))
+        raise OutOfDate(await fields_of(request) if kept else [])
+
+
+# -- the table of addresses ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One address. `access` is None where nobody declared any. `own` tells ours from those of the chat window.
+
+    `program`: keys open it.
+    """
+
+    method: str
+    path: str
+    access: Access | None
+    own: bool
+    csrf: bool = True
+    program: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+class Addresses:
+    """Every address of the application, in the order in which it looks for them."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        from starlette.routing import compile_path
+
+        self.entries: Sequence[Entry] = tuple(entries)
+        self._found: list[tuple[re.Pattern[str], Entry]] = [(compile_path(one.path)[0], one) for one in self.entries]
+        for one in self.entries:
+            if one.own and one.access is None:
+                logger.error("%s is refused: it declares no role (argot.ui.web.authorization.needs)", one.name)
+
+    @classmethod
+    def of(cls, app: FastAPI) -> Addresses:
+        return cls(_entries(app))
+
+    def at(self, scope: Scope) -> Entry | None:
+        """The address this request goes to."""
+        method = "WEBSOCKET" if scope["type"] == "websocket" else scope["method"]
+        for pattern, entry in self._found:
+            if entry.method == method and pattern.match(scope["path"]):
+                return entry
+        return None
+
+    def methods_at(self, path: str) -> list[str]:
+        """What can be done at an address for programs."""
+        return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
+
+
+def _entries(app: FastAPI) -> Iterator[Entry]:
+    from fastapi.routing import iter_route_contexts
+    from starlette.routing import Mount
+
+    for route in iter_route_contexts(app.routes):
+        if isinstance(route.original_route, Mount):
+            yield from _window_entries(route.original_route.app)
+            continue
+        access, csrf, program = getattr(route.endpoint, _DECLARED, (None, True, False))
+        for method in sorted(route.methods or {"WEBSOCKET"}):
+            yield Entry(method, str(route.path), access, own=True, csrf=csrf, program=program)
+
+
+def _window_entries(window: Any) -> Iterator[Entry]:
+    """Chainlit's: what is open of it is declared in `chainlit_guard.py`. What is mounted in it is its websocket."""
+    from fastapi.routing import iter_route_contexts
+    from starlette.routing import Mount
+
+    access: Mapping[str, Access] = getattr(window, "open", {})
+    for route in iter_route_contexts(getattr(window, "routes", ())):
+        mounted = isinstance(route.original_route, Mount)
+        for method in ("WEBSOCKET",) if mounted else sorted(route.methods or {"WEBSOCKET"}):
+            name = f"{method} {route.path}"
+            path = f"{route.path}/{{rest:path}}" if mounted else str(route.path)
+            yield Entry(method, path, access.get(name), own=False)
+
+
+def for_programs(path: str) -> bool:
+    """Whether an address is one of the API."""
+    return f"{path}/".startswith(PROGRAMS)
+
+
+def allowed(entry: Entry | None, who: Visitor | None) -> tuple[int, str] | None:
+    """None if this visitor may go there, else the status and the reason."""
+    if entry is None or entry.access is None:
+        return 404, "There is nothing here."
+    if who is not None and who.road == "key" and not entry.program and entry.access != "anonymous":
+        return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
+    rank = -1 if who is None else RANKS[who.role]
+    if rank >= RANKS[entry.access]:
+        return None
+    if who is None:
+        return 401, NO_KEY if entry.program else "You are not signed in. Reload the page."
+    takes = "an administrator" if entry.access == "admin" else "a manager of the glossary"
+    return 403, f"This page is for {takes}. Ask an administrator for the role '{entry.access}'."

@@ -1,0 +1,196 @@
+"""Connections: which are open and whose, how they are cut, refused and kept within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from argot.service.identity.people import Ended
+from argot.ui.api.api_errors import error_body, told_to_programs
+from argot.ui.web.authorization import Visitor
+
+Refusal: TypeAlias = tuple[int, str]
+"""A status of HTTP and the reason."""
+Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
+"""Tells whether a visitor may stay, given whether they have just done something."""
+
+EVENTS = "text/event-stream"
+CUT = "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
+
+INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
+"""For what is to be saved and comes from people: opened by itself it may do nothing."""
+
+# Of the referrer: with "no-referrer" browsers hide the origin of our own forms from us as well.
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+class Connections:
+    """Open connections, each of which can be cut when its owner is shut out. Cutting may be asked for in any thread."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._open: dict[asyncio.Event, tuple[Visitor, asyncio.AbstractEventLoop]] = {}
+
+    def cut(self, ended: Ended) -> None:
+        """Close the websockets, and the requests of programs, whose sessions or keys have ended."""
+        with self._guard:
+            found = [(event, who, loop) for event, (who, loop) in self._open.items() if who.name == ended.user]
+        for event, who, loop in found:
+            if ended.sessions is None or who.session in ended.sessions:
+                loop.call_soon_threadsafe(event.set)
+
+    def run(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
+        """Let a websocket be served until it ends, is cut, or the visitor is found to be gone.
+
+        `stays` is asked at every message: also at the signs of life that come every half a minute.
+        """
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            gone = asyncio.Event()
+            with self._guard:
+                self._open[gone] = (who, asyncio.get_running_loop())
+            try:
+                if await stays(who, False):
+                    await served(app, who, stays, gone)(scope, receive, send)
+                else:
+                    await refuse((403, "You are signed out."), scope, receive, send)
+            finally:
+                with self._guard:
+                    self._open.pop(gone, None)
+
+        return serve
+
+    def request(self, app: ASGIApp, who: Visitor) -> ASGIApp:
+        """Let a program's request be answered until it ends or is cut: then it is as if the program had hung up."""
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            gone = asyncio.Event()
+            with self._guard:
+                self._open[gone] = (who, asyncio.get_running_loop())
+            try:
+                await _until(gone, app)(scope, receive, send)
+            finally:
+                with self._guard:
+                    self._open.pop(gone, None)
+
+        return serve
+
+
+def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
+    """The application, to which the program seems to hang up when `gone` is set.
+
+    The program itself is told why: by the status, or by the last event of a stream. A file breaks off.
+    """
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        async def receive_or_hung_up() -> Message:
+            message, cut = asyncio.ensure_future(receive()), asyncio.create_task(gone.wait())
+            try:
+                await asyncio.wait((message, cut), return_when=asyncio.FIRST_COMPLETED)
+                return message.result() if message.done() else {"type": "http.disconnect"}
+            finally:
+                message.cancel()
+                cut.cancel()
+
+        begun, ended, streams = False, False, False
+
+        async def send_unless_cut(message: Message) -> None:
+            nonlocal begun, ended, streams
+            if gone.is_set():
+                return
+            if message["type"] == "http.response.start":
+                begun = True
+                streams = Headers(raw=message["headers"]).get("content-type", "").startswith(EVENTS)
+            else:
+                ended = not message.get("more_body", False)
+            await send(message)
+
+        await app(scope, receive_or_hung_up, send_unless_cut)
+        if gone.is_set() and not begun:
+            await told_to_programs(401, CUT)(scope, receive, send)
+        elif gone.is_set() and streams and not ended:
+            last = f"event: error\ndata: {json.dumps(error_body(401, CUT))}\n\n"
+            await send({"type": "http.response.body", "body": last.encode(), "more_body": False})
+
+    return serve
+
+
+def served(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -> ASGIApp:
+    """The application, for which the connection ends when `gone` is set."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        cut = asyncio.create_task(gone.wait())
+        closed = False
+
+        async def receive_or_cut() -> Message:
+            nonlocal closed
+            message = asyncio.ensure_future(receive())
+            await asyncio.wait((message, cut), return_when=asyncio.FIRST_COMPLETED)
+            if not cut.done():
+                came = message.result()
+                if came["type"] != "websocket.receive" or await stays(who, is_event(came)):
+                    return came
+            message.cancel()
+            if not closed:
+                closed = True
+                await send({"type": "websocket.close", "code": 1008, "reason": "You are signed out."})
+            return {"type": "websocket.disconnect", "code": 1008}
+
+        async def send_unless_cut(message: Message) -> None:
+            if not cut.done() and not closed:
+                await send(message)
+
+        try:
+            await app(scope, receive_or_cut, send_unless_cut)
+        finally:
+            cut.cancel()
+
+    return serve
+
+
+def is_event(message: Message) -> bool:
+    """Whether a message of Socket.IO tells what somebody did, and is no mere sign of life."""
+    return str(message.get("text") or "").startswith("42")
+
+
+def limited(receive: Receive, most: int) -> Receive:
+    """The same body, as long as it is no larger than this.
+
+    Raises:
+        HTTPException: 413, when more of it is read.
+    """
+    left = most
+
+    async def receive_limited() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise HTTPException(413, "That is too large.")
+        return message
+
+    return receive_limited
+
+
+async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    status, reason = refusal
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": reason})
+        return
+    await PlainTextResponse(reason, status_code=status, headers=SECURITY_HEADERS)(scope, receive, send)

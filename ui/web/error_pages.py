@@ -1,0 +1,60 @@
+"""What goes wrong in a page of ours, said in words: a page for a browser that opens one, a line for scripts."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+
+from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
+from argot.ui.api.api_errors import told_to_programs
+from argot.ui.pages.account import refused
+from argot.ui.web.authorization import VISITOR, for_programs
+from argot.ui.web.form_recovery import OutOfDate, given_back
+
+_STATUS: tuple[tuple[type[ArgotError], int], ...] = (
+    (NotFound, 404),
+    (NotAllowed, 403),
+    (Conflict, 409),
+    (TooManyQuestions, 429),
+    (InvalidInput, 400),
+    (ArgotError, 503),
+)
+
+
+def put_errors_in_words(app: FastAPI) -> None:
+    @app.exception_handler(HTTPException)
+    async def told(request: Request, error: HTTPException) -> Response:
+        if isinstance(error, OutOfDate) and error.form and "hx-request" not in request.headers:
+            return given_back(403, request.url.path, request.url.query, error.form, request.scope.get(VISITOR))
+        return _said(request, error.status_code, str(error.detail))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        return _said(request, 422, problems_of(error))
+
+    @app.exception_handler(ArgotError)
+    async def ours(request: Request, error: ArgotError) -> Response:
+        said = _said(request, status_of(error), str(error))
+        if isinstance(error, Later):
+            said.headers["Retry-After"] = str(error.wait)
+        return said
+
+
+def status_of(error: ArgotError) -> int:
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def problems_of(error: RequestValidationError) -> str:
+    """Without the values: one of them may be a password."""
+    problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
+    return f"That cannot be used. {problems}."
+
+
+def _said(request: Request, status: int, text: str) -> Response:
+    if for_programs(request.url.path):
+        return told_to_programs(status, text)
+    if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
+        return refused(status, text, request.scope.get(VISITOR))
+    return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,132 @@
+"""Around everything that is served: each request gets a number, is counted, and what fails in it is logged once.
+
+The number stands in the log's lines and in the answer's header `X-Request-Id`, so that whoever met an error can name
+it. Neither addresses nor queries are logged: they hold names of documents and what people searched for.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.utils import ClientDisconnected
+
+from argot.service.instrumentation import new_request_id, request_id, surface
+from argot.ui.web.authentication import networks, passed_on, within
+from argot.ui.web.connections import SECURITY_HEADERS
+
+if TYPE_CHECKING:
+    from argot.service.knowledge_base import KnowledgeBase
+    from argot.ui.web.authentication import Door
+
+logger = logging.getLogger(__name__)
+
+METRICS = "/metrics"
+ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
+PAGES = ("/glossary", "/people", "/account", "/documents")
+
+
+class Watch:
+    """ASGI middleware, the outermost.
+
+    Args:
+        app: what is served.
+        kb: whose metrics count it.
+        door: tells where a request comes from.
+    """
+
+    def __init__(self, app: ASGIApp, kb: KnowledgeBase, door: Door) -> None:
+        self.app = app
+        self.kb = kb
+        self.door = door
+        self._scrapers = networks(kb.settings.metrics_networks, "metrics_networks")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        request_id.set(new_request_id())
+        surface.set(road_of(scope["path"]))
+        if scope["type"] == "websocket":
+            await self._connected(scope, receive, send)
+        elif self._is_scraper(scope) and self.kb.metrics is not None:
+            await metrics_of(self.kb)(scope, receive, send)
+        else:
+            await self._answered(scope, receive, send)
+
+    async def _connected(self, scope: Scope, receive: Receive, send: Send) -> None:
+        metrics = self.kb.metrics
+        if metrics is not None:
+            metrics.connections.inc()
+        try:
+            await self.app(scope, receive, send)
+        except ClientDisconnected:  # who leaves, also before the connection stands, is no failure: the server tidies up
+            raise
+        except Exception:
+            logger.exception("a connection failed")
+        finally:
+            if metrics is not None:
+                metrics.connections.dec()
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        status, began = 0, time.perf_counter()
+
+        async def send_with_number(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id.get()
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_number)
+        except Exception:
+            logger.exception("a request failed")
+            if not status:
+                text = f"Something went wrong. Whoever runs Argot finds it in the log as {request_id.get()}."
+                said = PlainTextResponse(
+                    text, status_code=500, headers={**SECURITY_HEADERS, "Cache-Control": "no-store"}
+                )
+                await said(scope, receive, send_with_number)
+        finally:
+            if self.kb.metrics is not None:
+                self.kb.metrics.requests.labels(surface.get(), f"{status // 100}xx" if status else "none").inc()
+            seconds = round(time.perf_counter() - began, 3)
+            logger.info("request", extra={"fields": {"method": scope["method"], "status": status, "seconds": seconds}})
+
+    def _is_scraper(self, scope: Scope) -> bool:
+        """Whether the metrics may be read by this request without signing in.
+
+        By where it comes from, as far as that is known: what somebody passed on for others counts only if it was a
+        proxy we trust. No page of a browser asks so.
+        """
+        if not self._scrapers or scope["path"] != METRICS or scope["method"] != "GET":
+            return False
+        headers = Headers(scope=scope)
+        if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
+            return False
+        if passed_on(headers) and not self.door.from_proxy(scope):
+            return False
+        return within(self.door.address(scope, headers), self._scrapers)
+
+
+def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
+    """What was counted, for who may read it; 404 where nothing is."""
+    from argot.service.operations.metrics import CONTENT_TYPE
+
+    if kb.metrics is None:
+        return PlainTextResponse("Nothing is counted here.", status_code=404)
+    headers = {**SECURITY_HEADERS, "Cache-Control": "no-store", "Content-Type": CONTENT_TYPE}
+    return PlainTextResponse(kb.metrics.text(), headers=headers)
+
+
+def road_of(path: str) -> str:
+    """The surface an address belongs to."""
+    for beginning, road in ROADS:
+        if path.startswith(beginning):
+            return road
+    return "pages" if path.startswith(PAGES) else "chat"

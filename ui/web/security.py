@@ -1,0 +1,352 @@
+"""What stands before every request: whose page may ask, who is asking, and what a browser may do with the answer.
+
+The service answers pages of its own origin alone. That takes three checks, since the browser is a confused deputy:
+the Host header (a foreign name rebound to this machine), the Origin header of every request and every websocket
+(Chainlit's socket server checks none), and headers that keep the page from loading or sending anything elsewhere.
+
+Then the door says who is asking (`authentication.py`), and the table of addresses whether they may (`authorization.py`). Chainlit never
+sees a cookie of ours: it is told who is asking by a signed one of its own that does not leave this process.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ipaddress
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from argot.errors import NotAllowed, asked_from_elsewhere
+from argot.ui.api.api_errors import told_to_programs
+from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES
+from argot.ui.chat.chat_identity import asker
+from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
+from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
+from argot.ui.web.connections import INERT_POLICY, SECURITY_HEADERS, Connections, Refusal, limited, refuse
+from argot.ui.web.form_recovery import signed_out
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+INNER_COOKIE = "argot_inner"
+"""By this cookie Chainlit is told who is asking. It is put in, and taken out, here."""
+SIGN_IN = "/sign-in"
+MOST_ANONYMOUS_BYTES = 64 * 1024
+"""The largest body of somebody who is not signed in."""
+MOST_FILE_BYTES = 27 * 1024 * 1024
+"""Of a file put into a conversation, with the frame it comes in."""
+SIGNED = "/slack/events"
+"""What Slack sends comes from no page: it proves itself by a signature, which is checked before anything else."""
+NO_SUCH = (
+    "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
+    " /v1/chat/completions and /v1/models."
+)
+NO_SUCH_ROOT = "There is nothing at this address for a program: those of the API begin with /v1/ or /api/."
+THROUGH_A_PROXY = (
+    "Nobody has a password here, so Argot answers who sits at its own machine only; and this came through a proxy ({})."
+    " Let people sign in: argot user add NAME --password. Then start Argot with 'public_url' and 'trusted_proxies' set"
+    " (docs/administrators.md)."
+)
+MOST_SIGNED_BYTES = 2 * 1024 * 1024
+"""A pressed button comes with its whole message, which may be a long answer."""
+
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+class Names:
+    """By which names the service may be called.
+
+    Args:
+        host, port: where it listens.
+        secluded: it can be reached from this machine only. Else every address of the machine will do, for a foreign
+            name cannot be rebound to one that is no name.
+        public_url: where people open it, if a proxy stands before it.
+    """
+
+    def __init__(self, host: str, port: int, *, secluded: bool = True, public_url: str = "") -> None:
+        self.port = port
+        self.secluded = secluded
+        self.hosts = frozenset(own_hosts(host, port))
+        origins = {f"http://{name}" for name in self.hosts}
+        if public_url:
+            scheme, _, rest = public_url.rstrip("/").casefold().partition("://")
+            self.hosts |= {rest}
+            origins.add(f"{scheme}://{rest}")
+        self.origins = frozenset(origins)
+
+    def is_own(self, host: str) -> bool:
+        host = host.casefold()
+        return host in self.hosts or (not self.secluded and self._is_address(host))
+
+    def is_own_origin(self, origin: str, host: str) -> bool:
+        origin = origin.casefold()
+        return origin in self.origins or (origin == f"http://{host.casefold()}" and self.is_own(host))
+
+    def _is_address(self, host: str) -> bool:
+        name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+        if not name:
+            name, port = host, "80"
+        try:
+            ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+        except ValueError:
+            return False
+        return (port or "80") == str(self.port)
+
+
+class Guard:
+    """ASGI middleware around everything that is served.
+
+    Args:
+        app: what is guarded.
+        names: by which it may be called.
+        page: Chainlit's HTML page; the inline scripts in it, and no others, may run.
+        door: tells who is asking.
+        addresses: who may ask for what.
+        inner: gives the signed identity by which Chainlit is told who is asking.
+        refused: makes the page that says why somebody may not see another.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        names: Names,
+        page: str,
+        door: Door,
+        addresses: Addresses,
+        inner: Callable[[Visitor], str],
+        refused: Callable[[int, str, Visitor | None], Response],
+    ) -> None:
+        self.app = app
+        self.names = names
+        self.door = door
+        self.addresses = addresses
+        self.inner = inner
+        self.refused = refused
+        self.connections = Connections()
+        self.policy = lru_cache(64)(lambda host: content_policy(page, host))
+        door.kb.people.watchers.append(self.connections.cut)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        asked_from_elsewhere.set(True)
+        headers = Headers(scope=scope)
+        if refusal := self.refusal(scope, headers):
+            if for_programs(scope["path"]):
+                await self._turn_away(refusal, None, headers)(scope, receive, send)
+            else:
+                await refuse(refusal, scope, receive, send)
+            return
+        entry = self._entry(scope)
+        who, ticket, unwelcome = await self._who(scope, headers)
+        if refusal := unwelcome_at(entry, unwelcome) or self._unknown(entry, scope) or allowed(entry, who):
+            await self._turn_away(refusal, who, headers)(scope, receive, send)
+            return
+        scope = self._inside(scope, entry, who)
+        token = asker.set(who.name if who else None)
+        try:
+            if scope["type"] == "websocket" and who is not None:
+                await self.connections.run(self.app, who, self.door.stays)(scope, receive, send)
+            else:
+                most = largest_body(entry, who)
+                body = receive if most is None else limited(receive, most)
+                app = self.connections.request(self.app, who) if who and who.road == "key" else self.app
+                await app(scope, body, self._with_headers(send, entry, headers, ticket))
+        finally:
+            asker.reset(token)
+
+    def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        """Status and reason if this request is none of ours, else None."""
+        host = headers.get("host", "")
+        if not self.names.is_own(host):
+            return (
+                421,
+                "Argot does not answer under this name. Open it as localhost, or as the address it is served on.",
+            )
+        origin = headers.get("origin")
+        if origin is not None and not self.names.is_own_origin(origin, host):
+            return 403, "Argot answers its own pages only."
+        # Another port of this machine is the "same site": browsers send it our cookie, and no Origin with a plain GET.
+        site = headers.get("sec-fetch-site")
+        if site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+            return 403, "Argot answers its own pages only."
+        changes = scope["type"] == "http" and scope["method"] not in SAFE
+        # Programs come from no page. What proves who they are (a key, a signature) is no cookie that a browser adds.
+        proven = "cookie" not in headers and (scope["path"] == SIGNED or for_programs(scope["path"]))
+        if changes and origin is None and site != "same-origin" and not proven and not key_in(headers):
+            return 403, "Argot answers its own pages only: the request does not say which page sent it."
+        return None
+
+    def _entry(self, scope: Scope) -> Entry | None:
+        """The address; none of the chat window's among those for programs, for its pages take any address."""
+        entry = self.addresses.at(scope)
+        return None if entry and not entry.own and for_programs(scope["path"]) else entry
+
+    def _unknown(self, entry: Entry | None, scope: Scope) -> Refusal | None:
+        """What a program is told that asks for an address there is not, or does something else than can be done."""
+        if entry is not None or scope["type"] != "http":
+            return None
+        if not for_programs(scope["path"]):
+            return (404, NO_SUCH_ROOT) if key_in(Headers(scope=scope)) else None
+        methods = self.addresses.methods_at(scope["path"])
+        return (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.") if methods else (404, NO_SUCH)
+
+    async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
+        """The visitor, the ticket to give to a newcomer at this machine, and why a known one is not welcome."""
+        if self.door.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
+            return None, "", (403, THROUGH_A_PROXY.format(sign))
+        try:
+            who = await self.door.visitor(scope, headers)
+        except WrongKey as error:
+            return None, "", (401, str(error))
+        except NotAllowed as error:
+            return None, "", (403, str(error))
+        if who is None and self.door.open and _wants_page(scope, headers) and not for_programs(scope["path"]):
+            ticket = self.door.ticket()
+            return self.door.local(ticket), ticket, None
+        return who, "", None
+
+    def _sign_of_proxy(self, scope: Scope, headers: Headers) -> str:
+        """What tells that a request was passed on, although its Host is that of this machine; empty: nothing does.
+
+        A proxy that puts our own address there (nginx's plain `proxy_pass`) may add no header, but speaks HTTP/1.0, as
+        no browser does; and a page that it serves names another origin than ours as its own.
+        """
+        if name := passed_on(headers):
+            return f"it says {name}"
+        if scope.get("http_version") == "1.0":
+            return "it speaks HTTP/1.0"
+        page = urlsplit(headers.get("referer", ""))
+        origin = f"{page.scheme}://{page.netloc}"
+        same = headers.get("sec-fetch-site") == "same-origin" and page.netloc
+        return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
+
+    def _inside(self, scope: Scope, entry: Entry | None, who: Visitor | None) -> Scope:
+        """The request as the application sees it: with the visitor, without what the browser gave as proof."""
+        headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
+        if who is not None and entry is not None and not entry.own:
+            headers.append((b"cookie", f"{INNER_COOKIE}={self.inner(who)}".encode("latin-1")))
+        return {**scope, "headers": headers, VISITOR: who, ENTRY: entry}
+
+    def _turn_away(self, refusal: Refusal, who: Visitor | None, headers: Headers) -> ASGIApp:
+        """Answer that somebody may not go there: in a browser by a page, or by the page to sign in on."""
+        status, reason = refusal
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "websocket":
+                await refuse(refusal, scope, receive, send)
+                return
+            sign_in = f"{SIGN_IN}?next={quote(_page_of(scope, headers), safe='')}"
+            said: Response = PlainTextResponse(reason, status_code=status)
+            if for_programs(scope["path"]):
+                said = told_to_programs(status, reason)
+                if status == 405:
+                    said.headers["Allow"] = ", ".join(self.addresses.methods_at(scope["path"]))
+            elif status == 401 and (back := await self._given_back(scope, receive)) is not None:
+                said = back
+            elif status == 401 and headers.get("hx-request"):
+                said.headers["HX-Redirect"] = sign_in
+            elif _wants_page(scope, headers):
+                said = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
+            await said(scope, receive, self._with_headers(send, None, headers, ""))
+
+        return answer
+
+    async def _given_back(self, scope: Scope, receive: Receive) -> Response | None:
+        """What somebody sent who was signed out meanwhile, so that they can send it again."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            return None
+        return await signed_out(Request(scope, limited(receive, MOST_ANONYMOUS_BYTES)))
+
+    def _with_headers(self, send: Send, entry: Entry | None, asked: Headers, ticket: str) -> Send:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if entry is None or not entry.own:
+                    del headers["Set-Cookie"]
+                policy = self.policy(asked.get("host", "").casefold())
+                saved = headers.get("content-disposition", "").startswith("attachment")
+                headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
+                if entry is None or entry.access != "anonymous":
+                    headers.setdefault("Cache-Control", "no-store")
+                for name, value in SECURITY_HEADERS.items():
+                    headers[name] = value
+                if ticket:
+                    headers.append("Set-Cookie", self.door.set_cookie(ticket, strict=True))
+            await send(message)
+
+        return send_with_headers
+
+
+def largest_body(entry: Entry | None, who: Visitor | None) -> int | None:
+    """In bytes; None: the address itself knows."""
+    if entry is not None and entry.path == SIGNED:
+        return MOST_SIGNED_BYTES
+    if who is None or entry is None:
+        return MOST_ANONYMOUS_BYTES
+    if entry.path == FILE:
+        return MOST_FILE_BYTES
+    return None if entry.own else MOST_JSON_BYTES
+
+
+def unwelcome_at(entry: Entry | None, refusal: Refusal | None) -> Refusal | None:
+    """What somebody who says who they are and is not let in is told, but for what is open to everybody."""
+    return refusal if entry is None or entry.access != "anonymous" or entry.path == SIGN_IN else None
+
+
+def own_hosts(host: str, port: int) -> Iterable[str]:
+    """The Host headers by which the window may be called; a browser leaves the standard port out."""
+    named = f"[{host}]" if ":" in host else host
+    for name in (*LOCAL_HOSTS, named.casefold()):
+        yield f"{name}:{port}"
+        if port == 80:
+            yield name
+
+
+def content_policy(page: str, host: str) -> str:
+    """A Content-Security-Policy under which a page of this host reaches its own origin alone.
+
+    Styles may be inline, for the components set them so; scripts only those of our own files and the page's own.
+    """
+    scripts = " ".join(f"'sha256-{_digest(script)}'" for script in _INLINE_SCRIPT.findall(page))
+    # 'self' covers websockets in newer browsers only; a bracketed IPv6 address is no valid source at all.
+    sockets = "" if host.startswith("[") or not re.fullmatch(r"[\w.:-]+", host) else f" ws://{host} wss://{host}"
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src 'self' {scripts}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self'",
+            "font-src 'self' data:",
+            f"connect-src 'self'{sockets}",
+            "worker-src 'self' blob:",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            "object-src 'none'",
+        )
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+
+
+def _wants_page(scope: Scope, headers: Headers) -> bool:
+    """Whether somebody opens a page in a browser, rather than a script asking for something."""
+    return scope["type"] == "http" and scope["method"] == "GET" and "text/html" in headers.get("accept", "")
+
+
+def _page_of(scope: Scope, headers: Headers) -> str:
+    """Where to go back to after signing in: the page that was opened, or the one a script asked from."""
+    if headers.get("hx-request"):
+        return urlsplit(headers.get("hx-current-url", "")).path or "/"
+    query = scope.get("query_string", b"").decode("latin-1")
+    return f"{quote(scope['path'])}{'?' * bool(query)}{query}"

@@ -135,7 +135,15 @@ class DamagedStore(OfThisMachine):
 
 
 class StoreUnavailable(OfThisMachine):
-    """The system does not let a store be read or written. The message says what to free or allow."""
+    """The system does not let a store be read or written. The message says what to free or allow.
+
+    `remedy` says it once more, without a path, for who asks from elsewhere.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        if remedy:
+            self.elsewhere = f"A store cannot be used. To whoever runs Argot: {remedy}."
 
 
 class MissingExtra(OfThisMachine):

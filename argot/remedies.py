@@ -53,7 +53,7 @@ def store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
     remedy = remedy_for(error)
     if remedy is None:
         return damaged_store(path, str(error))
-    return StoreUnavailable(f"{path} cannot be used: {error}. {remedy}, and try again.")
+    return StoreUnavailable(f"{path} cannot be used: {error}. {remedy}, and try again.", remedy)
 
 
 def remedy_for(error: sqlite3.DatabaseError) -> str | None:
@@ -72,10 +72,14 @@ def damaged_store(path: Path, detail: str) -> DamagedStore:
 
 
 def _begin_anew(path: Path) -> str:
-    """Out of the way with the file, and with the vectors that belong to it; then fill it again."""
+    """Out of the way with the file, and with the vectors that belong to it; then fill it again.
+
+    `argot init` goes on without a store that is missed.
+    """
     steps = [f"mv {quoted(path)} {quoted(f'{path}.damaged')}"] if path.exists() else []
     if path.name == "corpus.db":
         steps.append(f"rm -rf {quoted(path.parent / 'vectors')}")
+    steps.append(init_command(path.parent))
     if path.name in _AGAIN:
         steps.append(_AGAIN[path.name].format(home=quoted(path.parent)))
     return " && ".join(steps)

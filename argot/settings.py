@@ -83,6 +83,9 @@ class Settings(BaseSettings):
     max_question_chars: int = Field(4000, ge=10, le=100_000, description="a longer question is refused")
     max_file_mb: float = Field(100, gt=0, description="a larger file is refused")
     max_glossary_mb: float = Field(100, gt=0, le=150, description="a larger glossary file is refused")
+    max_glossary_senses: int = Field(
+        100_000, ge=1, le=1_000_000, description="a glossary file with more senses, or contexts, is refused"
+    )
     max_text_chars: int = Field(20_000_000, gt=0, description="a document whose text is longer is refused")
     parse_seconds: float = Field(60, gt=0, description="a file that takes longer to read is refused")
     parse_memory_mb: int = Field(2048, ge=256, description="a file that takes more memory to read is refused")

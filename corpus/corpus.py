@@ -83,6 +83,7 @@ class Corpus:
         try:
             corpus = cls(home, settings, store, embedder or embedder_for(settings))
             corpus._open_vectors(mending=mending)
+            store.forget_deleted_words()
         except BaseException:
             store.close()
             raise
@@ -226,6 +227,7 @@ class Corpus:
     def scrub(self) -> bool:
         """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""
         with self._changing:
+            self.store.forget_deleted_words()
             for index in (self._vectors, self._vectors and self._vectors.copy):
                 if index is not None:
                     blank_unsaved(self._root, index.generation)

@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from argot import __version__
 from argot.errors import DamagedStore, InvalidInput, NotFound
@@ -28,6 +29,11 @@ VECTORS = "vectors"
 def is_knowledge_base(home: Path) -> bool:
     """The marker or any of the stores is there; a lost marker alone must not hide a knowledge base."""
     return any((home / name).exists() for name in (MARKER, *DATABASES))
+
+
+def is_scratch(name: str) -> bool:
+    """Whether a file stands for a process that has the folder, or had it and was killed."""
+    return name in ("lock", "owner.json") or name.startswith((".owner.json.", f".{MARKER}."))
 
 
 def require(home: Path) -> None:
@@ -58,7 +64,7 @@ def create(home: Path) -> bool:
     _check_path(home)
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        foreign = [path.name for path in home.iterdir() if path.name not in ("lock", "owner.json")]
+        foreign = [path.name for path in home.iterdir() if not is_scratch(path.name)]
     except OSError as error:
         raise InvalidInput(f"{home} cannot hold a knowledge base: {error.strerror}. Give another --home.") from error
     if foreign:
@@ -72,6 +78,28 @@ def create(home: Path) -> bool:
 def write_marker(home: Path) -> None:
     content = {"format": FORMAT, "created": now(), "argot": __version__}
     write_atomically(home / MARKER, json.dumps(content) + "\n")
+
+
+def noted_stores(home: Path) -> set[str]:
+    """The databases that were there when the knowledge base was last opened or closed."""
+    return set(_marker(home).get("stores", ()))
+
+
+def note_stores(home: Path) -> None:
+    """Write down which databases there are, so that one that is lost later is not taken for one never needed."""
+    there = [name for name in DATABASES if (home / name).exists()]
+    if set(there) != noted_stores(home):
+        made = {"format": FORMAT, "created": now(), "argot": __version__}
+        write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
+
+
+def _marker(home: Path) -> dict[str, Any]:
+    """What it says; nothing if it is gone, or cannot be read (`_check_format` complains of that)."""
+    try:
+        content = json.loads((home / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def write_atomically(path: Path, text: str) -> None:

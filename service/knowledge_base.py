@@ -22,7 +22,7 @@ from argot.service.admission_control import Gate, Limits
 from argot.service.home_lock import HomeLock, read_owner
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
-from argot.service.operations.restore import finish_restore
+from argot.service.operations import restore
 from argot.service.storage.sqlite import check_database, damage_named
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
@@ -96,15 +96,17 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the command that mends it.
         """
         home = home.expanduser().absolute()
+        if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
+            logger.warning("%s", said)
         if create:
             layout.create(home)
         else:
             layout.require(home)
         lock = take_lock(home, patience)
         try:
-            finish_restore(home)
             for name in layout.DATABASES:
                 check_database(home / name)
+            _note_stores(home)
         except BaseException:
             lock.release()
             raise
@@ -129,6 +131,7 @@ class KnowledgeBase:
             for store in (self._corpus, self._store, self._glossary, self._people):
                 if store:
                     await asyncio.to_thread(store.close)
+            _note_stores(self.home)
         finally:
             self.lock.release()
 
@@ -229,6 +232,12 @@ class KnowledgeBase:
                 self._threads = await Threads.open(self.home / layout.THREADS)
             return self._threads
 
+    def scrubs(self) -> list[Callable[[], Any]]:
+        """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
+        glossary = self._glossary.privacy if self._glossary is not None else None
+        opened = (self._people, glossary, self._threads, self._corpus)
+        return [store.scrub for store in opened if store is not None]
+
     async def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """A question's journey, compiled over the threads' checkpoints."""
         if self._graph is None:
@@ -313,6 +322,28 @@ class KnowledgeBase:
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
         return task
+
+
+def _note_stores(home: Path) -> None:
+    try:
+        layout.note_stores(home)
+    except OSError as error:  # on a full disk, which keeps nobody from reading
+        logger.warning("which stores there are could not be noted in %s: %s", home, error)
+
+
+def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:
+    """Bring a restore to its end that was cut off, and say what became of it; empty if there was none.
+
+    Raises:
+        KnowledgeBaseBusy
+    """
+    if not restore.cut_off(home):
+        return ""
+    lock = take_lock(home, patience)
+    try:
+        return restore.finish_restore(home)
+    finally:
+        lock.release()
 
 
 def take_lock(home: Path, patience: float) -> HomeLock:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -12,10 +14,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from killing import killed, shares, stepping, steps_of
 
-from argot.errors import ArgotError, Conflict, DamagedStore, InvalidInput, KnowledgeBaseBusy
+from argot.errors import ArgotError, Conflict, DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
 from argot.service import home_folder as layout
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations import backup as backup_module
 from argot.service.operations import restore
 from argot.service.operations.backup import MANIFEST, restore_backup, write_backup
 from argot.settings import Settings
@@ -232,6 +236,50 @@ async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_p
 
     assert await contents(home) == before
     assert not scratch.exists()
+
+
+def restoring(home: Path, backup: Path) -> None:
+    """A restore whose every change of the folder is a step."""
+    for owner, name in (
+        (shutil, "rmtree"), (layout, "write_atomically"), (layout, "flush_folder"), (Path, "rename"), (Path, "unlink"),
+        (Path, "mkdir"), (Path, "replace"), (backup_module, "_unpack_one"),
+    ):  # fmt: skip
+        stepping(owner, name)
+    restore_backup(home, backup, force=True)
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["over another", "into an empty folder"])
+async def test_a_killed_restore_is_completed_or_taken_back_by_the_next_command_which_says_which(
+    home: Path, tmp_path: Path, there: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_backup(home, tmp_path / "b.tar")
+    new = await contents(home)
+    before = tmp_path / "before"
+    before.mkdir()
+    if there:
+        async with KnowledgeBase.open(before, SETTINGS, create=True) as kb:
+            kb.people.add("bob")
+    old = await contents(shutil.copytree(before, tmp_path / "looked at")) if there else None
+    steps = await asyncio.to_thread(steps_of, restoring, shutil.copytree(before, tmp_path / "c"), tmp_path / "b.tar")
+    seen = set()
+    for share in shares(20):
+        cut = shutil.copytree(before, tmp_path / f"{share}")
+        await asyncio.to_thread(killed, restoring, cut, tmp_path / "b.tar", share=share, steps=steps)
+        caplog.clear()
+        try:
+            found = await contents(cut)
+        except NotFound:
+            found = None
+        assert found in (old, new)
+        seen.add((found == new, *(record.getMessage().split(":")[0] for record in caplog.records)))
+        assert not restore.cut_off(cut)
+        restore_backup(cut, tmp_path / "b.tar", force=True)
+        assert await contents(cut) == new
+    taken_back, completed = "A restore that was cut off was taken back", "A restore that was cut off was completed"
+    # without a word: killed before it had begun, or after it had ended
+    assert (
+        {(False, taken_back), (True, completed)} <= seen <= {(False,), (False, taken_back), (True, completed), (True,)}
+    )
 
 
 def test_what_a_killed_backup_left_goes_with_the_next(home: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from websockets.asyncio.client import ClientConnection
 
 from argot.errors import NotAllowed
 from argot.ui.chainlit_guard import EVENTS, UNHEARD, folder_in
+from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.web.connections import INERT_POLICY
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}
@@ -45,6 +48,10 @@ class Site(Served):
     def proof(self, client: httpx.AsyncClient) -> dict[str, str]:
         """What shows a socket who connects."""
         return {"Origin": self.url, "Cookie": "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)}
+
+    def jar(self, name: str) -> list[dict[str, str]]:
+        """The same for a browser with a screen."""
+        return [{"name": one, "value": value, "url": self.url} for one, value in self.cookies[name].items()]
 
     @property
     def socket(self) -> str:
@@ -333,3 +340,308 @@ def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
     theirs = set(json.loads(done.stdout.splitlines()[-1]))
     assert theirs - {"connect", "disconnect"} == set(EVENTS) | UNHEARD
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann: httpx.AsyncClient) -> None:
+    session = str(uuid4())
+    async with window(site, ann, session) as one:
+        at = {"params": {"session_id": session}}
+        empty = await ann.post("/project/file", **at, files={"file": ("a.md", b"")})
+        assert (empty.status_code, empty.json()["detail"]) == (400, "This file is empty.")
+        put = await ann.post("/project/file", **at, files={"file": ("../annex.md", b"The annex has four doors.")})
+        assert put.status_code == 200
+        sent = {"message": {"id": str(uuid4()), "output": ""}, "fileReferences": [put.json()] * 2}
+        await one.client.emit("client_message", sent)
+        await one.until("new_message", "can be asked about now")
+        one.heard.clear()
+        sent["message"] = {"id": str(uuid4()), "output": ""}
+        await one.client.emit("client_message", sent)  # it was taken: there is nothing more to send
+        await one.until("new_message", "Pick it again")
+
+
+# -- addresses -------------------------------------------------------------------------------------------------------
+
+
+NOTHING = {"": 404, "ann": 404, "mia": 404, "root": 404}
+SIGNED_IN = {"": 401, "ann": 200, "mia": 200, "root": 200}
+ALL = {"": 200, "ann": 200, "mia": 200, "root": 200}
+ID = "c0ffee00-0000-4000-8000-000000000000"
+IN_SESSION = {"sessionId": ID}
+VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
+    # Nothing of ours needs it, so nobody reaches it.
+    "GET /openapi.json": (NOTHING, None),
+    "HEAD /openapi.json": (NOTHING, None),
+    "GET /docs": (NOTHING, None),
+    "HEAD /docs": (NOTHING, None),
+    "GET /docs/oauth2-redirect": (NOTHING, None),
+    "HEAD /docs/oauth2-redirect": (NOTHING, None),
+    "GET /redoc": (NOTHING, None),
+    "HEAD /redoc": (NOTHING, None),
+    "GET /copilot/{filename:path}": (NOTHING, None),
+    "POST /login": (NOTHING, {"username": "root", "password": GOOD}),
+    "POST /auth/jwt": (NOTHING, {}),
+    "POST /auth/header": (NOTHING, {}),
+    "GET /auth/oauth/{provider_id}": (NOTHING, None),
+    "GET /auth/oauth/{provider_id}/callback": (NOTHING, None),
+    "POST /auth/oauth/azure-ad-hybrid/callback": (NOTHING, {}),
+    "GET /project/share/{thread_id}": (NOTHING, None),
+    "PUT /project/thread/share": (NOTHING, {"threadId": "x", "isShared": True}),
+    "GET /project/thread/{thread_id}/element/{element_id}": (NOTHING, None),
+    "PUT /project/element": (NOTHING, {**IN_SESSION, "element": {"type": "custom"}}),
+    "DELETE /project/element": (NOTHING, {**IN_SESSION, "element": {"type": "custom"}}),
+    "POST /mcp": (NOTHING, {**IN_SESSION, "name": "x", "clientType": "sse", "url": "http://127.0.0.1/"}),
+    "DELETE /mcp": (NOTHING, {**IN_SESSION, "name": "x"}),
+    "GET /project/file/{file_id}": (NOTHING, None),
+    # The page and what it is made of: no secrets.
+    "GET /public/{filename:path}": (NOTHING, None),
+    "GET /assets/{filename:path}": (NOTHING, None),
+    "GET /favicon": (ALL, None),
+    "GET /logo": (ALL, None),
+    "GET /avatars/{avatar_id:str}": (ALL, None),
+    "GET /auth/config": (ALL, None),
+    "GET /project/translations": (ALL, None),
+    "HEAD /": (ALL, None),
+    "GET /health": (ALL, None),
+    "GET /{full_path:path}": (SIGNED_IN, None),
+    # One's own, as signed in.
+    "GET /user": (SIGNED_IN, None),
+    "GET /project/settings": (SIGNED_IN, None),
+    "POST /project/threads": (SIGNED_IN, {"pagination": {"first": 5}, "filter": {"userId": "root"}}),
+    "GET /project/thread/{thread_id}": ({**NOTHING, "": 401}, None),
+    "PUT /project/thread": ({**NOTHING, "": 401}, {"threadId": "x", "name": "x"}),
+    "DELETE /project/thread": ({**NOTHING, "": 401}, {"threadId": "x"}),
+    "PUT /feedback": ({**NOTHING, "": 401}, {"feedback": {"forId": "x.1", "value": 1}, **IN_SESSION}),
+    "DELETE /feedback": ({**NOTHING, "": 401}, {"feedbackId": "x.1"}),
+    "POST /set-session-cookie": (SIGNED_IN, {"session_id": ID}),
+    "POST /project/action": ({**NOTHING, "": 401}, {**IN_SESSION, "action": {"name": "x", "payload": {}, "id": "x"}}),
+    "POST /project/file": ({"": 401, "ann": 422, "mia": 422, "root": 422}, {}),
+    "POST /logout": ({"": 200}, {}),
+    "WEBSOCKET /ws/socket.io": ({}, None),  # the tests above
+}
+"""Every address of Chainlit: what it answers to nobody, an asker, a manager and an administrator, given this body."""
+
+
+def test_there_is_a_verdict_on_every_address_of_chainlit(tmp_path: Path) -> None:
+    script = (
+        "import json\nfrom chainlit import server\nfrom fastapi.routing import iter_route_contexts\n"
+        "print(json.dumps([f'{m} {r.path}' for r in iter_route_contexts(server.app.routes)"
+        " for m in sorted(getattr(r, 'methods', None) or ['WEBSOCKET'])]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert set(json.loads(done.stdout.splitlines()[-1])) == VERDICTS.keys()
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+async def test_the_verdict_holds_for_everybody(site: Site, name: str) -> None:
+    statuses, body = VERDICTS[name]
+    method, path = name.split()
+    path = re.sub(r"\{.*?\}", "x", path)
+    for who, status in statuses.items():
+        async with site.person(who) as client:
+            answer = await client.request(method, path, json=body)
+        assert answer.status_code == status, (name, who, answer.text)
+        assert "set-cookie" not in answer.headers or name == "POST /logout"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+TRICKS = (
+    "..%2f..%2fpeople.db", "%2e%2e/%2e%2e/people.db", "..%5c..%5cpeople.db", "%2fetc%2fpasswd", "//etc/passwd",
+    "argot.js%00.svg", "%00", "argot.js%2f..%2f..%2fsecret", "theme.json", "help.md", "avatars/argot.svg",
+    "elements/x.jsx", "..%2f.files", "..%2fsecret", "x" * 5000, "%ff%fe", "..;/secret", "*", "argot.*", "index.html",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+async def test_only_what_we_ship_is_served(site: Site, ann: httpx.AsyncClient, trick: str) -> None:
+    secret = (site.home / "chat" / "secret").read_text().strip()
+    for where in ("/public/", "/assets/"):
+        answer = await ann.get(httpx.URL(site.url + where + trick))
+        assert answer.status_code == 404 and secret not in answer.text
+    for where in ("/avatars/", "/logo?theme=", "/favicon?theme=", "/project/translations?language=", "/project/file/"):
+        answer = await ann.get(httpx.URL(site.url + where + trick))
+        shown = answer.headers["content-type"].startswith(("image/svg+xml", "text/html")) and "Argot" in answer.text
+        assert shown or answer.status_code in {404, 422} or where.startswith("/project/t")
+        assert secret not in answer.text and "root:" not in answer.text
+
+
+async def test_what_lies_in_a_folder_of_chainlits_is_not_served(site: Site, ann: httpx.AsyncClient) -> None:
+    """Whatever may one day write there: a page of ours is made of what was installed."""
+    public = site.home / "chat" / "public"
+    (public / "evil.html").write_text("<script>1</script>")
+    (public / "argot.js").write_text("evil()")
+    (public / "avatars").mkdir(exist_ok=True)
+    (public / "avatars" / "mia.html").write_text("<script>1</script>")
+    (public / "secret.css").symlink_to(site.home / "chat" / "secret")
+    for name in ("evil.html", "secret.css", "avatars/mia.html"):
+        assert (await ann.get(f"/public/{name}")).status_code == 404
+    assert "evil" not in (await ann.get("/public/argot.js")).text
+    assert (await ann.get("/avatars/mia")).headers["content-type"] == "image/svg+xml"
+    for name, kind in (("argot.js", "text/javascript"), ("door.css", "text/css"), ("logo_dark.svg", "image/svg+xml")):
+        answer = await ann.get(f"/public/{name}")
+        assert answer.status_code == 200 and answer.headers["content-type"].startswith(kind)
+
+
+async def test_feedback_and_buttons_are_for_ones_own_window(
+    site: Site, ann: httpx.AsyncClient, bob: httpx.AsyncClient
+) -> None:
+    session = str(uuid4())
+    async with window(site, ann, session) as one:
+        await one.ask("What is the WL voltage during a read?")
+        thread = (await one.until("first_interaction"))["thread_id"]
+        thumb = {"feedback": {"forId": f"{thread}.0", "value": 1, "comment": "x"}, "sessionId": session}
+        button = {"sessionId": session, "action": {"name": EXPORT, "payload": {}, "id": "x"}}
+        for method, path, body in (
+            ("PUT", "/feedback", thumb), ("DELETE", "/feedback", {"feedbackId": f"{thread}.0"}),
+            ("PUT", "/project/thread", {"threadId": thread, "name": "bob's"}),
+            ("GET", f"/project/thread/{thread}", None), ("DELETE", "/project/thread", {"threadId": thread}),
+            ("POST", "/project/action", button),
+        ):  # fmt: skip
+            refused = await bob.request(method, path, json=body)
+            assert refused.status_code == 404 and refused.json()["detail"], path
+        assert thread not in (await bob.post("/project/threads", json={"pagination": {"first": 50}, "filter": {}})).text
+        assert (await ann.put("/feedback", json=thumb)).json() == {"success": True, "feedbackId": f"{thread}.0"}
+        assert (await ann.request("DELETE", "/feedback", json={"feedbackId": f"{thread}.0"})).status_code == 200
+        offered = [data for event, data in one.heard if event == "action" and data["id"].startswith("tool-")]
+        for action in offered[-1:]:
+            pressed = await ann.post("/project/action", json={"sessionId": session, "action": action})
+            assert pressed.status_code == 200
+        await one.until("new_message", "/export.")
+
+
+JSON = {"Content-Type": "application/json"}
+ODD = (
+    None, 0, -1, 10**30, 1.5, True, "", "x" * 100_000, "\ud83d", "\0", "../..", "\u00b2", "9" * 5000, [], ["x"], {},
+)  # fmt: skip
+
+
+async def test_nothing_that_is_sent_to_an_address_breaks_it(site: Site, ann: httpx.AsyncClient) -> None:
+    session = str(uuid4())
+    async with window(site, ann, session) as one:
+        await one.ask("What is the WL voltage during a read?")
+        thread = (await one.until("first_interaction"))["thread_id"]
+        action = next(data for event, data in one.heard if event == "action")
+        for odd in ODD:
+            bodies: list[tuple[str, str, Any]] = [
+                ("PUT", "/feedback", {"feedback": {"forId": odd, "value": 1}, "sessionId": session}),
+                ("PUT", "/feedback", {"feedback": {"forId": f"{thread}.0", "value": odd, "comment": odd}}),
+                ("PUT", "/feedback", {"feedback": odd}),
+                ("DELETE", "/feedback", {"feedbackId": odd}),
+                ("DELETE", "/feedback", {"feedbackId": f"{thread}.{odd}"}),
+                ("POST", "/project/threads", {"pagination": {"first": 5, "cursor": odd}, "filter": {"search": odd}}),
+                ("POST", "/project/threads", {"pagination": {"first": odd}, "filter": {}}),
+                ("PUT", "/project/thread", {"threadId": odd, "name": "x"}),
+                ("PUT", "/project/thread", {"threadId": thread, "name": odd}),
+                ("DELETE", "/project/thread", {"threadId": odd}),
+                ("POST", "/set-session-cookie", {"session_id": odd}),
+                ("POST", "/project/action", {"sessionId": odd, "action": action}),
+                ("POST", "/project/action", {"sessionId": session, "action": odd}),
+                ("POST", "/project/action", {"sessionId": session, "action": {**action, "name": odd}}),
+                ("POST", "/project/action", {"sessionId": session, "action": {**action, "forId": odd, "id": odd}}),
+                *(
+                    ("POST", "/project/action", {"sessionId": session, "action": {
+                        **action, "name": name, "payload": dict.fromkeys(("turn", "term", "sense", "choice"), odd)}})
+                    for name in (CHOOSE, ASK_INSTEAD, SENSE, REPORT, SHARE, EXPORT)
+                ),
+                ("POST", "/project/file", odd),
+            ]  # fmt: skip
+            for method, path, body in bodies:
+                answer = await ann.request(method, path, content=json.dumps(body), headers=JSON)
+                assert answer.status_code < 500, (method, path, body)
+        for path in ("/feedback", "/project/action", "/project/threads", "/project/thread"):
+            large = await ann.request("PUT", path, content=b'{"a": "' + b"x" * 2_000_000)
+            assert large.status_code in {404, 405, 413}, path
+
+
+SCRIPT = "document.documentElement.dataset.ran = 1; try { parent.document.title = 'ran' } catch (error) {}"
+ACTIVE = {
+    "evil.html": ("text/html", f"<!doctype html><title>x</title><script>{SCRIPT}</script>"),
+    "evil.xhtml": ("application/xhtml+xml", f'<html xmlns="http://www.w3.org/1999/xhtml"><script>{SCRIPT}</script></html>'),
+    "evil.svg": ("image/svg+xml", f'<svg xmlns="http://www.w3.org/2000/svg"><script>{SCRIPT}</script></svg>'),
+    "evil.xml": ("text/xml", f'<x xmlns:h="http://www.w3.org/1999/xhtml"><h:script>{SCRIPT}</h:script></x>'),
+    "evil.js": ("text/javascript", SCRIPT),
+    "evil.css": ("text/css", "html { background: url(http://tracker.example/x) }"),
+    "evil.mhtml": ("multipart/related", f"MIME-Version: 1.0\nContent-Type: text/html\n\n<script>{SCRIPT}</script>"),
+    "evil.swf": ("application/x-shockwave-flash", "FWS"),
+    "evil.wasm": ("application/wasm", "\0asm\1\0\0\0"),
+    "evil.pdf": ("application/pdf", "%PDF-1.4\n1 0 obj<</OpenAction<</S/JavaScript/JS(app.alert(1))>>>>endobj"),
+}  # fmt: skip
+
+
+def _upload_all(site: Site, session: str) -> dict[str, str]:
+    async def upload() -> dict[str, str]:
+        async with site.person("ann") as client:
+            one = Window(site, client)
+            await one.open(session)
+            ids = {}
+            for name, (kind, text) in ACTIVE.items():
+                file = {"file": (name, text.encode(), kind)}
+                put = await client.post("/project/file", params={"session_id": session}, files=file)
+                assert put.status_code == 200, name
+                ids[name] = put.json()["id"]
+            await one.client.disconnect()  # the session waits for its window to come back
+            return ids
+
+    return asyncio.run(upload())
+
+
+@pytest.mark.browser
+def test_nothing_that_was_uploaded_runs_here(chromium: Any, site: Site) -> None:
+    """Opened by an administrator in a browser, wherever it might be served, and named as a script by a page of ours."""
+    session = str(uuid4())
+    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+        ids = thread.submit(_upload_all, site, session).result()
+    context = chromium.new_context()
+    context.add_cookies(site.jar("root"))
+    page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    for name, id_ in ids.items():
+        folder = f"{site.home.name}/chat/.files/{session}"
+        for path in (
+            f"/project/file/{id_}?session_id={session}", f"/public/{id_}.bin", f"/public/{name}",
+            f"/public/..%2f.files%2f{session}%2f{id_}.bin", f"/assets/..%2f..%2f.files%2f{session}%2f{id_}.bin",
+            f"/copilot/..%2f{folder}",
+        ):  # fmt: skip
+            answer = page.goto(f"{site.url}{path}")
+            assert answer.status == 404, path
+            assert page.evaluate("document.documentElement.dataset.ran") is None
+    page.goto(f"{site.url}/account")
+    for address in (f"/project/file/{ids['evil.js']}?session_id={session}", "/account/data", "data:text/javascript,1"):
+        blocked = "(src) => new Promise((done) => { const one = document.createElement('script'); one.src = src;"
+        blocked += " one.onload = () => done('ran'); one.onerror = () => done('blocked'); document.body.append(one); })"
+        assert page.evaluate(blocked, address) == "blocked", address
+    context.close()
+
+
+@pytest.mark.browser
+def test_the_original_of_a_document_is_saved_and_never_opened(chromium: Any, site: Site) -> None:
+    upload = {"file": ("evil.html", ACTIVE["evil.html"][1].replace("<script>", "Four doors.<script>"), "text/html")}
+    headers = {"Origin": site.url}
+    with httpx.Client(base_url=site.url, cookies=site.cookies["root"], headers=headers, timeout=PATIENCE) as root:
+        token = re.search(r'name="csrf" value="(\w+)"', root.get("/account").text)
+        assert token
+        put = root.post("/api/documents", files=upload, headers={"X-CSRF-Token": token[1]})
+        assert put.status_code == 201, put.text
+        path = f"/api/documents/{put.json()['document']['id']}/original"
+        given = root.get(path)
+        assert given.headers["content-disposition"].startswith("attachment")
+        assert (
+            "sandbox" in given.headers["content-security-policy"]
+            and given.headers["x-content-type-options"] == "nosniff"
+        )
+        for other in ("/account/data", "/glossary/files/export?format=csv"):
+            saved = root.get(other)
+            assert saved.headers["content-disposition"].startswith("attachment"), other
+            assert saved.headers["content-security-policy"] == INERT_POLICY, other
+    context = chromium.new_context(accept_downloads=True)
+    context.add_cookies(
+        [{"name": name, "value": value, "url": site.url} for name, value in site.cookies["root"].items()]
+    )
+    page = context.new_page()
+    page.goto(f"{site.url}/account")
+    with page.expect_download(timeout=1000 * PATIENCE):
+        page.evaluate("(path) => { window.location.href = path }", path)
+    assert page.url.endswith("/account")
+    context.close()

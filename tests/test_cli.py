@@ -508,7 +508,7 @@ def test_a_damaged_store_is_named_with_the_mending_command_by_every_command(
 
 
 @pytest.mark.parametrize(
-    ("name", "length"), [(name, length) for name in layout.DATABASES for length in (0, 5000)] + [(layout.CORPUS, None)]
+    ("name", "length"), [(name, length) for name in layout.DATABASES for length in (0, 5000, None)]
 )
 def test_the_commands_that_mend_a_store_without_a_backup_mend_it(
     argot: Argot, tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, length: int | None
@@ -744,11 +744,18 @@ def test_a_password_is_in_no_message(argot: Argot) -> None:
     assert "31337" not in str(refused.value)
 
 
-def test_formulas_of_a_glossary_stay_as_typed(argot: Argot, tmp_path: Path) -> None:
+def test_formulas_of_a_glossary_leave_harmless_and_come_back_as_typed(argot: Argot, tmp_path: Path) -> None:
+    """A spreadsheet would run them; the apostrophe keeps it from that, and an import takes it back."""
     text = "term,context,expansion\r\n=1+1,@SUM,+cmd|' /C calc'!A0\r\n"
     (tmp_path / "g.csv").write_text(text, "utf-8")
     argot("glossary", "import", tmp_path / "g.csv")
-    assert "=1+1,@SUM,+cmd|' /C calc'!A0" in argot("glossary", "export", "-").out
+    exported = argot("glossary", "export", "-").out
+    assert "'=1+1,'@SUM,'+cmd|' /C calc'!A0" in exported
+    (tmp_path / "again.csv").write_text(exported, "utf-8")
+    argot("glossary", "import", tmp_path / "again.csv")
+    assert argot("glossary", "export", "-").out == exported
+    [sense] = json.loads(argot("glossary", "list", "--json").out)
+    assert (sense["term"], sense["context"], sense["expansion"]) == ("=1+1", "@SUM", "+cmd|' /C calc'!A0")
 
 
 def test_log_lines_are_harmless_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,6 +104,19 @@ def test_more_headings_and_paragraphs_than_allowed_are_refused_however_few_passa
     assert "ARGOT_MAX_PASSAGES" in error.remedy
 
 
+def test_more_lines_than_allowed_are_refused_before_anything_looks_at_them() -> None:
+    error = refusal(b"x" + b"\n" * 10_000_000, max_passages=100)
+    assert "more than 10,000 lines" in error.reason
+    assert "ARGOT_MAX_PASSAGES" in error.remedy
+
+
+@pytest.mark.parametrize("element", [b"<p>a", b"<b>", b"<tr><td>", b"<dt>a<dd>b"])
+def test_a_page_of_more_elements_than_time_is_enough_for_is_refused_unread(element: bytes) -> None:
+    error = refusal(element * 100_000, "a.html", seconds=1)
+    assert "HTML elements" in error.reason
+    assert "ARGOT_PARSE_SECONDS" in error.remedy
+
+
 def test_who_sends_a_file_into_a_conversation_is_told_what_they_can_do() -> None:
     limits = ReadLimits.of_attachments(Settings(max_attachment_passages=2))
     with pytest.raises(UnreadableDocument, match="more than 2 passages") as refused:

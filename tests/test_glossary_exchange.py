@@ -146,12 +146,17 @@ STRANGE = st.sampled_from(
 TERM = st.one_of(SEEN, STRANGE)
 
 
+NO_XML = frozenset(map(chr, range(32))) - frozenset("\t\n\r") | frozenset("\ufffe\uffff")
+"""What XML cannot hold."""
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     rows=st.lists(st.tuples(TERM, TERM, TERM, ANY, ANY, st.lists(TERM, max_size=3)), min_size=1, max_size=4),
     format=st.sampled_from([one.name for one in FORMATS]),
 )
 @example(rows=[("0", "g", "a\rb", "\r", "x\r\ny", ["a\rb"])], format="csv")
+@example(rows=[("a\0", "g", "=\0b", "\0=1", "'\0@", ["\0-a"])], format="csv")
 def test_any_text_survives_every_format(tmp_path_factory, rows, format):
     folder = tmp_path_factory.mktemp("any")
     first, second = Glossary.open(folder / "first.db"), Glossary.open(folder / "second.db")
@@ -159,16 +164,17 @@ def test_any_text_survives_every_format(tmp_path_factory, rows, format):
         first.senses.add(term, context, expansion, description.strip(), notes.strip(), aliases=aliases)
     second.files.import_file(None, first.files.export_file(EVERYBODY, format).encode(), "x", format)
     expected, _ = told(first)
-    if format == "rdfxml":
-        expected = sorted((_as_xml_can_hold(one) for one in expected), key=str)
+    cannot = {"rdfxml": NO_XML, "csv": frozenset("\0")}.get(format)
+    if cannot:
+        expected = sorted((_without(one, cannot) for one in expected), key=str)
     assert told(second)[0] == expected
     first.close()
     second.close()
 
 
-def _as_xml_can_hold(sense):
+def _without(sense, cannot):
     def kept(text):
-        return "".join(c for c in text if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff")).strip()
+        return "".join(c for c in text if c not in cannot).strip()
 
     aliases = tuple(sorted(dict.fromkeys(filter(None, map(kept, sense.aliases)))))
     texts = {name: kept(getattr(sense, name)) for name in ("term", "context", "expansion")}

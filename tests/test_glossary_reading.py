@@ -11,6 +11,7 @@ import pytest
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import ReadOptions
+from argot.jargon_db.formats.glossary_file import MOST_SENSES
 from argot.jargon_db.formats.rdf_json import NotPlain
 from argot.jargon_db.formats.rdf_json import read as read_json
 from argot.jargon_db.formats.rdf_json_any import read as read_any
@@ -20,6 +21,8 @@ from argot.jargon_db.formats.rdf_xml import Refused
 from argot.jargon_db.formats.rdf_xml import read as read_xml
 from argot.jargon_db.formats.registry import read_file
 
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+CONCEPT = "http://www.w3.org/2004/02/skos/core#Concept"
 HEAD = "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n@prefix : <http://e.org/> .\n"
 XML = (
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.org/"'
@@ -219,7 +222,26 @@ def test_what_is_no_text_is_named_with_what_to_do(name):
     assert "look for terms in the documents" in refused(b"%PDF-1.7 ...", name)
 
 
-def test_more_senses_than_are_kept_in_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("argot.jargon_db.formats.glossary_file.MOST_SENSES", 2)
-    assert "more than 2 senses" in refused(b"term,expansion\n" + b"A,b\n" * 3, "x.csv")
-    assert "more than 2 senses" in refused(json.dumps([{"term": "A", "expansion": "b"}] * 3).encode(), "x.json")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "term,expansion\n" + "A,b\n" * 3),
+        ("x.json", json.dumps([{"term": "A", "expansion": "b"}] * 3)),
+        ("x.json", json.dumps({"contexts": [{"name": f"c{n}", "description": "d"} for n in range(3)], "senses": []})),
+        ("x.nt", "".join(f"<x:{n}> <{TYPE}> <{CONCEPT}> .\n" for n in range(3))),
+    ],
+)
+def test_a_file_of_more_entries_than_are_taken_in_is_refused(name, text):
+    said = refused(text.encode(), name, most_senses=2)
+    assert "more than 2 entries" in said and "max_glossary_senses" in said
+
+
+def test_the_bound_on_entries_is_a_setting_and_holds_for_large_files_too():
+    rows = "".join(f"A{number},b\n" for number in range(MOST_SENSES + 1))
+    assert f"more than {MOST_SENSES:,} entries" in refused(b"term,expansion\n" + rows.encode(), "x.csv")
+    options = ReadOptions(context="c", most_senses=MOST_SENSES + 1)
+    assert len(read_file(b"term,expansion\n" + rows.encode(), "x.csv", "", options).senses) == MOST_SENSES + 1
+
+
+def test_a_csv_file_with_nul_is_no_text():
+    assert "line 3: it holds NUL characters" in refused(b"term,expansion\nA,alpha\nB,be\0ta\n", "nul.csv")

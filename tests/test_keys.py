@@ -197,6 +197,21 @@ async def test_a_person_makes_sees_and_revokes_keys_of_their_own(site: Site) -> 
     assert [one.name for one in people.keys.of()] == ["of bob"]
 
 
+async def test_who_has_a_password_makes_a_key_with_it(site: Site) -> None:
+    """A key outlives the session, and every password: a stolen page must not make one."""
+    site.kb.people.set_password("ann", "tilted copper llama 9")
+    token = site.kb.people.sessions.begin("ann")
+    browser = {"Cookie": f"{site.door.cookie}={token}", "Origin": URL, "Accept": "text/html"}
+    form = {"csrf": site.door._csrf(token), "name": "a program"}
+    async with site.program(None, **browser) as ann:
+        assert 'name="your_password"' in (await ann.get("/account")).text
+        for given, status in (({}, 403), ({"your_password": "wrong"}, 401)):
+            assert (await ann.post("/account/keys", data={**form, **given})).status_code == status
+        assert site.kb.people.keys.of("ann") == []
+        made = await ann.post("/account/keys", data={**form, "your_password": "tilted copper llama 9"})
+        assert made.status_code == 200 and len(site.kb.people.keys.of("ann")) == 1
+
+
 async def test_a_key_that_has_ended_opens_nothing_and_says_so(site: Site) -> None:
     people = site.kb.people
     token = people.sessions.begin("ann")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from argot.errors import DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
 from argot.service import home_folder as layout
@@ -20,6 +22,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.sqlite import check_database
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
+from argot.ui.cli.main import app
 
 SETTINGS = Settings()
 
@@ -154,6 +157,23 @@ async def test_a_truncated_store_is_found_at_start_with_the_command_that_mends_i
         assert f"argot restore --force --home {tmp_path}" in str(found.value)
     (tmp_path / name).write_bytes(whole)
     check_database(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", [layout.GLOSSARY, layout.PEOPLE, layout.THREADS])
+async def test_a_store_that_is_gone_is_missed(tmp_path: Path, name: str) -> None:
+    """It was made anew without a word: nobody had a password any more, and the glossary was empty."""
+    async with KnowledgeBase.open(tmp_path, SETTINGS, create=True) as kb:
+        kb.people.add("ann")
+        kb.glossary.senses.add("PUC", "NAND", "peripheral under cell")
+        await kb.threads()
+    (tmp_path / name).unlink()
+    with pytest.raises(DamagedStore, match=rf"{name} is damaged: it is missing.*argot restore") as found:
+        KnowledgeBase.open(tmp_path, SETTINGS, patience=0)
+    assert f"without one, with: argot init --home {tmp_path}" in str(found.value)
+    made = await asyncio.to_thread(CliRunner().invoke, app, ["init", "--home", str(tmp_path)])
+    assert made.exit_code == 0
+    async with KnowledgeBase.open(tmp_path, SETTINGS, patience=0) as kb:
+        assert kb.people.users() == [] or name != layout.PEOPLE
 
 
 async def test_overwritten_pages_are_found_at_start(tmp_path: Path) -> None:

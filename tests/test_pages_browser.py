@@ -255,6 +255,7 @@ def test_an_administrator_lets_people_in_and_shuts_them_out(chromium: Any, tiny_
             tab.get_by_role("radio", name=role).check()
             if role == "Manager":
                 tab.get_by_role("checkbox", name="NAND").check()
+                tab.get_by_label("Your own password").fill(passwords["ada"])
             tab.get_by_role("button", name="Add").click()
             passwords[name] = tab.locator(".secret").inner_text().strip()
             tab.goto(f"{server.url}/people")  # the first password ended the way in without one

@@ -10,15 +10,19 @@ from typing import Any
 import httpx
 import pytest
 from desk import CSRF, at_desk
+from fastapi import APIRouter
 
 from argot.errors import NotAllowed
+from argot.service.identity.password_sign_in import SignIn
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
+from argot.ui.pages.account import Confirmation
 from argot.ui.pages.people_pages import people_pages
 
+GOOD = "tilted copper llama 9"
 MADE_UP = r"<code>([a-z2-9]{4}(?:-[a-z2-9]{4}){3})</code>"
 
 
@@ -29,10 +33,14 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
+def pages_of(kb: KnowledgeBase) -> APIRouter:
+    return people_pages(kb, Confirmation(kb, SignIn(kb), lambda request: "192.0.2.7"))
+
+
 @pytest.fixture
 async def local(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
     """The person at this machine, before anybody has a password."""
-    async with at_desk(people_pages(kb), local_principal()) as client:
+    async with at_desk(pages_of(kb), local_principal()) as client:
         yield client
 
 
@@ -88,7 +96,7 @@ async def test_roles_contexts_and_groups_are_what_the_form_says(kb: KnowledgeBas
 
 
 async def test_suspending_restoring_and_signing_out_work_at_once(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
-    await post(local, name="ada", role="admin", way="typed", password="tilted copper llama 9")
+    await post(local, name="ada", role="admin", way="typed", password=GOOD)
     token = kb.people.sessions.begin("ada", "10.0.0.9", "<b>Browser")
     page = (await local.get("/people/ada")).text
     assert "10.0.0.9" in page and "&lt;b&gt;Browser" in page
@@ -105,7 +113,7 @@ async def test_suspending_restoring_and_signing_out_work_at_once(kb: KnowledgeBa
 async def test_nobody_shuts_themselves_out(kb: KnowledgeBase) -> None:
     kb.people.add("ada")
     kb.people.set_role("ada", "admin")
-    async with at_desk(people_pages(kb), kb.people.principal("ada")) as ada:
+    async with at_desk(pages_of(kb), kb.people.principal("ada")) as ada:
         for path, fields in (("/suspend", {}), ("", {"role": "asker"}), ("", {"role": "manager", "manages": "*"})):
             refused = await post(ada, f"/ada{path}", **fields)
             assert refused.status_code == 400 and "another administrator" in refused.text
@@ -139,3 +147,49 @@ async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> N
     for case in ("user_set", "user_password", "user_add", "user_suspend"):
         with pytest.raises(NotAllowed):
             await catalogue.result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
+
+
+async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb: KnowledgeBase) -> None:
+    """A session alone does not do it: a page that others wrote may hold that, and the token against forgery."""
+    for name, role in (("ada", "admin"), ("eve", "asker")):
+        kb.people.add(name)
+        kb.people.set_role(name, role)
+    kb.people.set_password("ada", GOOD)
+    kb.people.suspend("eve")
+    dangerous: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("", {"name": "mal", "role": "admin", "way": "none"}),
+        ("/eve", {"role": "admin", "groups": "vault"}),
+        ("/eve/password", {"way": "typed", "password": "seven quiet harbours"}),
+        ("/eve/restore", {}),
+    )
+    async with at_desk(pages_of(kb), kb.people.principal("ada")) as ada:
+        for path, fields in dangerous:
+            for given in ({}, {"your_password": ""}):
+                refused = await post(ada, path, **fields, **given)
+                assert refused.status_code == 403 and "Type your own password too" in refused.text, path
+        assert "is wrong" in (await post(ada, "/eve", role="admin", your_password="wrong")).text
+        eve = kb.people.user("eve")
+        assert (eve.role, eve.groups, eve.has_password, kb.people.find("mal")) == ("asker", (), False, None)
+        assert eve.suspended_at
+        for path, fields in dangerous:
+            done = await post(ada, path, **fields, your_password=GOOD)
+            assert done.status_code == 303 and GOOD not in done.text, path
+        eve = kb.people.user("eve")
+        assert (eve.role, eve.groups, eve.has_password, eve.suspended_at) == ("admin", ("vault",), True, None)
+        assert (await post(ada, "/eve/suspend")).status_code == 303  # shutting out waits for nothing
+        page = (await ada.get("/people/eve")).text
+        assert page.count('name="your_password"') == 3 and GOOD not in page
+        for _ in range(9):
+            last = await post(ada, "/eve/restore", your_password="guessed")
+        assert "Too many attempts" in last.text and kb.people.user("eve").suspended_at
+
+
+async def test_who_has_no_password_here_is_asked_for_none(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
+    """The person at this machine, and administrators whom a proxy signs in."""
+    kb.people.add("pia")
+    kb.people.set_role("pia", "admin")
+    async with at_desk(pages_of(kb), kb.people.principal("pia")) as pia:
+        for client in (local, pia):
+            assert "your_password" not in (await client.get("/people/pia")).text
+            name = f"new-{client is pia}".lower()
+            assert (await post(client, name=name, role="admin", way="none")).status_code == 303

@@ -598,6 +598,28 @@ def test_a_small_file_of_more_elements_than_time_is_enough_for_is_refused_unread
     assert "ARGOT_PARSE_SECONDS" in error.remedy
 
 
+def test_a_small_file_of_more_text_than_time_is_enough_for_is_refused_unread() -> None:
+    def lengthen(name: str, data: bytes) -> bytes:
+        return data.replace(b"30 days", b"30 days" + b" and a" * 3_000_000) if name == "word/document.xml" else data
+
+    error = refusal(rezip(OFFICE[".docx"](), lengthen), "a.docx", ReadLimits(seconds=1))
+    assert "MB of XML" in error.reason
+    assert "ARGOT_PARSE_SECONDS" in error.remedy
+
+
+def test_one_text_in_very_many_cells_is_counted_before_it_is_joined() -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for _ in range(12_000):
+        book.active.append(["word " * 6000])
+    data = io.BytesIO()
+    book.save(data)
+    assert len(data.getvalue()) < 1_000_000
+    with pytest.raises(UnreadableDocument, match="more than 20,000,000 characters"):
+        read_isolated(data.getvalue(), "a.xlsx", ReadLimits(memory_mb=256, seconds=600))
+
+
 def test_a_workbook_may_hold_more_elements_than_a_document() -> None:
     limits = ReadLimits(seconds=1)
     assert "XML elements" in refusal(crowded(".docx", 70_000), "a.docx", limits).reason
@@ -684,7 +706,7 @@ def test_isolated_reading_stops_in_time_and_goes_on_with_the_next() -> None:
 def test_isolated_reading_bounds_memory_and_goes_on_with_the_next() -> None:
     big = b"<p>some text</p>" * 1_500_000
     with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_MEMORY_MB"):
-        read_isolated(big, "big.html", ReadLimits(memory_mb=64))
+        read_isolated(big, "big.html", ReadLimits(memory_mb=64, seconds=600))
     assert read_isolated(b"<p>next</p>", "next.html").markdown == "next\n"
 
 

@@ -79,7 +79,7 @@ def test_whoever_is_not_signed_in_is_led_to_the_sign_in_page_and_back(served: Se
 def test_the_cookie_of_chainlit_never_leaves_and_never_counts(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser)
-        answer = browser.post("/set-session-cookie", json={"session_id": "x"})
+        answer = browser.post("/set-session-cookie", json={"session_id": "c0ffee00-0000-4000-8000-000000000000"})
         assert answer.status_code == 200 and "set-cookie" not in answer.headers
         assert set(browser.cookies) == {f"argot_{served.port}"}
         browser.cookies.clear()
@@ -271,6 +271,7 @@ def test_keys_for_programs_are_made_shown_once_and_revoked(chromium: Any, served
         tab.goto(f"{served.url}/account")
         window.sign_in(tab, "root", GOOD)
         tab.get_by_label("What will use it").fill("<b>night job</b>")
+        tab.get_by_label("Your own password").fill(GOOD)
         tab.get_by_role("button", name="Make a key").click()
         expect(tab.get_by_text("shown this once")).to_be_visible()
         key = tab.locator("code.key").inner_text()

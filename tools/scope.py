@@ -9,10 +9,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.corpus.index.stop_words import STOP_WORDS
 from argot.tools.answering.support import statement_stems
 from argot.tools.quantities import canonical
-from argot.tools.text.words import NUMBER_WORDS, folded, stem
+from argot.tools.text.words import NUMBER_WORDS, folded
 
 _MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"
 _BOUND = {
@@ -179,8 +178,6 @@ CLAUSE = re.compile(
     r"|\s(?:and|but|or|which|who|whom|whose|because|while|whereas|although|though|so that|unless|except|since|if|when)"
     r"\s"
 )
-_BEHIND = 3
-"""Words behind a negation that tell what is denied."""
 
 
 @lru_cache(maxsize=8_000)
@@ -206,6 +203,11 @@ def turned_round(said: str, nearest: str) -> str:
         if says.search(said) and not says.search(nearest) and not bears.search(nearest):
             return f"scope '{name}'"
     return ""
+
+
+def is_negated(text: str) -> bool:
+    """Whether it has a negation that denies something."""
+    return _NEGATION.search(_bounded(text)) is not None
 
 
 def _opposed(said: str, nearest: str) -> str:
@@ -236,12 +238,13 @@ def _is_denied(said: str, nearest: str) -> bool:
 
 
 def _says_what_is_denied(said: str, nearest: str) -> bool:
-    """Whether the sentence has most of the words next behind a negation of the other's."""
+    """Whether the sentence has half of the words in a clause that the other denies."""
     stems = statement_stems(said)
-    for denied in _NEGATION.finditer(nearest):
-        words = [word for word in folded(nearest[denied.end() :]) if word not in STOP_WORDS][:_BEHIND]
-        if words and 2 * sum(stem(word) in stems for word in words) >= len(words):
-            return True
+    for clause in CLAUSE.split(nearest):
+        if _NEGATION.search(clause):
+            denied = statement_stems(_NEGATION.sub(" ", clause))
+            if denied and 2 * len(denied & stems) >= len(denied):
+                return True
     return False
 
 

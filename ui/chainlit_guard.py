@@ -124,6 +124,10 @@ def is_session_id(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(_UUID, value) is not None
 
 
+def is_thread_id(value: object) -> bool:
+    return isinstance(value, str) and _THREAD.fullmatch(value) is not None
+
+
 def session_of(session_id: object, who: Visitor) -> Any | None:
     """Chainlit's session of this id, if it is this visitor's; None: there is none, or it is somebody else's."""
     session = _session(session_id)
@@ -250,7 +254,7 @@ class Socket:
             raise _Refused(NOT_YOURS)
         self.begun = True
         thread = auth.get("threadId") or None
-        if thread is not None and not (isinstance(thread, str) and _THREAD.fullmatch(thread)):
+        if thread is not None and not is_thread_id(thread):
             thread = NO_THREAD
         made = {"sessionId": auth["sessionId"], "threadId": thread, "clientType": "webapp"}
         return "40" + json.dumps({**made, "userEnv": None, "chatProfile": None})

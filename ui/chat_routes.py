@@ -103,11 +103,16 @@ def told_to_window(status: int, text: str) -> Response:
 
 
 def put_chainlits_errors_in_words(app: FastAPI) -> None:
-    """What the service says to one of Chainlit's own addresses."""
+    """What goes wrong at Chainlit's own addresses: what the service says, and what cannot be read."""
 
     @app.exception_handler(ArgotError)
     async def told(request: Request, error: ArgotError) -> Response:
         return told_to_window(status_of(error), str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        """Without repeating what was given: half a character in it could not be written."""
+        return told_to_window(422, problems_of(error))
 
 
 def chat_routes() -> APIRouter:
@@ -203,8 +208,8 @@ def _session(router: APIRouter) -> None:
         """
         session = _own_session(session_id, who)
         session.files_dir.mkdir(exist_ok=True)
-        content = await file.read()
-        return JSONResponse(await session.persist_file(file.filename or "file", PLAIN_BYTES, content=content))
+        name = file.filename or "file"
+        return JSONResponse(await session.persist_file(name=name, mime=PLAIN_BYTES, content=await file.read()))
 
 
 def _own_session(session_id: str, who: Visitor) -> Any:

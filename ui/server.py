@@ -215,8 +215,9 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
     from argot.service.identity.password_sign_in import SignIn
     from argot.service.storage.damage import require_readable
     from argot.ui.api.api_routes import api_routes
-    from argot.ui.pages.account import sign_in_pages
+    from argot.ui.pages.account import Confirmation, sign_in_pages
     from argot.ui.pages.page_routes import glossary_pages
+    from argot.ui.pages.people_pages import people_pages
     from argot.ui.pages.sources import sources
     from argot.ui.slack.slack_routes import slack_routes
     from argot.ui.web.authorization import needs, unforged
@@ -251,9 +252,12 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
         """What was counted, for Prometheus. Without signing in: setting `metrics_networks` (`observability.py`)."""
         return metrics_of(kb)
 
-    app.include_router(sign_in_pages(kb, door, SignIn(kb)))
+    sign_in = SignIn(kb)
+    confirmation = Confirmation(kb, sign_in, lambda request: door.address(request.scope, request.headers))
+    app.include_router(sign_in_pages(kb, door, sign_in, confirmation))
     app.include_router(sources(kb))
     app.include_router(glossary_pages(kb))
+    app.include_router(people_pages(kb, confirmation))
     app.include_router(api_routes(kb))
     app.include_router(slack_routes(kb))
     return app

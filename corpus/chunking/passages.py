@@ -56,6 +56,7 @@ def cuts_of(
     Raises:
         UnreadableDocument: there are more than the limits allow.
     """
+    limits.check_lines(parsed.markdown, name)
     markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
     cuts: list[Cut] = []
     for unit in _packed(markdown, _merged(_sections(markdown, limits, name), pages, max_chars), pages, max_chars):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.index.index_terms import match_expression, phrase_expression
+from argot.corpus.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ SEARCHED = {
 }
 HOLDS = "heading body"
 """A phrase in the title says nothing of the single passage, so it does not count as held by it."""
+
+WORDS_TO_FORGET = "words_to_forget"
+"""The key in `meta` that stands there while words of removed documents are left in the indexes."""
+MERGED_PAGES = 500
+"""Written in one transaction when words are forgotten; others wait for it."""
 
 
 def search(
@@ -139,6 +145,21 @@ def rebuild(connection: sqlite3.Connection) -> None:
     """Build all keyword indexes again from the stored rows."""
     for index in INDEXES:
         connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
+
+
+def forget_deleted(database: Database, index: WordIndex) -> None:
+    """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
+
+    About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").
+    """
+    pages = -MERGED_PAGES  # negative: all pieces are to be merged, whatever their sizes
+    done = False
+    while not done:
+        with database.writing() as connection:
+            before = connection.total_changes
+            connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608
+            done = pages > 0 and connection.total_changes - before < 2  # so SQLite says that nothing is left to do
+        pages = MERGED_PAGES
 
 
 def faults(connection: sqlite3.Connection) -> list[str]:

@@ -33,6 +33,8 @@ KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
 
 PROBED = 50
 BATCH = 5000  # Chroma refuses more than 5,461
+WRITTEN_TOGETHER = 64
+"""While Chroma writes vectors, no other thread of the process runs: some 30 ms for these, and seconds for thousands."""
 _DELETED_MEANWHILE = "Error finding id"
 _ATTEMPTS = 10
 _PAUSE_SECONDS = 0.005
@@ -162,7 +164,7 @@ class VectorIndex:
                     collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
                 )
                 self._collections = {**self._collections, collection: target}
-            for batch in _batches(list(vectors)):
+            for batch in _batches(list(vectors), WRITTEN_TOGETHER):
                 target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
         if self.copy is not None:
             self.copy.upsert(collection, vectors)
@@ -259,6 +261,6 @@ def _nearest(collection: Collection, vectors: Vectors, count: int) -> list[tuple
     raise AssertionError("the last attempt returns or raises")
 
 
-def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), BATCH):
-        yield ids[start : start + BATCH]
+def _batches(ids: Sequence[str], size: int = BATCH) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]

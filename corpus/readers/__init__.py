@@ -76,7 +76,7 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         raise
     except Exception as error:  # what a parser raises on a damaged file can be anything
         raise UnreadableDocument(name, f"damaged ({type(error).__name__}: {error})"[:200]) from error
-    limits.check_text(parsed.markdown, name)
+    limits.check_chars(len(parsed.markdown), name)
     if not parsed.markdown.strip():
         raise UnreadableDocument(name, "empty: it holds no text")
     # One character for one, so that offsets stay: neither can be stored.

@@ -10,8 +10,8 @@ from argot.corpus.readers.file_limits import ReadLimits
 from argot.errors import UnreadableDocument
 
 _MAX_MEMBERS = 20_000
-ALWAYS_READ = 50_000
-"""XML elements of a file that is read however little time it may take: a template alone has some thousands."""
+_BYTES_AN_ELEMENT = 100
+"""At most on average, text included, in files that are not made to be slow."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CHUNK = 1 << 20
@@ -53,8 +53,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
         raise UnreadableDocument(name, "encrypted", "Save it without a password.")
     if sum(member.file_size for member in members) > limits.max_unpacked_bytes:
         raise _too_large(name, limits)
-    unpacked = elements = 0
-    most_elements = ALWAYS_READ + int(limits.seconds * elements_a_second)
+    unpacked = elements = xml_bytes = 0
     for member in members:
         with archive.open(member) as stream:
             tail, is_xml = b"", False
@@ -66,8 +65,9 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
                 if is_xml and _DECLARATIONS.search(tail + chunk):
                     raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
                 elements += chunk.count(b"<") - chunk.count(b"</") if is_xml else 0
-                if elements > most_elements:
-                    raise _too_much(name, most_elements, limits)
+                xml_bytes += len(chunk) if is_xml else 0
+                limits.check_elements(elements, elements_a_second, "XML", name)
+                limits.check_markup(xml_bytes, elements_a_second * _BYTES_AN_ELEMENT, "XML", name)
                 tail = chunk[-32:]
 
 
@@ -79,14 +79,6 @@ def _is_xml(name: str, beginning: bytes) -> bool:
 def _too_large(name: str, limits: ReadLimits) -> UnreadableDocument:
     allowed = limits.max_unpacked_bytes // 1_000_000
     return UnreadableDocument(name, f"too large: it unpacks to more than {allowed:,} MB", limits.remedy("MAX_FILE_MB"))
-
-
-def _too_much(name: str, allowed: int, limits: ReadLimits) -> UnreadableDocument:
-    return UnreadableDocument(
-        name,
-        f"too large: it holds more than {allowed:,} XML elements, too many to read in {limits.seconds:g} seconds",
-        limits.remedy("PARSE_SECONDS"),
-    )
 
 
 def core_title(data: bytes) -> str:

@@ -11,7 +11,10 @@ from argot.settings import Settings
 Lane = Literal["documents", "attachments"]
 """What managers put in for everybody, and what people put into their own conversations: neither waits for the other."""
 
+ALWAYS_READ = 50_000
+"""Elements of a file that is read however little time it may take: an Office template alone has some thousands."""
 _MEGABYTE = 1_000_000
+_LINES_A_PASSAGE = 100
 _BLOCKS_A_PASSAGE = 20
 _WINDOWS_A_PASSAGE = 4
 _ATTACHMENT_SECONDS = 20
@@ -59,6 +62,11 @@ class ReadLimits:
         return 10 * self.max_bytes
 
     @property
+    def max_lines(self) -> int:
+        """Of the Markdown: each costs time to cut, however short it is."""
+        return _LINES_A_PASSAGE * self.max_passages
+
+    @property
     def max_blocks(self) -> int:
         """Headings, paragraphs, lists and tables: memory of cutting, which passages alone do not bound."""
         return _BLOCKS_A_PASSAGE * self.max_passages
@@ -80,10 +88,28 @@ class ReadLimits:
             reason = f"too large: {_megabytes(size)} MB, the limit is {_megabytes(self.max_bytes)} MB"
             raise UnreadableDocument(name, reason, self.remedy("MAX_FILE_MB"))
 
-    def check_text(self, text: str, name: str) -> None:
-        if len(text) > self.max_text_chars:
-            reason = f"too much text: {len(text):,} characters, the limit is {self.max_text_chars:,}"
+    def check_chars(self, count: int, name: str) -> None:
+        if count > self.max_text_chars:
+            reason = f"too much text: more than {self.max_text_chars:,} characters"
             raise UnreadableDocument(name, reason, self.remedy("MAX_TEXT_CHARS"))
+
+    def check_elements(self, count: int, a_second: int, kind: str, name: str) -> None:
+        """Refuses before it begins what would take too long. A number and not a clock: the same on every machine."""
+        allowed = ALWAYS_READ + int(self.seconds * a_second)
+        if count > allowed:
+            what = f"more than {allowed:,} {kind} elements, too many to read in {self.seconds:g} seconds"
+            raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
+
+    def check_markup(self, size: int, a_second: int, kind: str, name: str) -> None:
+        """The same for bytes: elements can be few and long."""
+        allowed = 100 * ALWAYS_READ + int(self.seconds * a_second)
+        if size > allowed:
+            what = f"more than {allowed // _MEGABYTE:,} MB of {kind}, too much to read in {self.seconds:g} seconds"
+            raise UnreadableDocument(name, f"too large: it holds {what}", self.remedy("PARSE_SECONDS"))
+
+    def check_lines(self, text: str, name: str) -> None:
+        if text.count("\n") > self.max_lines:
+            raise UnreadableDocument(name, f"cut too finely: more than {self.max_lines:,} lines", self._fewer_passages)
 
     def check_blocks(self, count: int, name: str) -> None:
         if count > self.max_blocks:

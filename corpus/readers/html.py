@@ -24,6 +24,8 @@ _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>",
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _OUTER = "\x03"
 """An attribute set on tables that hold tables; no document can have it."""
+_ELEMENTS_A_SECOND = 8_000
+"""What is read of ordinary pages."""
 _MAX_SPAN = 50
 _MAX_CELLS = 2_000_000
 _TERM, _DEFINITION = "\x01", "\x02"
@@ -34,6 +36,7 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: the first top heading if there is one, else `<title>`, else the file name."""
     charset = _META_CHARSET.search(data[:4096])
     text = decode(data, name, charset[1].decode("ascii") if charset else None)
+    limits.check_elements(text.count("<") - text.count("</"), _ELEMENTS_A_SECOND, "HTML", name)
     soup = _soup(text)
     heading = soup.find("h1")
     title = _one_line(heading) or _one_line(soup.find("title"))

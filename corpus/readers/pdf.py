@@ -76,8 +76,7 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
         heights.append(page.get_height())
         page.close()
         length += sum(len(line.text) for line in lines[-1])
-        if length > limits.max_text_chars:
-            limits.check_text(" " * length, name)
+        limits.check_chars(length, name)
     return lines, heights
 
 

@@ -35,7 +35,7 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         pages.append(PageMark(length, number, "slide"))
         parts.append(text)
         length += len(text)
-        limits.check_text(text if length <= limits.max_text_chars else "".join(parts), name)
+        limits.check_chars(length, name)
     has_text = any(_title(slide) or list(_blocks(slide.shapes, 0)) or _notes(slide) for slide in deck.slides)
     markdown = "".join(parts) if has_text else ""
     return ParsedDocument(core_title(data) or first_title or stem(name), markdown, _MEDIA_TYPE, pages=tuple(pages))

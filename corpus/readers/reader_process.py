@@ -26,6 +26,8 @@ from argot.errors import UnreadableDocument
 
 _START_SECONDS = 60.0
 _FILES_PER_CHILD = 500
+_PATIENCE = 3
+"""A file may take so many times its seconds of the processor's time by the clock, where others work beside it."""
 _MOST_KEPT = 400 << 20
 """Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
@@ -58,7 +60,7 @@ class _Child:
         assert process.stdin is not None and process.stdout is not None
         try:
             reader_protocol.send(process.stdin.fileno(), reader_protocol.job(name, limits, cutting), data)
-            message, markdown = _receive(process.stdout.fileno(), limits.seconds, limits.max_answer_bytes)
+            message, markdown = _receive(process.stdout.fileno(), _PATIENCE * limits.seconds, limits.max_answer_bytes)
         except TimeoutError as error:
             self.stop()
             raise limits.too_slow(name) from error
@@ -98,6 +100,8 @@ class _Child:
         process = self._process
         code = process.wait() if process is not None else 0
         self.stop()
+        if code == -signal.SIGPROF:
+            return limits.too_slow(name)
         if code in (-signal.SIGABRT, -signal.SIGKILL, -signal.SIGTRAP, -signal.SIGILL):
             return limits.too_much_memory(name)
         return UnreadableDocument(

@@ -48,15 +48,13 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     pages: list[PageMark] = []
     length = 0
     for number, sheet in enumerate(book.worksheets, start=1):
-        tables = list(_tables(_cells(sheet)))
+        tables = list(_tables(_cells(sheet, length, name, limits)))
         if not tables:
             continue
         text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"
         pages.append(PageMark(length, number, "sheet"))
         parts.append(text)
         length += len(text)
-        if length > limits.max_text_chars:
-            break
     book.close()
     return ParsedDocument(core_title(data) or stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages))
 
@@ -76,11 +74,20 @@ def _delimiter(text: str) -> str:
     return max(_DELIMITERS, key=evenness)
 
 
-def _cells(sheet: Any) -> Iterator[Row]:
+def _cells(sheet: Any, length: int, name: str, limits: ReadLimits) -> Iterator[Row]:
+    """The rows as text, after `length` characters of the sheets before.
+
+    Raises:
+        UnreadableDocument: more text than allowed.
+    """
     # A sheet may claim any size; what counts are the cells that are there.
     sheet.reset_dimensions()
     for row in sheet.iter_rows():
-        yield [_shown(cell) for cell in row[:_MAX_COLUMNS]]
+        shown = [_shown(cell) for cell in row[:_MAX_COLUMNS]]
+        # Before the cells are joined: a shared string stands in memory once, however many cells show it.
+        length += sum(map(len, shown))
+        limits.check_chars(length, name)
+        yield shown
 
 
 def _shown(cell: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,14 @@ class CorpusStore:
                 found[row[0]] = (passage_of(row[:14]), document)
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
+    def live(self, ids: Iterable[str]) -> set[str]:
+        """Those of these ids that are passages, whoever may read them."""
+        listed = json.dumps(list(ids))
+        rows = self._connection.execute(
+            "SELECT id FROM passages WHERE id IN (SELECT value FROM json_each(?))", (listed,)
+        )
+        return {id_ for (id_,) in rows}
+
     def passages_of(self, principal: Principal, document_id: str) -> list[Passage]:
         """All passages of the live revision, in order. Empty also where the document may not be read."""
         rows = self._connection.execute(
@@ -300,10 +308,17 @@ class CorpusStore:
     # -- parts ------------------------------------------------------------------------------------------------------
 
     def forget_deleted_words(self) -> None:
-        """Write the keyword indexes anew: they keep words of deleted documents until then. Takes seconds where many."""
+        """Take words of removed documents out of the keyword indexes, if any were removed since the last time.
+
+        To be called while nobody else removes any. After a kill in between it is still due.
+        """
+        due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (keyword.WORDS_TO_FORGET,)).fetchone()
+        if due is None:
+            return
+        for index in keyword.INDEXES:
+            keyword.forget_deleted(self.database, index)
         with self.database.writing() as connection:
-            for index in keyword.INDEXES:
-                connection.execute(f"INSERT INTO {index.words} ({index.words}) VALUES ('optimize')")  # noqa: S608
+            connection.execute("DELETE FROM meta WHERE key = ?", (keyword.WORDS_TO_FORGET,))
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""

@@ -95,6 +95,7 @@ def remove(connection: sqlite3.Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (keyword.WORDS_TO_FORGET,))
     touch(connection)
 
 

@@ -21,13 +21,15 @@ from typing import cast
 
 from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.formats.duplicates import contradictions
-from argot.jargon_db.formats.glossary_file import refuse_many
+from argot.jargon_db.formats.glossary_file import MOST_SENSES, refuse, refuse_many
 from argot.jargon_db.store.inputs import SenseInput, problems_of, trimmed
 from argot.types import Sense, SenseStatus
 
 COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner", "status")
 REQUIRED = ("term", "expansion")
 DEFAULT_CONTEXT = "general"
+NUL = "\0"
+"""Whoever reads CSV takes a file with it for none; what is written has none."""
 _DELIMITERS = (",", ";", "\t")
 _NAMED_DELIMITER = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORECASE)
 """A line with which spreadsheets say what separates columns; they do not count it as a row."""
@@ -64,15 +66,18 @@ def _utf_16_without_mark(data: bytes) -> tuple[str, ...]:
     return ("utf-16-be",) if len(head) >= 4 and head[0::2].count(0) > len(head) // 3 else ()
 
 
-def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT) -> list[SenseInput]:
+def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int = MOST_SENSES) -> list[SenseInput]:
     """The senses of a file, in its order; rows with the same term, context and expansion appear as often as in it, and
     must not contradict each other.
 
     `context` is that of rows that name none.
 
     Raises:
-        InvalidGlossary: names every bad row with its column.
+        InvalidGlossary: names every bad row with its column; or it holds more than `most` senses.
     """
+    if NUL in text:
+        where = f"line {text.count(chr(10), 0, text.index(NUL)) + 1}"
+        raise refuse(name, "it holds NUL characters, as no text does; save it again as CSV in UTF-8", where)
     rows = _rows(text, name)
     header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
     columns = _columns(header, header_line, name)
@@ -92,7 +97,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT) -> list[Se
         if not found:
             senses.append(trimmed(given))
             lines.append(line)
-            refuse_many(senses, name)
+            refuse_many(senses, name, most)
     problems += contradictions(senses, lines)
     if problems:
         raise InvalidGlossary(name, problems)
@@ -108,7 +113,7 @@ def write_senses(senses: Iterable[Sense]) -> str:
     for sense in senses:
         aliases = join_aliases(sense.aliases)
         texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
-        cells = [guarded(cell) for cell in (*texts, aliases, sense.owner, sense.status)]
+        cells = [guarded(cell.replace(NUL, "")) for cell in (*texts, aliases, sense.owner, sense.status)]
         # Readers take a carriage return for the end of a row; the writer only quotes the line end it writes itself.
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return out.getvalue()

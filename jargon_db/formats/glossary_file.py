@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,8 +25,10 @@ DEFAULT_MAX_BYTES = 100 * 1024 * 1024
 DEFAULT_LANGUAGE = "en"
 DEFAULT_SECONDS = 60.0
 DEFAULT_MEMORY_MB = 2048
-MOST_SENSES = 500_000
-"""So many senses one file may hold; what it says is kept in memory until it is stored."""
+MOST_SENSES = 100_000
+"""So many senses, and so many contexts, one file may hold, unless a setting says otherwise: what it says is kept in
+memory until it is stored, and nobody looks through more.
+"""
 
 
 class NeedsProcess(Exception):
@@ -52,8 +54,8 @@ class ReadOptions:
     """How to take what a file leaves open.
 
     `context` is that of terms for which the file names none (empty: the format decides). `language` is preferred where
-    a file speaks several. A file of more than `max_bytes` is refused, and one that takes more than `seconds` or
-    `memory_mb` to read. `bounded`: this process was started to read this file, and has these bounds.
+    a file speaks several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
+    `seconds` or `memory_mb` to read. `bounded`: this process was started to read this file, and has these bounds.
     """
 
     context: str = ""
@@ -61,6 +63,7 @@ class ReadOptions:
     max_bytes: int = DEFAULT_MAX_BYTES
     seconds: float = DEFAULT_SECONDS
     memory_mb: int = DEFAULT_MEMORY_MB
+    most_senses: int = MOST_SENSES
     bounded: bool = False
 
 
@@ -79,8 +82,9 @@ class Gathering:
     With `unite`, entries about the same sense or context add to each other's texts; else they must not contradict.
     """
 
-    def __init__(self, name: str, *, unite: bool = False) -> None:
+    def __init__(self, name: str, options: ReadOptions, *, unite: bool = False) -> None:
         self.name = name
+        self.most = options.most_senses
         self.problems: list[RowProblem] = []
         self.senses: list[SenseInput] = []
         self.contexts: dict[str, ContextInput] = {}
@@ -99,7 +103,7 @@ class Gathering:
         if not found:
             self.senses.append(trimmed(given))
             self._places.append(where)
-            refuse_many(self.senses, self.name)
+            refuse_many(self.senses, self.name, self.most)
 
     def add_context(self, where: str, given: ContextInput) -> None:
         name = given.name.strip()
@@ -117,6 +121,7 @@ class Gathering:
         known = self.contexts.get(key)
         if known is None:
             self.contexts[key], self._named[key] = given, where
+            refuse_many(self.contexts, self.name, self.most)
             return
         values: dict[str, Any] = {}
         for name in ("description", "contact", "audience"):
@@ -145,12 +150,12 @@ def refuse(name: str, message: str, where: str = "") -> InvalidGlossary:
     return InvalidGlossary(name, [RowProblem(0, "", message, where)])
 
 
-def refuse_many(senses: list[SenseInput], name: str) -> None:
+def refuse_many(found: Sized, name: str, most: int) -> None:
     """Raises:
-    InvalidGlossary: these are more senses than a file may hold.
+    InvalidGlossary: these are more senses, or contexts, than a file may hold.
     """
-    if len(senses) > MOST_SENSES:
-        raise refuse(name, f"it holds more than {MOST_SENSES:,} senses; split it")
+    if len(found) > most:
+        raise refuse(name, f"it holds more than {most:,} entries; split it, or raise the setting max_glossary_senses")
 
 
 def utf8_text(data: bytes, name: str) -> str:

@@ -39,7 +39,7 @@ def read(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
     """
     found = load(data, name)
-    gathering = Gathering(name)
+    gathering = Gathering(name, options)
     top = {"senses": found} if isinstance(found, list) else _top(found, gathering)
     for number, one in enumerate(_list(top, "contexts", gathering), 1):
         _context(one, f"context {number}", gathering)

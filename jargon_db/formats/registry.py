@@ -33,7 +33,8 @@ class Format:
 
 def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     text = csv_format.decode(data)
-    return GlossaryFile(csv_format.read_senses(text, name, options.context or csv_format.DEFAULT_CONTEXT))
+    context = options.context or csv_format.DEFAULT_CONTEXT
+    return GlossaryFile(csv_format.read_senses(text, name, context, options.most_senses))
 
 
 def _write_csv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:

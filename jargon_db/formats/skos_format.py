@@ -16,7 +16,14 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import unquote
 
-from argot.jargon_db.formats.glossary_file import ContextInput, Gathering, GlossaryFile, ReadOptions, refuse
+from argot.jargon_db.formats.glossary_file import (
+    ContextInput,
+    Gathering,
+    GlossaryFile,
+    ReadOptions,
+    refuse,
+    refuse_many,
+)
 from argot.jargon_db.formats.rdf import statements
 from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
 from argot.jargon_db.formats.skos_words import (
@@ -55,7 +62,8 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
         InvalidGlossary: names every bad concept, or the line at which the file cannot be read.
     """
     thesaurus = Thesaurus(statements(data, name, options, syntax), options)
-    gathering = Gathering(name, unite=True)
+    refuse_many(thesaurus.concepts, name, options.most_senses)
+    gathering = Gathering(name, options, unite=True)
     for address in thesaurus.schemes:
         thesaurus.take_scheme(address, gathering)
     for address in thesaurus.concepts:

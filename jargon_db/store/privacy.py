@@ -36,7 +36,7 @@ _NAMES = (
 )
 _UNWORDED = """
 UPDATE miss_questions SET question = '', principal = '', thread = 'erased ' || id, shared = 0
-WHERE asked < :before AND question != ''
+WHERE (asked < :before OR thread = :thread) AND question != ''
 """
 
 
@@ -68,13 +68,14 @@ class Privacy:
             )
         return gone
 
-    def erase_questions(self, before: str) -> int:
-        """Take wording, asker and thread out of questions that met an unknown term before this moment (ISO, UTC).
+    def erase_questions(self, before: str | None = None, *, thread: str | None = None) -> int:
+        """Take wording, asker and thread out of questions that met an unknown term before this moment (ISO, UTC), or
+        were asked in this thread.
 
         They still count: the queue says how often a term was asked for.
         """
         with self._connections.writing() as db:
-            return db.conn.execute(_UNWORDED, {"before": before}).rowcount
+            return db.conn.execute(_UNWORDED, {"before": before, "thread": thread}).rowcount
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""

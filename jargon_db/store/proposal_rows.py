@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -109,6 +109,25 @@ def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | fl
     context = found["context"] or said.context or ""
     texts = (json.dumps(list(kept.values())), json.dumps(audiences), description, guard, context)
     return (*texts, max(scores, default=None))
+
+
+def quoted(row: Row) -> list[str]:
+    """The ids of the passages that a proposal quotes."""
+    return [one[0] for one in json.loads(row["evidence"])]
+
+
+def forget_evidence(conn: sqlite3.Connection, gone: Set[str]) -> None:
+    """A description stays only where a remaining quote has it, or a person wrote it."""
+    rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
+    for row in [row for row in rows if not gone.isdisjoint(quoted(row))]:
+        kept = [one for one in json.loads(row["evidence"]) if one[0] not in gone]
+        by_person = row["origin"] == "person"
+        if not kept and row["status"] == "open" and not by_person:
+            conn.execute("DELETE FROM proposals WHERE id = ?", (row["id"],))
+            continue
+        stays = by_person or any(row["description"] in one[1] for one in kept)
+        values = (json.dumps(kept), row["description"] if stays else "", row["id"])
+        conn.execute("UPDATE proposals SET evidence = ?, description = ? WHERE id = ?", values)
 
 
 def readable_proposals(rows: Iterable[Row], conn: sqlite3.Connection, principal: Principal) -> Iterator[Row]:

@@ -6,7 +6,7 @@ evidence, and shows them that alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
@@ -20,9 +20,11 @@ from argot.jargon_db.store.proposal_rows import (
     Proposal,
     ProposalStatus,
     Said,
+    forget_evidence,
     one_proposal,
     proposal_of,
     put,
+    quoted,
     readable_proposals,
 )
 from argot.jargon_db.store.rows import readable, select, sense_of
@@ -82,6 +84,20 @@ class Proposals:
         rows = self._connections.select(LIST, id=None, status=status, key=key)
         found = readable_proposals(rows, self._connections.reader(), principal)
         return [proposal_of(row, principal) for row in found]
+
+    def quoted_passages(self) -> set[str]:
+        """The passages that proposals quote."""
+        return {
+            passage for row in self._connections.select("SELECT evidence FROM proposals") for passage in quoted(row)
+        }
+
+    def forget_evidence(self, gone: Collection[str]) -> None:
+        """Take quotes from these passages out of all proposals, and what rests on nothing else out of the queue.
+
+        What a person proposed stays, and so does what was decided.
+        """
+        with self._connections.writing() as db:
+            forget_evidence(db.conn, set(gone))
 
     def get(self, principal: Principal, proposal_id: int) -> Proposal:
         """One proposal.

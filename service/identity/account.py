@@ -31,6 +31,12 @@ def has_passwords(kb: KnowledgeBase) -> bool:
     return kb.people.has_passwords()
 
 
+def has_password(kb: KnowledgeBase, name: str) -> bool:
+    """Whether there is a person of this name who can prove who they are by a password of Argot's."""
+    user = kb.people.find(name)
+    return user is not None and user.has_password
+
+
 def account_of(kb: KnowledgeBase, name: str) -> Account:
     return Account(kb.people.find(name), kb.people.sessions.of(name), kb.people.keys.of(name))
 

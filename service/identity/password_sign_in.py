@@ -17,6 +17,7 @@ AT_ONCE = 2
 """Passwords that are checked at the same time; each takes 64 MiB."""
 MOST_WAITING = 40
 """Who comes when so many wait is asked to try again."""
+UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
 WRONG = "Name or password is wrong. Mind capital letters, and try again."
 
 
@@ -58,6 +59,16 @@ class SignIn:
         """
         await self._check(name, old, address, wrong="The present password is wrong. Try again.")
         await self.kb.blocking(self.kb.people.set_password, name, new)
+
+    async def confirm(self, name: str, password: str, address: str) -> None:
+        """See that it is really this person, who is signed in already, that asks for something dangerous.
+
+        Raises:
+            SignInRefused: the password is missing or wrong, or there were too many attempts.
+        """
+        if not password:
+            raise SignInRefused(UNCONFIRMED, 403)
+        await self._check(name, password, address, wrong="Your own password is wrong. Nothing was done. Try again.")
 
     async def _check(self, name: str, password: str, address: str, wrong: str = WRONG) -> User:
         wait = self.attempts.begin(name, address)

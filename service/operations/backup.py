@@ -10,6 +10,7 @@ import errno
 import hashlib
 import io
 import json
+import logging
 import os
 import re
 import sqlite3
@@ -26,12 +27,13 @@ from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, require_file
 from argot.remedies import UPDATE, restore_command
 from argot.service import home_folder as layout
-from argot.service.home_lock import LOCK, OWNER
 from argot.service.identity import people
-from argot.service.knowledge_base import take_lock
+from argot.service.knowledge_base import finish_cut_off, take_lock
 from argot.service.operations import restore
 from argot.service.storage.sqlite import check_database, damage_named, open_database
 from argot.service.threads import thread_store
+
+logger = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -151,11 +153,12 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     home = home.expanduser().absolute()
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
+    if said := finish_cut_off(home, 0):
+        logger.warning("%s", said)
     _require_free(home, force=force)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = take_lock(home, patience=0)
     try:
-        restore.finish_restore(home)
         scratch = restore.begin(home)
         try:
             members = _unpack(path, scratch)
@@ -171,8 +174,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
 
 
 def _require_free(home: Path, *, force: bool) -> None:
-    own = {LOCK, OWNER, restore.SCRATCH}
-    found = sorted(entry.name for entry in home.iterdir() if entry.name not in own) if home.exists() else []
+    found = sorted(entry.name for entry in home.iterdir() if not layout.is_scratch(entry.name)) if home.exists() else []
     if not found:
         return
     if not layout.is_knowledge_base(home):

@@ -19,6 +19,7 @@ from argot.errors import ArgotError, KnowledgeBaseBusy, install_command
 from argot.remedies import init_command, quoted, reindex_command
 from argot.service import home_folder as layout
 from argot.service.home_lock import read_owner
+from argot.service.knowledge_base import finish_cut_off
 from argot.service.operations.findings import Finding, attempt, bad, good
 from argot.service.operations.model_checks import model_findings, without_password
 from argot.service.slack.slack_check import slack_findings
@@ -33,7 +34,7 @@ FREE_GB = 1.0
 def diagnose(home: Path, settings: Settings) -> list[Finding]:
     """Look at everything, in the order in which problems should be mended."""
     home = home.expanduser().absolute()
-    findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home)]
+    findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home), *_restore(home)]
     if not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
@@ -130,6 +131,15 @@ def _free_space(home: Path) -> Finding:
     if free < FREE_GB:
         return bad("free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB")
     return good("free space", f"{free:.1f} GB on the disk of {place}")
+
+
+def _restore(home: Path) -> Iterator[Finding]:
+    """One that was cut off; the stores are looked at afterwards."""
+    try:
+        if said := finish_cut_off(home):
+            yield good("restore", said)
+    except KnowledgeBaseBusy as busy:
+        yield good("restore", f"is going on: {busy}")
 
 
 def _embedder(settings: Settings) -> Finding:

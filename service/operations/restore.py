@@ -1,7 +1,8 @@
 """Putting a backup in the place of a knowledge base, such that a crash leaves either the old or the new one.
 
 Everything is unpacked and checked beside the old stores first; a marker then says that it is complete, and from there
-on the exchange is repeated by whoever opens the folder next, until it is done.
+on the exchange is repeated by whoever opens the folder next, until it is done. The unpacked folder is renamed then, so
+that what is left of it to remove is not taken for a restore that never began.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from argot.remedies import reindex_command
 from argot.service import home_folder as layout
 
 SCRATCH = ".restoring"
+ENDED = ".restored"
 COMPLETE = "complete"
 PARTS = (*layout.DATABASES, layout.BLOBS)
 
@@ -32,23 +35,33 @@ def mark_complete(home: Path, parts: Collection[str]) -> None:
     layout.write_atomically(home / SCRATCH / COMPLETE, json.dumps(sorted(parts)))
 
 
-def finish_restore(home: Path) -> bool:
+def cut_off(home: Path) -> bool:
+    """Whether a restore was begun here and not brought to its end; it may be going on just now."""
+    return (home / SCRATCH).exists() or (home / ENDED).exists()
+
+
+def finish_restore(home: Path) -> str:
     """Bring a restore to its end that was cut off: all the way if everything was unpacked, else as if never begun.
 
-    To be called with the lock held. True if there was one to complete. The vectors are not part of a backup: they
-    are gone afterwards, and the corpus says so at its next start.
+    To be called with the lock held; says which of the two it was. The vectors are not part of a backup: they are gone
+    afterwards, and the corpus says so at its next start.
     """
-    scratch = home / SCRATCH
-    if not scratch.exists():
-        return False
-    complete = scratch / COMPLETE
-    done = complete.exists()
-    if done:
+    scratch, ended = home / SCRATCH, home / ENDED
+    completed = ended.exists()
+    if (complete := scratch / COMPLETE).exists():
+        remove(ended)
         _exchange(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
         layout.write_marker(home)
-        complete.unlink()
-    shutil.rmtree(scratch)
-    return done
+        scratch.rename(ended)
+        layout.flush_folder(home)
+        completed = True
+    remove(scratch)
+    remove(ended)
+    return _COMPLETED.format(home=home, reindex=reindex_command(home)) if completed else _TAKEN_BACK.format(home=home)
+
+
+_COMPLETED = "A restore that was cut off was completed: {home} holds the backup. If vectors are missing: {reindex}"
+_TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was before. Begin it again"
 
 
 def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:

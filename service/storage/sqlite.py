@@ -139,13 +139,15 @@ def damage_named(path: Path) -> Iterator[None]:
 def check_database(path: Path, *, thoroughly: bool = False) -> None:
     """See that a store can be used: it opens, is as long as it says and, if small or asked for, every page is sound.
 
-    A file that is not there is no damage, nor is an empty corpus.db: that one knows itself whether it was ever more.
+    A file that was never there is no damage, nor is an empty corpus.db: that one knows itself whether it was ever more.
     The write-ahead log of a killed process is taken in first: a page of the main file may be missing there and yet be
     safe in the log.
 
     Raises:
         DamagedStore, StoreUnavailable
     """
+    if not path.exists() and path.name in layout.noted_stores(path.parent):
+        raise damaged_store(path, "it is missing")
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
     if path.stat().st_size < LEAST_BYTES:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.threads import thread_delete
-from argot.types import Principal
+from argot.service.scrubbing import scrubbed
+from argot.service.usecases.threads import delete_thread
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +21,6 @@ FIRST_SECONDS = 5.0
 EVERY_SECONDS = 3600.0
 PAUSE_SECONDS = 0.02
 """Between two conversations, for questions to go ahead."""
-SCRUB_TRIES = 20
 
 
 async def keep_clean(kb: KnowledgeBase) -> None:
@@ -45,7 +43,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     before = ((now or datetime.now(UTC)) - timedelta(days=days)).isoformat(timespec="milliseconds")
     threads = await kb.threads()
     for thread in await threads.unused_since(before):
-        await thread_delete.function(kb, Principal(thread.owner), thread=thread.id)
+        await delete_thread(kb, thread.owner, thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)
     erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
@@ -53,22 +51,3 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
         await scrubbed(kb)
         logger.info("old conversations erased", extra={"fields": erased})
     return erased
-
-
-async def scrubbed(kb: KnowledgeBase) -> bool:
-    """Let nothing of what was deleted stay in a store's file or its write-ahead log; whether that could be done.
-
-    A log is kept as long as somebody reads an earlier state in it, so it is tried for a while.
-    """
-    left: list[Any] = [kb.people.scrub, kb.glossary.privacy.scrub, (await kb.threads()).scrub, (await kb.load()).scrub]
-    for _ in range(SCRUB_TRIES):
-        left = [one for one in left if not await _done(kb, one)]
-        if not left:
-            return True
-        await asyncio.sleep(0.1)
-    logger.warning("a write-ahead log could not be emptied, for it is being read; it is by the next backup or stop")
-    return False
-
-
-async def _done(kb: KnowledgeBase, scrub: Any) -> bool:
-    return bool(await scrub()) if asyncio.iscoroutinefunction(scrub) else bool(await kb.blocking(scrub))

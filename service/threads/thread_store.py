@@ -47,7 +47,17 @@ MIGRATIONS = (
     ALTER TABLE feedback ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE feedback ADD COLUMN trace TEXT NOT NULL DEFAULT ''
     """,
+    """
+    ALTER TABLE threads ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
+    UPDATE threads SET used = ranked.place
+    FROM (SELECT id, row_number() OVER (ORDER BY updated_at, rowid) AS place FROM threads) AS ranked
+    WHERE ranked.id = threads.id;
+    DROP INDEX threads_by_owner;
+    CREATE INDEX threads_by_owner ON threads (owner, used);
+    CREATE INDEX threads_by_use ON threads (used)
+    """,
 )
+"""`used` numbers every use of a thread: which was the latest, a clock that somebody sets cannot say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +165,7 @@ class Threads:
         at = now()
         thread = Thread(f"t{secrets.token_hex(8)}", owner, _title(question), at, at)
         await self._write(
-            "INSERT INTO threads (id, owner, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
+            f"INSERT INTO threads (id, owner, title, created_at, updated_at, used) VALUES (?, ?, ?, ?, ?, {_NEXT_USE})",  # noqa: S608
             (thread.id, thread.owner, thread.title, at, at),
         )
         return thread
@@ -166,18 +176,18 @@ class Threads:
         Raises:
             NotFound: there is none, or it is somebody else's; the two are never told apart.
         """
-        rows = await self._rows("SELECT * FROM threads WHERE id = ? AND owner = ?", (thread, owner))
+        rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE id = ? AND owner = ?", (thread, owner))  # noqa: S608
         if not rows:
             raise NotFound(f"There is no thread '{thread}' of yours. See them with: argot threads list")
         return _thread(rows[0])
 
     async def of(self, owner: str) -> list[Thread]:
         """This person's threads, the latest first."""
-        rows = await self._rows("SELECT * FROM threads WHERE owner = ? ORDER BY updated_at DESC, id", (owner,))
+        rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE owner = ? ORDER BY used DESC", (owner,))  # noqa: S608
         return [_thread(row) for row in rows]
 
     async def touch(self, thread: str) -> None:
-        await self._write("UPDATE threads SET updated_at = ? WHERE id = ?", (now(), thread))
+        await self._write(f"UPDATE threads SET updated_at = ?, used = {_NEXT_USE} WHERE id = ?", (now(), thread))  # noqa: S608
 
     async def rename(self, owner: str, thread: str, title: str) -> Thread:
         await self.own(owner, thread)
@@ -255,12 +265,12 @@ class Threads:
     async def files(self, owner: str, thread: str) -> list[ThreadFile]:
         """What was put into a thread of this person's, in the order in which it came."""
         await self.own(owner, thread)
-        sql = "SELECT document, name, bytes, at FROM files WHERE thread = ? ORDER BY at, name"
+        sql = "SELECT document, name, bytes, at FROM files WHERE thread = ? ORDER BY rowid"
         return [ThreadFile(*row) for row in await self._rows(sql, (thread,))]
 
     async def unused_since(self, before: str) -> list[Thread]:
         """Everybody's threads that were not used since this moment (ISO, UTC), the oldest first."""
-        rows = await self._rows("SELECT * FROM threads WHERE updated_at < ? ORDER BY updated_at, id", (before,))
+        rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE updated_at < ? ORDER BY used", (before,))  # noqa: S608
         return [_thread(row) for row in rows]
 
     async def owners(self) -> list[str]:
@@ -303,6 +313,8 @@ class Threads:
                     await connection.execute("PRAGMA synchronous = NORMAL")
 
 
+_THREAD = "id, owner, title, created_at, updated_at, settings"
+_NEXT_USE = "(SELECT coalesce(max(used), 0) + 1 FROM threads)"
 _FEEDBACK = "thread, turn, user, value, comment, at, shared"
 
 

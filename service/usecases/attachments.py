@@ -21,6 +21,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import stream
 from argot.service.home_folder import now
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.scrubbing import scrubbed
 from argot.service.threads.thread_store import ThreadFile, Threads
 from argot.service.usecases.questions import in_thread
 from argot.service.usecases.registry import Text, usecase
@@ -92,6 +93,7 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
         raise NotFound(f"There is no file '{name}' in this conversation.")
     await forget_files(kb, thread, [found.document])
     await threads.detach(thread, found.document)
+    await scrubbed(kb)
     return DetachedFile(found)
 
 

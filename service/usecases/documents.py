@@ -17,11 +17,12 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import HandOver, stream, told
 from argot.service.json_values import PassageShown, audience_of, jsonable, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.scrubbing import scrubbed
 from argot.service.usecases.registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import IngestEvent
+    from argot.corpus.corpus import Corpus, IngestEvent
 
 __all__ = ["PassageShown"]
 
@@ -151,7 +152,16 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
     """Take a document (by id, name or URI) out, with everything derived from it."""
     corpus = await kb.load()
     async with kb.writing:
-        return await kb.blocking(corpus.remove, principal, document)
+        removed = await kb.blocking(corpus.remove, principal, document)
+        await kb.blocking(_forget_evidence, kb, corpus)
+    await scrubbed(kb)
+    return removed
+
+
+def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
+    """Proposed meanings quote documents."""
+    quoted = kb.glossary.proposals.quoted_passages()
+    kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
 
 
 @usecase("asker", local=False)

@@ -111,6 +111,7 @@ def _options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
         max_bytes=int(limits.max_glossary_mb * 2**20),
         seconds=limits.parse_seconds,
         memory_mb=limits.parse_memory_mb,
+        most_senses=limits.max_glossary_senses,
     )
 
 

@@ -9,10 +9,10 @@ from argot.service.home_folder import now
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.retention import scrubbed
+from argot.service.scrubbing import scrubbed
 from argot.service.usecases.attachments import thread_files
 from argot.service.usecases.registry import Text, usecase
-from argot.service.usecases.threads import thread_delete, thread_read
+from argot.service.usecases.threads import delete_thread, thread_read
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -61,17 +61,13 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     while found := [one for each in names for one in await threads.of(each)]:
         for thread in found:
             erased["files"] += len(await threads.files(thread.owner, thread.id))
-            await thread_delete.function(kb, Principal(thread.owner), thread=thread.id)
+            await delete_thread(kb, thread.owner, thread.id)
             erased["conversations"] += 1
     await kb.chores_done()
     erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_person, names)
     erased["rows"] = await kb.blocking(kb.people.erase, names)
     if not any(erased.values()):
         raise _nobody(name)
-    if erased["files"]:
-        corpus = await kb.load()
-        async with kb.writing:
-            await kb.blocking(corpus.store.forget_deleted_words)
     whole = await scrubbed(kb)
     return {"name": name, **erased, "files_clean": whole, "still_named": await _still_named(kb, name)}
 

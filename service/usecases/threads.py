@@ -11,6 +11,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.results import AskResult
 from argot.service.json_values import parts_of
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.scrubbing import scrubbed
 from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
@@ -78,13 +79,23 @@ async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 @usecase("asker")
 async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Thread:
-    """Delete a thread with all its checkpoints and feedback, and the files that were put into it."""
+    """Delete a thread with all its checkpoints and feedback, the files that were put into it, and the wording of its
+    questions in the managers' queue.
+    """
+    deleted = await delete_thread(kb, principal.name, thread)
+    await kb.blocking(kb.glossary.privacy.erase_questions, thread=thread)
+    await scrubbed(kb)
+    return deleted
+
+
+async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
+    """Without what several deletions share: questions in the managers' queue, and the last step (`scrubbed`)."""
     threads = await kb.threads()
-    await threads.own(principal.name, thread)
+    await threads.own(owner, thread)
     async with kb.turn_of(thread):
         await forget_files(kb, thread)
-        deleted = await threads.delete(principal.name, thread)
-    await kb.blocking(kb.people.notices.forget, principal.name, thread)
+        deleted = await threads.delete(owner, thread)
+    await kb.blocking(kb.people.notices.forget, owner, thread)
     return deleted
 
 

@@ -14,6 +14,7 @@ from argot.tools.answering.quoting import units_of
 from argot.tools.answering.support import statement_stems
 from argot.tools.objections import objection
 from argot.tools.quantities import quantities
+from argot.tools.scope import is_negated
 from argot.tools.text.words import fold, folded, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
@@ -217,4 +218,7 @@ def _is_said(statement: str, passages: Sequence[str]) -> bool:
     if not nearest:
         return False
     against = objection(statement, nearest)
-    return not against or (best < _SAID and against.startswith("identifier"))
+    if is_negated(statement) != is_negated(nearest):
+        return False
+    # One unit need not hold what the passage names around it, nor each clause of a question.
+    return not against or against.startswith(("name", "clause")) or (best < _SAID and against.startswith("identifier"))

@@ -19,6 +19,7 @@ from argot.ui.api.api_route import FORM, MIB, ApiRoute, Who, result_of, takes
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
 from argot.ui.web.authorization import needs
+from argot.ui.web.connections import INERT_POLICY
 
 AROUND = MIB
 """What may stand around the file in a form, in bytes."""
@@ -26,7 +27,7 @@ MOST_FIELDS = 100
 TEXT = {"type": "string"}
 ATTACHED = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Content-Security-Policy": INERT_POLICY,
     "X-Content-Type-Options": "nosniff",
 }
 """The bytes of strangers are kept, never shown as a page of ours."""

@@ -29,13 +29,17 @@ from argot.service.usecases.threads import (
     thread_rename,
 )
 from argot.service.usecases.threads import feedback as feedback_case
+from argot.ui.chainlit_guard import is_thread_id
 from argot.ui.chat.chainlit_setup import NAME
 from argot.ui.chat.chat_identity import asker, current_principal
 from argot.ui.chat.chat_threads import ensure_thread
+from argot.ui.pages.page_base import number
 from argot.ui.rendering.chat_markdown import view
 
 MOST_RUNS = 10_000
 """Answers given in this process whose thumbs can still be pressed without reloading the page."""
+MOST_LISTED = 1000
+"""Conversations in one page of the list, whatever is asked for."""
 
 
 class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
@@ -61,8 +65,8 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         if filters.search:
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread.title.casefold()]
-        start = int(pagination.cursor) if (pagination.cursor or "").isdigit() else 0
-        end = start + pagination.first
+        start = max(number(pagination.cursor), 0)
+        end = start + min(max(pagination.first, 0), MOST_LISTED)
         page = [self._head(thread) for thread in found[start:end]]
         return PaginatedResponse(PageInfo(end < len(found), str(start), str(end)), page)
 
@@ -162,7 +166,13 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         """The knowledge base belongs to the service and is closed there."""
 
     async def _own(self, thread_id: str) -> Thread:
-        """What is known of a conversation of one's own without reading all of it."""
+        """What is known of a conversation of one's own without reading all of it.
+
+        Raises:
+            NotFound
+        """
+        if not is_thread_id(thread_id):
+            raise NotFound("There is no such conversation.")
         return await own_thread(self.kb, await current_principal(self.kb), thread_id)
 
     def _head(self, thread: Thread) -> dict[str, Any]:
@@ -224,9 +234,9 @@ def _steps(thread: Thread, result: AskResult, said: Given | None) -> list[dict[s
 
 def _turn_in(identifier: str) -> tuple[str, int]:
     thread, _, turn = identifier.rpartition(".")
-    if not thread or not turn.isdigit():
+    if not thread or number(turn) < 0:
         raise NotFound("That answer is not known any more. Reload the page and try again.")
-    return thread, int(turn)
+    return thread, number(turn)
 
 
 def _announced(thread_id: str) -> bool:

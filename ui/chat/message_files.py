@@ -10,7 +10,7 @@ from typing import Any
 
 import chainlit as cl
 
-from argot.errors import ArgotError
+from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import thread_attach
 from argot.service.usecases.threads import ThreadFile
@@ -56,8 +56,14 @@ class Files:
 
 
 def _taken(path: Path) -> str:
-    """The file's bytes as base64. It is gone afterwards, whatever becomes of it."""
+    """The file's bytes as base64. It is gone afterwards, whatever becomes of it.
+
+    Raises:
+        NotFound: it was sent before.
+    """
     try:
         return base64.b64encode(path.read_bytes()).decode("ascii")
+    except FileNotFoundError as error:
+        raise NotFound("This file was sent before. Pick it again to send it again.") from error
     finally:
         path.unlink(missing_ok=True)

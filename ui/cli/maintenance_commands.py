@@ -18,10 +18,13 @@ def register(app: typer.Typer) -> None:
 
 
 def init(home: Home = None) -> None:
-    """Make an empty knowledge base. One that is there already is left as it is."""
-    from argot.service.home_folder import is_knowledge_base
+    """Make an empty knowledge base. One that is there already is left as it is; a store it has lost begins anew."""
+    from argot.service.home_folder import is_knowledge_base, note_stores, require
 
-    there = is_knowledge_base(settings_for(home).home)
+    folder = settings_for(home).home
+    if there := is_knowledge_base(folder):
+        require(folder)
+        note_stores(folder)
     with knowledge_base(home, create=True):
         pass
     if there:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import floor
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,14 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
-from argot.service.identity.account import account_of, begin_session, end_sessions, has_passwords, revoke_own_key
+from argot.service.identity.account import (
+    account_of,
+    begin_session,
+    end_sessions,
+    has_password,
+    has_passwords,
+    revoke_own_key,
+)
 from argot.service.identity.password_sign_in import SignIn, SignInRefused
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.api_keys import key_add
@@ -26,6 +34,8 @@ if TYPE_CHECKING:
 
 ACCOUNT = "/account"
 CHANGED = "Your password is changed, and you are signed out everywhere else."
+YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
+MOST_PASSWORD_CHARS = 2000
 DIFFERENT = "The two new passwords differ. Type the same one twice."
 Who = Annotated[Visitor, Depends(visitor)]
 Field = Annotated[str, Form(max_length=2000)]
@@ -59,7 +69,34 @@ def refused(status: int, reason: str, who: Visitor | None) -> Response:
     return page("refused.html", status, reason=reason, who=who, heading=heading)
 
 
-def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
+class Confirmation:
+    """Asks for one's own password again before something that a stolen page must not do by itself.
+
+    Who has none in Argot is not asked: the person at this machine before anybody signs in, and people whom a proxy
+    signs in. Given a password (`argot user password NAME`), they are asked as well.
+    """
+
+    def __init__(self, kb: KnowledgeBase, sign_in: SignIn, address: Callable[[Request], str]) -> None:
+        self.kb = kb
+        self.sign_in = sign_in
+        self.address = address
+
+    def asked_of(self, who: Visitor) -> bool:
+        return has_password(self.kb, who.name)
+
+    async def require(self, request: Request, who: Visitor) -> None:
+        """Given as the field `your_password` of the form.
+
+        Raises:
+            SignInRefused
+        """
+        if self.asked_of(who):
+            given = (await request.form()).get(YOUR_PASSWORD)
+            password = given[:MOST_PASSWORD_CHARS] if isinstance(given, str) else ""
+            await self.sign_in.confirm(who.name, password, self.address(request))
+
+
+def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
     router = APIRouter()
 
     @router.get(SIGN_IN)
@@ -102,11 +139,11 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
         await leave(kb, request.scope.get(VISITOR))
         return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
 
-    router.include_router(account_pages(kb, door, sign_in))
+    router.include_router(account_pages(kb, door, sign_in, confirmation))
     return router
 
 
-def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
+def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
     def account(who: Visitor, status: int = 200, **said: str) -> Response:
@@ -149,10 +186,13 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn) -> APIRouter:
 
     @router.post("/keys")
     @needs("asker")
-    async def make_key(who: Who, name: Field = "", days: Field = "") -> Response:
+    async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
         """The new key stands on this one page, and nowhere else."""
         try:
+            await confirmation.require(request, who)
             made = await key_add(kb, who.principal, name=name, days=_days(days))
+        except SignInRefused as refusal:
+            return account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
             return account(who, 400, error=str(error))
         return account(who, new_key=made["key"])

@@ -1,4 +1,4 @@
-"""All pages in one router, and the files they need."""
+"""All pages of the glossary in one router, and the files they need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from argot.ui.pages.context_pages import context_pages
 from argot.ui.pages.file_pages import file_pages
 from argot.ui.pages.history_pages import change_pages
 from argot.ui.pages.page_base import HOME
-from argot.ui.pages.people_pages import people_pages
 from argot.ui.pages.queue_pages import queue_pages
 from argot.ui.pages.sense_pages import sense_pages
 from argot.ui.pages.term_pages import term_pages
@@ -33,6 +32,6 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
             raise HTTPException(404, "There is nothing here.")
         return FileResponse(STATIC / name, media_type=TYPES[name], headers={"Cache-Control": "no-cache"})
 
-    for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages, people_pages):
+    for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages):
         router.include_router(made(kb))
     return router

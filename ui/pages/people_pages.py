@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic import SecretStr
 
 from argot.errors import Conflict, InvalidInput
+from argot.service.identity.password_sign_in import SignInRefused
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.registry import one_of
 from argot.service.usecases.users import (
@@ -25,6 +26,7 @@ from argot.service.usecases.users import (
     user_set,
     user_suspend,
 )
+from argot.ui.pages.account import Confirmation
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, Who, form_of, page, person_link, sent_to_address
 from argot.ui.web.authorization import Visitor, needs
@@ -35,15 +37,25 @@ FIELDS = ("name", "display_name", "groups", "role")
 EMPTY: dict[str, Any] = {**dict.fromkeys(FIELDS, ""), "role": "asker", "manages": []}
 
 
-def people_pages(kb: KnowledgeBase) -> APIRouter:
+class PeoplePages(Pages):
+    """What the pages of people share. What lets somebody in, or further in, takes one's own password once more;
+    shutting out is never held up.
+    """
+
+    def __init__(self, kb: KnowledgeBase, confirmation: Confirmation) -> None:
+        super().__init__(kb)
+        self.confirmation = confirmation
+
+
+def people_pages(kb: KnowledgeBase, confirmation: Confirmation) -> APIRouter:
     router = APIRouter(prefix=PEOPLE, route_class=BoundedRoute)
-    pages = Pages(kb)
+    pages = PeoplePages(kb, confirmation)
     _everybody(router, pages)
     _somebody(router, pages)
     return router
 
 
-def _everybody(router: APIRouter, pages: Pages) -> None:
+def _everybody(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("")
     @needs("admin")
     async def people(request: Request, who: Who, q: str = "") -> Response:
@@ -58,6 +70,7 @@ def _everybody(router: APIRouter, pages: Pages) -> None:
         password = _typed_password(form)
         try:
             _require_contexts(given)
+            await pages.confirmation.require(request, who)
             made = await user_add(
                 pages.kb,
                 who.principal,
@@ -71,14 +84,14 @@ def _everybody(router: APIRouter, pages: Pages) -> None:
                 new=True,
                 in_window=True,
             )
-        except (InvalidInput, Conflict) as error:
+        except (InvalidInput, Conflict, SignInRefused) as error:
             return await _list_page(pages, request, who, given=given, error=error)
         if "password" in made:
             return page("password.html", request, who, user=made, password=made["password"], new=True)
         return sent_to_address(person_link(made["name"], done="person"))
 
 
-def _somebody(router: APIRouter, pages: Pages) -> None:
+def _somebody(router: APIRouter, pages: PeoplePages) -> None:
     @router.get("/{name}")
     @needs("admin")
     async def person(request: Request, who: Who, name: str) -> Response:
@@ -90,6 +103,7 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
         given = await _given(request)
 
         async def setting() -> None:
+            await pages.confirmation.require(request, who)
             await user_set(
                 pages.kb,
                 who.principal,
@@ -100,17 +114,18 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
                 manages=given["manages"],
             )
 
-        return await done(request, who, name, "person", setting())
+        return await done(request, who, name, "person", setting)
 
     @router.post("/{name}/password")
     @needs("admin")
     async def password(request: Request, who: Who, name: str) -> Response:
         form = await form_of(request)
         try:
+            await pages.confirmation.require(request, who)
             made = await user_password(
                 pages.kb, who.principal, name=name, password=_typed_password(form), in_window=True
             )
-        except InvalidInput as error:
+        except (InvalidInput, SignInRefused) as error:
             return await _person_page(pages, request, who, name, error)
         if "password" in made:
             return page("password.html", request, who, user=made, password=made["password"], new=False)
@@ -119,28 +134,40 @@ def _somebody(router: APIRouter, pages: Pages) -> None:
     @router.post("/{name}/suspend")
     @needs("admin")
     async def suspend(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "suspended", user_suspend(pages.kb, who.principal, name=name))
+        async def suspending() -> None:
+            await user_suspend(pages.kb, who.principal, name=name)
+
+        return await done(request, who, name, "suspended", suspending)
 
     @router.post("/{name}/restore")
     @needs("admin")
     async def restore(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "restored", user_restore(pages.kb, who.principal, name=name))
+        async def restoring() -> None:
+            await pages.confirmation.require(request, who)
+            await user_restore(pages.kb, who.principal, name=name)
+
+        return await done(request, who, name, "restored", restoring)
 
     @router.post("/{name}/sign-out")
     @needs("admin")
     async def sign_out(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "signed-out", user_end_sessions(pages.kb, who.principal, name=name))
+        async def ending() -> None:
+            await user_end_sessions(pages.kb, who.principal, name=name)
 
-    async def done(request: Request, who: Visitor, name: str, what: str, change: Awaitable[object]) -> Response:
+        return await done(request, who, name, "signed-out", ending)
+
+    async def done(
+        request: Request, who: Visitor, name: str, what: str, change: Callable[[], Awaitable[object]]
+    ) -> Response:
         try:
-            await change
-        except InvalidInput as error:
+            await change()
+        except (InvalidInput, SignInRefused) as error:
             return await _person_page(pages, request, who, name, error)
         return sent_to_address(person_link(name, done=what))
 
 
 async def _list_page(
-    pages: Pages,
+    pages: PeoplePages,
     request: Request,
     who: Visitor,
     *,
@@ -155,16 +182,17 @@ async def _list_page(
     shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
     values = given or {**EMPTY, "role": "admin" if first else "asker"}
     contexts = [one["name"] for one in await pages.contexts(who)]
-    return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts)
+    confirms = pages.confirmation.asked_of(who)
+    return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts, confirms=confirms)
 
 
 async def _person_page(
-    pages: Pages, request: Request, who: Visitor, name: str, error: Exception | None = None
+    pages: PeoplePages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
     user = await user_roles(pages.kb, who.principal, name=name)
     values = {**user, "groups": ", ".join(user["groups"])}
     contexts = [one["name"] for one in await pages.contexts(who)]
-    shown = {"user": user, "given": values, "contexts": contexts}
+    shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.asked_of(who)}
     sessions = await user_sessions(pages.kb, who.principal, name=name)
     return page("person.html", request, who, error=error, **shown, sessions=sessions)
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import logging
+import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from argot.errors import InvalidInput, InvalidSettings, NotAllowed
+from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
 from argot.service.identity.account import sign_in_required
 from argot.service.identity.keys import PREFIX, Key
 from argot.service.identity.people import LOCAL_NAME, Ended, User, local_principal
@@ -29,6 +31,12 @@ from argot.ui.chat.chat_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+TOLD_SECONDS = 60.0
+"""A fault that every request would meet is logged at most this often."""
 FORWARDED = "x-forwarded-for"
 PASSED_ON = (
     "forwarded",
@@ -77,6 +85,7 @@ class Door:
         self._read_ticket = read_ticket
         self._header = kb.settings.sign_in_header.lower()
         self._key = key
+        self._told_again = 0.0
 
     @property
     def open(self) -> bool:
@@ -127,7 +136,7 @@ class Door:
             return True
         session = self.kb.people.sessions.named(who.session)
         if session and used and self.kb.people.sessions.due(session):
-            await self.kb.blocking(self.kb.people.sessions.note, session)
+            await self._note(self.kb.people.sessions.note, session)
         return session is not None
 
     def address(self, scope: Scope, headers: Headers) -> str:
@@ -151,12 +160,21 @@ class Door:
         site = "Strict" if strict else "Lax"
         return f"{self.cookie}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
 
+    async def _note(self, note: Callable[[T], None], used: T) -> None:
+        """Write down a use. Where nothing can be written (a full disk), who only reads gets in all the same."""
+        try:
+            await self.kb.blocking(note, used)
+        except StoreUnavailable as error:
+            if time.monotonic() >= self._told_again:
+                self._told_again = time.monotonic() + TOLD_SECONDS
+                logger.error("a use of a key or session is not noted: %s", error)
+
     async def _by_session(self, session: Session, token: str) -> Visitor | None:
         user = self.kb.people.find(session.user)
         if user is None or user.suspended_at:
             return None
         if self.kb.people.sessions.due(session):
-            await self.kb.blocking(self.kb.people.sessions.note, session)
+            await self._note(self.kb.people.sessions.note, session)
         return Visitor(
             user.name, user.display_name or user.name, user.principal, self._csrf(token), "password", session.id
         )
@@ -173,7 +191,7 @@ class Door:
         if key.ends_at and key.has_ended:
             raise WrongKey(ENDED_KEY.format(key.id, key.ends_at[:16].replace("T", " ")))
         if keys.due(key):
-            await self.kb.blocking(keys.note, key)
+            await self._note(keys.note, key)
         return self._with_key(key, user)
 
     def _with_key(self, key: Key, user: User | None) -> Visitor:

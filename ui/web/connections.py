@@ -25,6 +25,9 @@ Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
 EVENTS = "text/event-stream"
 CUT = "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
 
+INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
+"""For what is to be saved and comes from people: opened by itself it may do nothing."""
+
 # Of the referrer: with "no-referrer" browsers hide the origin of our own forms from us as well.
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",

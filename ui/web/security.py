@@ -29,7 +29,7 @@ from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.chat.chat_identity import asker
 from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
 from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
-from argot.ui.web.connections import SECURITY_HEADERS, Connections, Refusal, limited, refuse
+from argot.ui.web.connections import INERT_POLICY, SECURITY_HEADERS, Connections, Refusal, limited, refuse
 from argot.ui.web.form_recovery import signed_out
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -42,8 +42,6 @@ MOST_FILE_BYTES = 27 * 1024 * 1024
 """Of a file put into a conversation, with the frame it comes in."""
 SIGNED = "/slack/events"
 """What Slack sends comes from no page: it proves itself by a signature, which is checked before anything else."""
-INERT_POLICY = "default-src 'none'; sandbox"
-"""For what is to be saved and comes from people: opened by itself it may do nothing."""
 NO_SUCH = (
     "There is nothing at this address. /api/openapi.json lists all there are; of OpenAI's own there are"
     " /v1/chat/completions and /v1/models."

@@ -1,0 +1,32 @@
+"""The last step of whatever deletes: until then its words stand in keyword indexes and write-ahead logs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from argot.service.knowledge_base import KnowledgeBase
+
+logger = logging.getLogger(__name__)
+
+SCRUB_TRIES = 20
+
+
+async def scrubbed(kb: KnowledgeBase) -> bool:
+    """Let nothing of what was deleted stay in a store's file or its write-ahead log; whether that could be done.
+
+    A log is kept as long as somebody reads an earlier state in it, so it is tried for a while.
+    """
+    left = kb.scrubs()
+    for _ in range(SCRUB_TRIES):
+        left = [one for one in left if not await _done(kb, one)]
+        if not left:
+            return True
+        await asyncio.sleep(0.1)
+    logger.warning("a write-ahead log could not be emptied, for it is being read; it is by the next backup or stop")
+    return False
+
+
+async def _done(kb: KnowledgeBase, scrub: Any) -> bool:
+    return bool(await scrub()) if asyncio.iscoroutinefunction(scrub) else bool(await kb.blocking(scrub))

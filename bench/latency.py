@@ -45,7 +45,7 @@ from argot.errors import ArgotError
 from argot.prompts.loader import prompt
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.process_memory import settle
+from argot.service.observability.process_memory import settle
 from argot.service.operations.sample_base import build
 from argot.service.usecases import catalogue
 from argot.settings import Settings, load_settings

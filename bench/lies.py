@@ -26,8 +26,8 @@ from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.settings import Settings
 from argot.tools.answering.citations import match_references, source_text
+from argot.tools.answering.objections import objection
 from argot.tools.answering.support import SupportScorer, support
-from argot.tools.objections import objection
 from argot.tools.text.markdown_prose import plain
 from argot.tools.text.sentences import split_units
 from argot.types import Passage

@@ -250,7 +250,7 @@ def served(home: Path) -> Iterator[Service]:
 def serve_measured(home: Path) -> None:
     """Serve as `argot serve` does, but for the vectors, and measure when asked."""
     from argot.corpus.embedding.embedding_process import BackgroundEmbedder
-    from argot.service.operations import process_memory
+    from argot.service.observability import process_memory
     from argot.settings import load_settings
     from argot.ui.server import serve
 

@@ -89,7 +89,7 @@ def of_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
 async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Each row's figures. Only what all trees have is used, so that an older one can be measured by this file."""
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.service.operations.process_memory import settle
+    from argot.service.observability.process_memory import settle
     from argot.settings import load_settings
 
     patient = {"model_connect_seconds": 60.0, "model_first_token_seconds": 600.0, "model_seconds": 600.0}

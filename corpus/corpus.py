@@ -12,10 +12,8 @@ import numpy as np
 
 from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
-from argot.corpus.embedding.embedding_windows import expected_counts
-from argot.corpus.graphs import check_graphs, saved_elements
-from argot.corpus.index import keyword
 from argot.corpus.index.compaction import Compacting
+from argot.corpus.index.embedding_windows import expected_counts
 from argot.corpus.index.generations import (
     blank_unsaved,
     check_pages,
@@ -23,13 +21,15 @@ from argot.corpus.index.generations import (
     damaged_vectors,
     remove_generations,
 )
+from argot.corpus.index.soundness import vector_faults
+from argot.corpus.index.vector_graphs import check_graphs, saved_elements
 from argot.corpus.index.vectors import IndexClosed, VectorIndex, VectorKind
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
 from argot.corpus.ingestion.sources import Source, sources_in
+from argot.corpus.keyword import keyword_index
 from argot.corpus.readers.file_limits import Lane, ReadLimits
-from argot.corpus.soundness import vector_faults
 from argot.corpus.store import outbox
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import DamagedStore
@@ -244,7 +244,7 @@ class Corpus:
             with self.store.database.writing() as connection:
                 problems += [
                     Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
-                    for table in keyword.faults(connection)
+                    for table in keyword_index.faults(connection)
                 ]
             return problems + [Problem("vectors", fault, self._reindex) for fault in self._vector_faults()]
 

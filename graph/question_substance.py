@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import words
 from argot.types import Mention
 

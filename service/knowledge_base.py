@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
-from argot.service import home_folder as layout
 from argot.service.admission_control import Gate, Limits
-from argot.service.home_lock import HomeLock, read_owner
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
-from argot.service.operations import restore
+from argot.service.storage import home_folder as layout
+from argot.service.storage import restore
+from argot.service.storage.home_lock import HomeLock, read_owner
 from argot.service.storage.sqlite import check_database, damage_named
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
     from argot.corpus.store.document_store import CorpusStore
     from argot.jargon_db.glossary import Glossary
-    from argot.service.operations.metrics import Metrics
+    from argot.service.observability.metrics import Metrics
     from argot.tools.llm.server import ModelServer
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.metrics import Metrics
+from argot.service.observability.metrics import Metrics
 from argot.service.transport.background_base import BackgroundClient
 from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue

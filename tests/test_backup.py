@@ -17,11 +17,11 @@ import pytest
 from killing import killed, shares, stepping, steps_of
 
 from argot.errors import ArgotError, Conflict, DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
-from argot.service import home_folder as layout
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations import backup as backup_module
-from argot.service.operations import restore
-from argot.service.operations.backup import MANIFEST, restore_backup, write_backup
+from argot.service.maintenance import backup as backup_module
+from argot.service.maintenance.backup import MANIFEST, restore_backup, write_backup
+from argot.service.storage import home_folder as layout
+from argot.service.storage import restore
 from argot.settings import Settings
 
 SETTINGS = Settings()
@@ -304,7 +304,7 @@ async def test_a_backup_into_the_knowledge_base_itself_is_refused(home: Path) ->
 
 
 def where_files_end_at_20_kb(call: str, *arguments: Path) -> str:
-    """What a function of `argot.service.operations.backup` says in a process that may write no longer files."""
+    """What a function of `argot.service.maintenance.backup` says in a process that may write no longer files."""
     code = (
         "import resource, sys; from pathlib import Path; from argot.service.operations import backup\n"
         "from argot.errors import ArgotError\n"

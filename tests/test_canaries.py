@@ -27,8 +27,8 @@ from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import DerivedText, Principal
-from argot.ui.chat.chat_identity import asker
 from argot.ui.pages.sources import sources
+from argot.ui.web.asker_identity import asker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -21,8 +21,8 @@ from serving import PATIENCE, Served, argot
 from websockets.asyncio.client import ClientConnection
 
 from argot.errors import NotAllowed
-from argot.ui.chainlit_guard import EVENTS, UNHEARD, folder_in
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.web.chainlit_guard import EVENTS, UNHEARD, folder_in
 from argot.ui.web.connections import INERT_POLICY
 
 GOOD = "tilted copper llama 9"

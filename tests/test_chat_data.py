@@ -13,7 +13,7 @@ from argot.errors import NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
-from argot.ui.chat.chat_identity import asker
+from argot.ui.web.asker_identity import asker
 
 QUESTION = "What is the WL voltage during a read?"
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from argot.tools.answering.citations import locate, match_references
+from argot.tools.answering.objections import objection
 from argot.tools.answering.support import SupportScorer, support
-from argot.tools.objections import objection
 from argot.tools.retrieval.reranker import LexicalScorer
 from argot.types import MatchedSegment, Passage
 

@@ -22,8 +22,8 @@ import typer.main
 
 from argot.errors import InvalidInput
 from argot.results import AskResult
-from argot.service import home_folder as layout
-from argot.service.operations.logs import JsonLines, Lines
+from argot.service.observability.logs import JsonLines, Lines
+from argot.service.storage import home_folder as layout
 from argot.service.usecases import registry
 from argot.settings import Settings
 from argot.ui.cli.main import app, main

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.graphs import saved_elements
 from argot.corpus.index import compaction
+from argot.corpus.index.vector_graphs import saved_elements
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion import reindexing
 from argot.errors import NotFound

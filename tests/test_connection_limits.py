@@ -22,14 +22,14 @@ import uvicorn
 from serving import Served, argot
 from websockets.asyncio.client import connect
 
-from argot.service import handles
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.logs import EXHAUSTED_EVERY, Seldom
+from argot.service.observability.logs import EXHAUSTED_EVERY, Seldom
+from argot.service.operations import file_handles
 from argot.service.transport.client import LocalClient
 from argot.settings import Settings
-from argot.ui.connection_limits import ConnectionLimits, counted_as
 from argot.ui.web import slow_clients
 from argot.ui.web.authentication import networks
+from argot.ui.web.connection_limits import ConnectionLimits, counted_as
 
 HANGS = 120
 """Seconds after which something is taken to hang; no measure of anything."""
@@ -269,13 +269,13 @@ def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["900", "900", "900"]
-    assert handles.raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert file_handles.raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def test_some_handles_are_never_for_connections() -> None:
-    assert handles.for_connections(65_536) == 65_024
-    assert handles.for_connections(1024) == 512
-    assert handles.for_connections(256) == 64
+    assert file_handles.for_connections(65_536) == 65_024
+    assert file_handles.for_connections(1024) == 512
+    assert file_handles.for_connections(256) == 64
 
 
 def test_that_nothing_is_left_is_logged_once_a_minute() -> None:

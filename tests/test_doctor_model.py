@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
+from argot.service.maintenance.model_checks import model_findings
 from argot.service.operations.doctor import diagnose
-from argot.service.operations.model_checks import model_findings
 from argot.settings import Settings
 
 PROBE = '{"word": "blue-17"}'

@@ -13,7 +13,7 @@ import pytest
 import typer.main
 
 from argot.profile import PROFILES, Profile
-from argot.service.operations.metrics import STATUSES, SURFACES, Metrics
+from argot.service.observability.metrics import STATUSES, SURFACES, Metrics
 from argot.settings import Settings, valid_names
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import api_routes

@@ -18,7 +18,7 @@ from killing import killed, shares, steps_of
 from argot.corpus.corpus import Corpus
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.retention import erase_old
+from argot.service.operations.retention import erase_old
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal

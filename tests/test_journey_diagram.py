@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from argot.graph.build import build_graph
-from argot.graph.presentation.diagram import mermaid, with_drawing
+from argot.graph.diagram import mermaid, with_drawing
 
 PAGE = Path(__file__).parent.parent / "docs" / "journey.md"
 
 
 def test_the_drawing_is_that_of_the_compiled_graph() -> None:
     page = PAGE.read_text("utf-8")
-    assert with_drawing(page, mermaid()) == page, "draw it anew: python -m argot.graph.presentation.diagram"
+    assert with_drawing(page, mermaid()) == page, "draw it anew: python -m argot.graph.diagram"
 
 
 def test_every_stage_is_described() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from argot.corpus.index import keyword
-from argot.corpus.index.index_terms import identifiers, match_expression
+from argot.corpus.keyword import keyword_index
+from argot.corpus.keyword.index_terms import identifiers, match_expression
 from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.corpus.store.document_store import CorpusStore, row_writes
 from argot.corpus.store.row_writes import NewRevision
@@ -179,7 +179,7 @@ def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
     assert len(store.keyword_search(EVE, "gamma", 5)) == 1
     with store.database.writing() as connection:
         row_writes.remove(connection, document_id("b"))
-        assert keyword.faults(connection) == []
+        assert keyword_index.faults(connection) == []
     assert store.keyword_search(EVE, "beta", 5) == []
 
 
@@ -187,7 +187,7 @@ def test_a_damaged_index_is_noticed_and_rebuilt(store: CorpusStore) -> None:
     store_text(store, "a", "alpha")
     with store.database.writing() as connection:
         connection.execute("UPDATE passages SET text = 'omega'")
-        assert keyword.faults(connection) == ["passage_words"]
-        keyword.rebuild(connection)
-        assert keyword.faults(connection) == []
+        assert keyword_index.faults(connection) == ["passage_words"]
+        keyword_index.rebuild(connection)
+        assert keyword_index.faults(connection) == []
     assert len(store.keyword_search(EVE, "omega", 5)) == 1

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from serving import Served, argot, run
 
 from argot.results import AskEvent, AskResult
-from argot.service.instrumentation import request_id, said_now, secrets_now, watch
-from argot.service.operations.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, secrets_of
+from argot.service.observability.instrumentation import request_id, said_now, secrets_now, watch
+from argot.service.observability.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, secrets_of
 from argot.service.usecases.conversations import Message
 from argot.settings import Settings
 
@@ -259,7 +259,8 @@ def test_secrets_are_absent_from_logs_answers_and_errors_while_everything_fails(
     served.stop()
     lines = [json.loads(line) for line in log().splitlines() if line.startswith("{")]
     assert any(
-        line["logger"] == "argot.service.instrumentation" and line["message"].startswith("question") for line in lines
+        line["logger"] == "argot.service.observability.instrumentation" and line["message"].startswith("question")
+        for line in lines
     )
     assert any(line.get("request") for line in lines)
     said = log()

@@ -14,8 +14,8 @@ import pytest
 from argot.errors import ArgotError, DamagedStore, InvalidInput, StoreUnavailable
 from argot.jargon_db.glossary import Glossary
 from argot.remedies import damaged_store, reindex_command, store_error
-from argot.service import home_folder as layout
 from argot.service.identity.people import People
+from argot.service.storage import home_folder as layout
 from argot.service.storage.sqlite import check_database
 
 

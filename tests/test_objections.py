@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from argot.tools.answering.citations import match_references
+from argot.tools.answering.objections import objection
 from argot.tools.answering.support import SupportScorer, is_quoted, support
-from argot.tools.objections import objection
 from argot.types import Passage
 
 PER_DIEM = "The per diem for domestic trips is 41 euros."

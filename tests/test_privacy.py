@@ -17,12 +17,12 @@ import pytest
 
 from argot.errors import NotAllowed, NotFound
 from argot.jargon_db.store.privacy import ERASED
-from argot.service import home_folder
 from argot.service.identity import personal_rows
 from argot.service.identity.people import MIGRATIONS, local_principal
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.retention import erase_old
+from argot.service.storage import home_folder
 from argot.service.storage.sqlite import open_database
-from argot.service.threads.retention import erase_old
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal

@@ -16,7 +16,6 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from argot.types import Principal
-from argot.ui.chainlit_guard import ROUTES
 from argot.ui.web.authorization import (
     CSRF_HEADER,
     ENTRY,
@@ -28,6 +27,7 @@ from argot.ui.web.authorization import (
     unforged,
     visitor,
 )
+from argot.ui.web.chainlit_guard import ROUTES
 
 OPEN = {
     "GET /health", "HEAD /health", "GET /ready", "HEAD /ready", "GET /sign-in", "POST /sign-in", "GET /login",

@@ -24,10 +24,10 @@ import pytest
 from argot import errors
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy, NotAllowed, NotFound
 from argot.service.blocking_work import stream, told
-from argot.service.home_lock import read_owner
 from argot.service.identity.people import role_of
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.storage.home_lock import read_owner
 from argot.service.transport.client import LocalClient, SocketClient, connect
 from argot.service.transport.local_socket import serving
 from argot.service.transport.wire_format import decode, encode, error_event, error_of

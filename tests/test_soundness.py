@@ -13,10 +13,10 @@ from conftest import TinyBase
 from serving import Served, argot, run
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.graphs import check_graphs
 from argot.corpus.index.generations import check_pages
+from argot.corpus.index.soundness import sketches, vector_faults
+from argot.corpus.index.vector_graphs import check_graphs
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.soundness import sketches, vector_faults
 from argot.errors import DamagedStore
 from argot.types import EVERYONE, Principal
 
@@ -88,7 +88,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, byt
 def faults(root: Path, written: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     index = VectorIndex(root, "g000001", "f")
     expected = {index.collection_name("passage", EVERYONE): written}
-    monkeypatch.setattr("argot.corpus.soundness.expected_vectors", lambda *_: expected)
+    monkeypatch.setattr("argot.corpus.index.soundness.expected_vectors", lambda *_: expected)
     try:
         return list(vector_faults(sqlite3.connect(":memory:"), index))
     finally:

@@ -13,7 +13,6 @@ import pytest
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
-from argot.corpus.graphs import check_graphs
 from argot.corpus.index.generations import (
     check_pages,
     current_generation,
@@ -22,6 +21,7 @@ from argot.corpus.index.generations import (
     next_generation,
     remove_generations,
 )
+from argot.corpus.index.vector_graphs import check_graphs
 from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.errors import DamagedStore, StoreUnavailable
 from argot.protocols import Vectors

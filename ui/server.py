@@ -18,11 +18,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings, OfThisMachine
-from argot.service import handles
 from argot.service.identity.account import sign_in_required
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations import process_memory
-from argot.service.threads.retention import keep_clean
+from argot.service.observability import process_memory
+from argot.service.operations import file_handles
+from argot.service.operations.retention import keep_clean
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
@@ -66,7 +66,7 @@ def serve(home: Path, settings: Settings) -> None:
         signal.signal(number, _interrupt)
     sys.setswitchinterval(SWITCH_SECONDS)
     process_memory.bound_arenas()
-    handles.raise_limit()
+    file_handles.raise_limit()
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(home, settings))
 
@@ -122,7 +122,7 @@ def is_secluded(address: str) -> bool:
 
 
 async def _serve(home: Path, settings: Settings) -> None:
-    from argot.service.operations.metrics import Metrics
+    from argot.service.observability.metrics import Metrics
     from argot.ui.slack.lifecycle import slack
     from argot.ui.web.observability import Watch
 
@@ -176,7 +176,7 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
 def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True) -> Guard:
     """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui.chat import chainlit_setup
-    from argot.ui.chat_routes import chat_routes
+    from argot.ui.chat.chat_routes import chat_routes
     from argot.ui.pages.account import refused
     from argot.ui.web.authentication import Door
     from argot.ui.web.authorization import Addresses
@@ -266,11 +266,11 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
 def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
 
-    from argot.ui.connection_limits import ConnectionLimits
+    from argot.ui.web.connection_limits import ConnectionLimits
     from argot.ui.web.slow_clients import Impatient, Window
 
     settings = kb.settings
-    possible = handles.for_connections(handles.raise_limit())
+    possible = file_handles.for_connections(file_handles.raise_limit())
     limits = ConnectionLimits(
         min(settings.connections or possible, possible),
         settings.connections_per_address,

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from argot.corpus.embedding.embedding_windows import Item, by_collection, embed_items, record_windows
-from argot.corpus.index import keyword
+from argot.corpus.index.embedding_windows import Item, by_collection, embed_items, record_windows
 from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
 from argot.corpus.ingestion.document_changes import Parts
+from argot.corpus.keyword import keyword_index
 from argot.corpus.store import outbox
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_mapping import audience_of
@@ -222,8 +222,8 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
     audience = int(connection.execute("SELECT audience FROM documents WHERE id = ?", (document,)).fetchone()[0])
     insert_derived(connection, texts, document, audience)
     insert_triples(connection, triples, document, audience, prompt=recipe.prompt, model=recipe.model)
-    keyword.insert_some(connection, keyword.DERIVED, [text.id for text in texts])
-    keyword.insert_some(connection, keyword.TRIPLES, [triple.id for triple in triples])
+    keyword_index.insert_some(connection, keyword_index.DERIVED, [text.id for text in texts])
+    keyword_index.insert_some(connection, keyword_index.TRIPLES, [triple.id for triple in triples])
     connection.execute(
         "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
         (recipe.prompt, recipe.model, json.dumps([triple.id for triple in made.triples])),
@@ -233,7 +233,7 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 _TABLES: dict[VectorKind, str] = {"derived": "derived", "triple": "triples"}
-_INDEXES = {"derived": keyword.DERIVED, "triple": keyword.TRIPLES}
+_INDEXES = {"derived": keyword_index.DERIVED, "triple": keyword_index.TRIPLES}
 _OF_PASSAGE = {
     "derived": "id IN (SELECT derived FROM derived_passages WHERE passage = ?)",
     "triple": "passage = ?",
@@ -281,6 +281,6 @@ def _vectors_of_items(
 def _delete(connection: sqlite3.Connection, kind: DerivableKind, ids: Iterable[str]) -> None:
     listed = json.dumps(sorted(ids))
     table = _TABLES[_kind_of(kind)]
-    keyword.delete_some(connection, _INDEXES[_kind_of(kind)], json.loads(listed))
+    keyword_index.delete_some(connection, _INDEXES[_kind_of(kind)], json.loads(listed))
     connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
     connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from argot.corpus.embedding.embedding_windows import EmbeddedItem, by_collection, record_windows
+from argot.corpus.index.embedding_windows import EmbeddedItem, by_collection, record_windows
 from argot.corpus.index.generations import damaged_vectors
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store import outbox, row_writes

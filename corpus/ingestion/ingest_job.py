@@ -22,12 +22,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
-from argot.corpus.embedding.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
+from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
+from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
 from argot.corpus.ingestion.sources import Source
 from argot.corpus.readers.file_limits import Lane
 from argot.corpus.readers.reader_protocol import Cutting
-from argot.corpus.reading import Candidate, Reading, ReadRevision
 from argot.corpus.store.document_ids import content_hash
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
 from argot.corpus.store.row_writes import NewRevision

@@ -7,16 +7,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from argot.corpus.embedding.embedding_windows import (
+from argot.corpus.index.embedding_windows import (
     by_collection,
     embed_items,
     record_windows,
     stored_item_count,
     stored_items,
 )
-from argot.corpus.index import keyword
 from argot.corpus.index.generations import make_current, next_generation, remove_generations
 from argot.corpus.index.vectors import VectorIndex
+from argot.corpus.keyword import keyword_index
 from argot.corpus.store.database import Database
 from argot.corpus.store.row_mapping import passage_words, text_words
 from argot.protocols import Embedder
@@ -77,7 +77,7 @@ def rebuild_words(database: Database) -> None:
                 f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
                 [{**text_words(text), "n": n} for n, text in rows],
             )
-        keyword.rebuild(connection)
+        keyword_index.rebuild(connection)
 
 
 def forget_other_generations(database: Database, root: Path, live: str) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.embedding.fifo_cache import Kept
-from argot.corpus.index import keyword
 from argot.corpus.index.vectors import VectorKind
+from argot.corpus.keyword import keyword_index
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.database import Database
 from argot.corpus.store.document_ids import content_hash
@@ -246,15 +246,15 @@ class CorpusStore:
             fetched, found = self._searches.get(key) or (0, [])
             if fetched < limit:
                 fetched = max(limit, _FETCHED)
-                found = keyword.search(connection, keyword.PASSAGES, query, audiences, fetched)
+                found = keyword_index.search(connection, keyword_index.PASSAGES, query, audiences, fetched)
                 self._searches.put(key, (fetched, found))
             return found[:limit]
 
     def keyword_search_derived(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
-        return self._search(keyword.DERIVED, principal, query, limit)
+        return self._search(keyword_index.DERIVED, principal, query, limit)
 
     def keyword_search_triples(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
-        return self._search(keyword.TRIPLES, principal, query, limit)
+        return self._search(keyword_index.TRIPLES, principal, query, limit)
 
     def phrase_count(self, principal: Principal, phrase: str) -> int:
         """How many passages hold these words in this order (stemmed), in headings or text."""
@@ -262,14 +262,14 @@ class CorpusStore:
             key = (*self._state(audiences), phrase)
             count: int | None = self._counts.get(key)
             if count is None:
-                count = keyword.count_phrase(connection, phrase, audiences)
+                count = keyword_index.count_phrase(connection, phrase, audiences)
                 self._counts.put(key, count)
             return count
 
     def passages_with(self, principal: Principal, phrase: str, limit: int) -> list[str]:
         """Ids of passages that hold the phrase, best by BM25 first."""
         with self._readable(principal) as (connection, audiences):
-            return [id_ for id_, _ in keyword.with_phrase(connection, phrase, audiences, limit)]
+            return [id_ for id_, _ in keyword_index.with_phrase(connection, phrase, audiences, limit)]
 
     def term_document_frequency(self, principal: Principal, word: str) -> int:
         """How many passages hold the word (stemmed), as in the df of BM25."""
@@ -312,13 +312,13 @@ class CorpusStore:
 
         To be called while nobody else removes any. After a kill in between it is still due.
         """
-        due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (keyword.WORDS_TO_FORGET,)).fetchone()
+        due = self._connection.execute("SELECT 1 FROM meta WHERE key = ?", (keyword_index.WORDS_TO_FORGET,)).fetchone()
         if due is None:
             return
-        for index in keyword.INDEXES:
-            keyword.forget_deleted(self.database, index)
+        for index in keyword_index.INDEXES:
+            keyword_index.forget_deleted(self.database, index)
         with self.database.writing() as connection:
-            connection.execute("DELETE FROM meta WHERE key = ?", (keyword.WORDS_TO_FORGET,))
+            connection.execute("DELETE FROM meta WHERE key = ?", (keyword_index.WORDS_TO_FORGET,))
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
@@ -344,10 +344,10 @@ class CorpusStore:
         return self.version, None if audiences is None else tuple(audiences)
 
     def _search(
-        self, index: keyword.WordIndex, principal: Principal, query: str, limit: int
+        self, index: keyword_index.WordIndex, principal: Principal, query: str, limit: int
     ) -> list[tuple[str, float]]:
         with self._readable(principal) as (connection, audiences):
-            return keyword.search(connection, index, query, audiences, limit)
+            return keyword_index.search(connection, index, query, audiences, limit)
 
     def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
         row = self._connection.execute(

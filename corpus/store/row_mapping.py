@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from argot.corpus.index.index_terms import fold, identifier_column
+from argot.corpus.keyword.index_terms import fold, identifier_column
 from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
 
 DOCUMENT_COLUMNS = """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from argot.corpus.index import keyword
+from argot.corpus.keyword import keyword_index
 from argot.corpus.store.row_mapping import audience_text, derived_row, passage_row, triple_row
 from argot.types import Audience, DerivedText, Document, Passage, Triple
 
@@ -56,8 +56,8 @@ def put(connection: sqlite3.Connection, new: NewRevision) -> None:
     _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
     insert_triples(connection, new.triples, document.id, audience)
-    for index in keyword.INDEXES:
-        keyword.insert_rows(connection, index, document.id)
+    for index in keyword_index.INDEXES:
+        keyword_index.insert_rows(connection, index, document.id)
     touch(connection)
 
 
@@ -83,8 +83,8 @@ def insert_triples(
 
 def clear(connection: sqlite3.Connection, document: str) -> None:
     """Delete everything that searches could find of a document; its revisions stay."""
-    for index in keyword.INDEXES:
-        keyword.delete_rows(connection, index, document)
+    for index in keyword_index.INDEXES:
+        keyword_index.delete_rows(connection, index, document)
     connection.execute("DELETE FROM vectors WHERE document = ?", (document,))
     connection.execute("DELETE FROM triples WHERE document = ?", (document,))
     connection.execute("DELETE FROM derived WHERE document = ?", (document,))
@@ -95,7 +95,7 @@ def remove(connection: sqlite3.Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
-    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (keyword.WORDS_TO_FORGET,))
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (keyword_index.WORDS_TO_FORGET,))
     touch(connection)
 
 

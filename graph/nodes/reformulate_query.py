@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State

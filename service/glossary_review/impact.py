@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from argot.results import AskResult
-from argot.service import home_folder as layout
 from argot.service.glossary_review.occurrences import excerpt_of
+from argot.service.storage import home_folder as layout
 from argot.types import Principal, Sense
 
 if TYPE_CHECKING:

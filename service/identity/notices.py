@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from argot.service.home_folder import now
+from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import Database
 
 _CLAIM = "INSERT INTO notices (person, thread, subject, told_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"

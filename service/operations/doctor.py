@@ -17,12 +17,12 @@ from typing import Any
 from argot import __version__
 from argot.errors import ArgotError, KnowledgeBaseBusy, install_command
 from argot.remedies import init_command, quoted, reindex_command
-from argot.service import home_folder as layout
-from argot.service.home_lock import read_owner
 from argot.service.knowledge_base import finish_cut_off
-from argot.service.operations.findings import Finding, attempt, bad, good
-from argot.service.operations.model_checks import model_findings, without_password
-from argot.service.slack.slack_check import slack_findings
+from argot.service.maintenance.findings import Finding, attempt, bad, good
+from argot.service.maintenance.model_checks import model_findings, without_password
+from argot.service.maintenance.slack_check import slack_findings
+from argot.service.storage import home_folder as layout
+from argot.service.storage.home_lock import read_owner
 from argot.service.storage.sqlite import check_database
 from argot.service.usecases.maintenance import check
 from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from argot.errors import ArgotError, StoreUnavailable
 from argot.remedies import remedy_for
-from argot.service import home_folder as layout
+from argot.service.storage import home_folder as layout
 from argot.service.storage.sqlite import check_database, damage_named
 
 PROBE_SECONDS = 2.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from argot.errors import DamagedStore
 from argot.remedies import UPDATE, damaged_store, store_error
-from argot.service import home_folder as layout
+from argot.service.storage import home_folder as layout
 
 BUSY_SECONDS = 10.0
 SMALL_BYTES = 32 * 1024 * 1024

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import NotFound
-from argot.service.home_folder import now
+from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import damage_named, open_database
 
 if TYPE_CHECKING:

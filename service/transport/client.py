@@ -16,10 +16,10 @@ from pydantic import SecretStr
 
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
 from argot.results import AskEvent, AskResult
-from argot.service.home_lock import read_owner
-from argot.service.instrumentation import surface
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.observability.instrumentation import surface
+from argot.service.storage.home_lock import read_owner
 from argot.service.usecases.registry import (
     AskingUseCase,
     Declared,

@@ -19,8 +19,8 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 
 from argot.errors import ArgotError, InvalidInput
-from argot.service.instrumentation import surface
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.observability.instrumentation import surface
 from argot.service.transport.wire_format import MAX_LINE, decode, encode, error_event
 from argot.service.usecases import catalogue
 

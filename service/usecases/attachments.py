@@ -19,9 +19,9 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import stream
-from argot.service.home_folder import now
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.storage.home_folder import now
 from argot.service.threads.thread_store import ThreadFile, Threads
 from argot.service.usecases.questions import in_thread
 from argot.service.usecases.registry import Text, usecase

@@ -7,7 +7,7 @@ from typing import Any
 
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations import backup as archive
+from argot.service.maintenance import backup as archive
 from argot.service.usecases.registry import usecase
 from argot.types import Principal
 

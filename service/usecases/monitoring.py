@@ -6,7 +6,7 @@ import asyncio
 
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.operations.findings import Finding
+from argot.service.maintenance.findings import Finding
 from argot.service.usecases.registry import usecase
 from argot.types import Principal
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import NotFound
-from argot.service.home_folder import now
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.storage.home_folder import now
 from argot.service.usecases.attachments import thread_files
 from argot.service.usecases.registry import Text, usecase
 from argot.service.usecases.threads import delete_thread, thread_read

@@ -38,7 +38,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
 from argot.service.identity.people import Role, require_name, role_of
-from argot.service.instrumentation import Watched, watch
+from argot.service.observability.instrumentation import Watched, watch
 from argot.types import Principal
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from argot.errors import InvalidInput, NotFound
 from argot.results import AskResult
 from argot.service.json_values import parts_of
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from argot.protocols import Scorer
+from argot.tools.answering.objections import objection
 from argot.tools.answering.support import support
-from argot.tools.objections import objection
 from argot.tools.text.markdown_prose import plain
 from argot.tools.text.sentences import split_units
 from argot.types import MatchedSegment, Passage

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from argot.tools.objections import objection
+from argot.tools.answering.objections import objection
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.corpus.index.stop_words import STOP_WORDS
-from argot.tools.quantities import quantities
+from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.tools.answering.quantities import quantities
 from argot.tools.text.markdown_prose import plain
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import folded, identifiers, stem

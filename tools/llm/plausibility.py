@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE
 from argot.tools.text.markdown_prose import plain

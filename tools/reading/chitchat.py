@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import folded
 
 SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall"]

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.markdown_prose import plain
 from argot.tools.text.sentences import blocks
 from argot.types import DerivedText, Passage, Triple

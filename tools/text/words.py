@@ -9,7 +9,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 
 
 def _listed(words: str) -> list[str]:

@@ -19,12 +19,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
-from argot.service.instrumentation import surface
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.observability.instrumentation import surface
 from argot.service.storage.damage import store_at_fault
 from argot.service.usecases import catalogue
 from argot.service.usecases.registry import Event
-from argot.ui.api.api_errors import error_body, told_to_programs
+from argot.ui.web.api_errors import error_body, told_to_programs
 from argot.ui.web.authorization import Visitor, visitor
 from argot.ui.web.connections import limited
 

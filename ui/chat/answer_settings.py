@@ -12,7 +12,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.documents import list_documents
 from argot.service.usecases.threads import Manner, ThreadRead, thread_list, thread_settings
-from argot.ui.chat.chat_identity import current_principal
+from argot.ui.web.asker_identity import current_principal
 
 MANNER = "manner"
 """Where the session keeps what was chosen before the conversation began."""

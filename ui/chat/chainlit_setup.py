@@ -21,9 +21,9 @@ from argot.errors import MissingExtra
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
-from argot.ui.chainlit_guard import Window, confine
-from argot.ui.chat.chat_identity import SECRET, local_display_name, signing_secret
-from argot.ui.chat_routes import ASSETS, put_chainlits_errors_in_words
+from argot.ui.chat.chat_routes import ASSETS, put_chainlits_errors_in_words
+from argot.ui.web.asker_identity import SECRET, local_display_name, signing_secret
+from argot.ui.web.chainlit_guard import Window, confine
 from argot.ui.web.security import INNER_COOKIE
 
 FOLDER = "chat"

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.threads import thread_begun
-from argot.ui.chat.chat_identity import current_principal
+from argot.ui.web.asker_identity import current_principal
 
 _beginning: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 

@@ -29,7 +29,6 @@ from argot.service.usecases.threads import thread_follow_ups, thread_read
 from argot.types import Principal
 from argot.ui.chat.answer_settings import Manners
 from argot.ui.chat.chainlit_setup import NAME
-from argot.ui.chat.chat_identity import asker, current_principal
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
 from argot.ui.chat.message_files import Files
@@ -54,6 +53,7 @@ from argot.ui.rendering.chat_markdown import (
     view,
 )
 from argot.ui.rendering.safe_markdown import literal, quoted
+from argot.ui.web.asker_identity import asker, current_principal
 
 SAMPLE_QUESTIONS = (
     "What's the PUC height limit on the x4 die?",

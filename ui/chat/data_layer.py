@@ -29,12 +29,12 @@ from argot.service.usecases.threads import (
     thread_rename,
 )
 from argot.service.usecases.threads import feedback as feedback_case
-from argot.ui.chainlit_guard import is_thread_id
 from argot.ui.chat.chainlit_setup import NAME
-from argot.ui.chat.chat_identity import asker, current_principal
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.pages.page_base import number
 from argot.ui.rendering.chat_markdown import view
+from argot.ui.web.asker_identity import asker, current_principal
+from argot.ui.web.chainlit_guard import is_thread_id
 
 MOST_RUNS = 10_000
 """Answers given in this process whose thumbs can still be pressed without reloading the page."""

@@ -43,7 +43,7 @@ def examples(*lines: str) -> str:
 
 def settings_for(home: Path | None, **overrides: Any) -> Settings:
     """The settings in force for this command, with logging set up by them."""
-    from argot.service.operations.logs import configure
+    from argot.service.observability.logs import configure
     from argot.settings import load_settings
 
     settings = load_settings(home=home, **overrides)
@@ -54,7 +54,7 @@ def settings_for(home: Path | None, **overrides: Any) -> Settings:
 @contextmanager
 def knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Client]:
     """The knowledge base, opened here or through the service that has it open. With `create`, a new one is made."""
-    from argot.service.home_folder import is_knowledge_base
+    from argot.service.storage.home_folder import is_knowledge_base
     from argot.service.transport.client import connect
 
     settings = settings_for(home)

@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def init(home: Home = None) -> None:
     """Make an empty knowledge base. One that is there already is left as it is; a store it has lost begins anew."""
-    from argot.service.home_folder import is_knowledge_base, note_stores, require
+    from argot.service.storage.home_folder import is_knowledge_base, note_stores, require
 
     folder = settings_for(home).home
     if there := is_knowledge_base(folder):
@@ -69,7 +69,7 @@ def restore(
     home: Home = None,
 ) -> None:
     """Put a backup in place and rebuild the vectors. Nothing is touched unless the whole file is sound."""
-    from argot.service.operations.backup import restore_backup
+    from argot.service.maintenance.backup import restore_backup
     from argot.service.usecases.documents import reindex
 
     settings = settings_for(home)

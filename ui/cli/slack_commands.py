@@ -58,7 +58,7 @@ def manifest(
 @slack.command("check", epilog=examples("argot slack check"))
 def check(home: Home = None) -> None:
     """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
-    from argot.service.slack.slack_check import slack_findings
+    from argot.service.maintenance.slack_check import slack_findings
 
     findings = slack_findings(settings_for(home))
     for one in findings:
@@ -173,7 +173,7 @@ def list_people(json_: Json = False, home: Home = None) -> None:
 
 def _team(home: Home) -> str:
     """The workspace of the bot token."""
-    from argot.service.slack.slack_check import team_of
+    from argot.service.maintenance.slack_check import team_of
 
     return team_of(settings_for(home))
 

@@ -19,7 +19,7 @@ from slack_bolt.context.assistant.thread_context import AssistantThreadContext
 from slack_bolt.context.assistant.thread_context_store.async_store import AsyncAssistantThreadContextStore
 
 from argot.errors import asked_from_elsewhere
-from argot.service.instrumentation import surface
+from argot.service.observability.instrumentation import surface
 from argot.service.usecases.senses import glossary_list
 from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
 from argot.ui.slack.buttons import Buttons

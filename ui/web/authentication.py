@@ -27,7 +27,7 @@ from argot.service.identity.keys import PREFIX, Key
 from argot.service.identity.people import LOCAL_NAME, Ended, User, local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.chat.chat_identity import local_display_name
+from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.service.identity.people import Ended
-from argot.ui.api.api_errors import error_body, told_to_programs
+from argot.ui.web.api_errors import error_body, told_to_programs
 from argot.ui.web.authorization import Visitor
 
 Refusal: TypeAlias = tuple[int, str]

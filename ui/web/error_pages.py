@@ -8,8 +8,8 @@ from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
-from argot.ui.api.api_errors import told_to_programs
 from argot.ui.pages.account import refused
+from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.authorization import VISITOR, for_programs
 from argot.ui.web.form_recovery import OutOfDate, given_back
 

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.utils import ClientDisconnected
 
-from argot.service.instrumentation import new_request_id, request_id, surface
+from argot.service.observability.instrumentation import new_request_id, request_id, surface
 from argot.ui.web.authentication import networks, passed_on, within
 from argot.ui.web.connections import SECURITY_HEADERS
 
@@ -116,7 +116,7 @@ class Watch:
 
 def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
     """What was counted, for who may read it; 404 where nothing is."""
-    from argot.service.operations.metrics import CONTENT_TYPE
+    from argot.service.observability.metrics import CONTENT_TYPE
 
     if kb.metrics is None:
         return PlainTextResponse("Nothing is counted here.", status_code=404)

@@ -24,11 +24,11 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed, asked_from_elsewhere
-from argot.ui.api.api_errors import told_to_programs
-from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES
-from argot.ui.chat.chat_identity import asker
+from argot.ui.web.api_errors import told_to_programs
+from argot.ui.web.asker_identity import asker
 from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
 from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
+from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.web.connections import INERT_POLICY, SECURITY_HEADERS, Connections, Refusal, limited, refuse
 from argot.ui.web.form_recovery import signed_out
 

@@ -12,7 +12,7 @@ from typing import Any
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
-from argot.ui.connection_limits import FULL, ConnectionLimits
+from argot.ui.web.connection_limits import FULL, ConnectionLimits
 
 HEAD_SECONDS = 20.0
 """The longest a request's head may take, from the connection or from the answer before."""

@@ -1,11 +1,11 @@
-"""Draws the journey from the compiled graph into docs/journey.md: `python -m argot.graph.presentation.diagram`."""
+"""Draws the journey from the compiled graph into docs/journey.md: `python -m argot.graph.diagram`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-BEGIN, END = "<!-- drawn by: python -m argot.graph.presentation.diagram -->", "<!-- end of the drawing -->"
+BEGIN, END = "<!-- drawn by: python -m argot.graph.diagram -->", "<!-- end of the drawing -->"
 
 
 def mermaid() -> str:

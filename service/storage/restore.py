@@ -13,7 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from argot.remedies import reindex_command
-from argot.service import home_folder as layout
+from argot.service.storage import home_folder as layout
 
 SCRATCH = ".restoring"
 ENDED = ".restored"

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from argot.corpus.index.index_terms import match_expression, phrase_expression
+from argot.corpus.keyword.index_terms import match_expression, phrase_expression
 from argot.corpus.store.database import Database
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from argot.corpus.chunking.passages import passages_of
-from argot.corpus.embedding.embedding_windows import WindowedItem, items_of, windowed
+from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
 from argot.corpus.ingestion.sources import Source
 from argot.corpus.readers.file_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child

@@ -11,7 +11,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.scrubbing import scrubbed
+from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.threads import delete_thread
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidSettings, ModelUnavailable
-from argot.service.operations.findings import Finding, bad, good
+from argot.service.maintenance.findings import Finding, bad, good
 from argot.settings import Settings
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from argot.errors import ArgotError, Later
 from argot.results import AskResult
 
 if TYPE_CHECKING:
-    from argot.service.operations.metrics import Metrics
+    from argot.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 

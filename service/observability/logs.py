@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from pydantic import SecretStr
 
 from argot.errors import asked_from_elsewhere
-from argot.service.instrumentation import request_id, said_now, secrets_now, surface
+from argot.service.observability.instrumentation import request_id, said_now, secrets_now, surface
 from argot.settings import Settings
 
 HIDDEN = "***"

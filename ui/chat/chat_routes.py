@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import ArgotError
-from argot.ui.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
 from argot.ui.web.authorization import Visitor, needs, visitor
+from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
 from argot.ui.web.connections import limited
 from argot.ui.web.error_pages import problems_of, status_of
 

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
-from argot.corpus.index.stop_words import STOP_WORDS
+from argot.corpus.keyword.stop_words import STOP_WORDS
 
 MAX_QUERY_CHARS = 20_000
 MAX_QUERY_TOKENS = 128

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings, install_command
-from argot.service.operations.findings import Finding, bad, good
+from argot.service.maintenance.findings import Finding, bad, good
 from argot.settings import Settings
 
 NAME = "Slack"

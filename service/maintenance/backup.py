@@ -26,10 +26,10 @@ from argot import __version__
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, require_file
 from argot.remedies import UPDATE, restore_command
-from argot.service import home_folder as layout
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
-from argot.service.operations import restore
+from argot.service.storage import home_folder as layout
+from argot.service.storage import restore
 from argot.service.storage.sqlite import check_database, damage_named, open_database
 from argot.service.threads import thread_store
 

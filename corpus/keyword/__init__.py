@@ -1,0 +1,1 @@
+"""The keyword index in SQLite: its words, its queries."""

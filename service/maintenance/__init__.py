@@ -1,0 +1,1 @@
+"""Looking after a knowledge base: backups, checks of the installation, the last step of deletions."""

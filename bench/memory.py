@@ -370,7 +370,7 @@ def _sqlite_memory() -> float:
 
 
 def _known_objects() -> dict[str, float]:
-    from argot.corpus.embedding.fifo_cache import Kept
+    from argot.corpus.fifo_cache import Kept
     from argot.corpus.index.vectors import VectorIndex
 
     _remember()
@@ -386,7 +386,7 @@ def _known_objects() -> dict[str, float]:
 
 def _remember() -> None:
     """What is to be measured, of all that the collector knows; what is frozen after start-up it no longer shows."""
-    from argot.corpus.embedding.fifo_cache import Kept
+    from argot.corpus.fifo_cache import Kept
     from argot.corpus.index.vectors import VectorIndex
 
     wanted = (functools._lru_cache_wrapper, Kept, VectorIndex)

@@ -12,7 +12,7 @@ import numpy as np
 
 from argot.corpus.embedding.embedder import embedder_for
 from argot.corpus.embedding.embedding_process import BackgroundEmbedder, InLane
-from argot.corpus.index.compaction import Compacting
+from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import expected_counts
 from argot.corpus.index.generations import (
     blank_unsaved,
@@ -25,12 +25,12 @@ from argot.corpus.index.soundness import vector_faults
 from argot.corpus.index.vector_graphs import check_graphs, saved_elements
 from argot.corpus.index.vectors import IndexClosed, VectorIndex, VectorKind
 from argot.corpus.ingestion import document_changes, reindexing
+from argot.corpus.ingestion.compaction import Compacting
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
 from argot.corpus.ingestion.sources import Source, sources_in
 from argot.corpus.keyword import keyword_index
-from argot.corpus.readers.file_limits import Lane, ReadLimits
-from argot.corpus.store import outbox
+from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import DamagedStore
 from argot.protocols import Deriver, Embedder, Vectors

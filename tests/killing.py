@@ -108,8 +108,8 @@ def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, 
 
 
 def _do(result: Connection, work: Work, arguments: tuple[Any, ...], kill_at: int) -> None:
+    from argot.corpus import database
     from argot.corpus.index import vectors
-    from argot.corpus.store import database
 
     writing = database.Database.writing
     database.Database.writing = lambda self: _Stepping(writing(self))

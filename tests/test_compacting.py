@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.index import compaction
 from argot.corpus.index.vector_graphs import saved_elements
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.ingestion import reindexing
+from argot.corpus.ingestion import compaction, reindexing
 from argot.errors import NotFound
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Principal

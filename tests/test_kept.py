@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.embedding.fifo_cache import Kept
+from argot.corpus.fifo_cache import Kept
 from argot.settings import Settings
 from argot.tools.senses import document_evidence
 from argot.tools.senses.document_evidence import worked_out

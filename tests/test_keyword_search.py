@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.corpus.keyword import keyword_index
 from argot.corpus.keyword.index_terms import identifiers, match_expression
-from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.corpus.store.document_store import CorpusStore, row_writes
 from argot.corpus.store.row_writes import NewRevision
 from argot.types import Audience, Document, Passage, Principal

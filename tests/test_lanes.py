@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from argot.corpus.embedding.embedding_process import _Turns
-from argot.corpus.readers.file_limits import Lane
+from argot.corpus.read_limits import Lane
 from argot.errors import InvalidInput, NotFound, TooManyQuestions
 from argot.protocols import Embedder, Vectors
 from argot.service.knowledge_base import KnowledgeBase

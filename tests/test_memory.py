@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from argot.corpus.store.database import READING_KIB, WRITING_KIB
+from argot.corpus.database import READING_KIB, WRITING_KIB
 from argot.corpus.store.document_store import CorpusStore
 
 GLIBC = hasattr(ctypes.CDLL(None), "malloc_info")

@@ -13,9 +13,9 @@ from desk import CSRF, at_desk
 from fastapi import APIRouter
 
 from argot.errors import NotAllowed
-from argot.service.identity.password_sign_in import SignIn
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.password_sign_in import SignIn
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
-from argot.corpus.store.document_ids import content_hash, document_id, passage_id, revision_id
+from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
 
 SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))

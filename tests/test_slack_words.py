@@ -15,8 +15,8 @@ from slack_rules import refusals
 
 from argot.errors import InvalidSettings
 from argot.results import AskResult, Choice, Citation, FoundPassage, MissedTerm, Sentence
+from argot.service.identity.slack_store import Channel
 from argot.service.maintenance.slack_check import SCOPES, slack_findings
-from argot.service.slack.slack_store import Channel
 from argot.settings import Settings
 from argot.ui.cli.main import main
 from argot.ui.slack.blocks import Around, messages, notice

@@ -18,11 +18,11 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings, OfThisMachine
-from argot.service.identity.account import sign_in_required
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
 from argot.service.operations import file_handles
 from argot.service.operations.retention import keep_clean
+from argot.service.sign_in.account import sign_in_required
 from argot.service.transport.local_socket import serving
 from argot.settings import Settings
 from argot.ui.web.authentication import networks
@@ -212,7 +212,7 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
     from fastapi import Depends, FastAPI, HTTPException
     from starlette.responses import PlainTextResponse
 
-    from argot.service.identity.password_sign_in import SignIn
+    from argot.service.sign_in.password_sign_in import SignIn
     from argot.service.storage.damage import require_readable
     from argot.ui.api.api_routes import api_routes
     from argot.ui.pages.account import Confirmation, sign_in_pages

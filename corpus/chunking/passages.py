@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from argot.corpus.chunking.blocks import Atom, Block, atoms_of, blocks_of, last_at_or_before, sentence_starts
-from argot.corpus.readers.file_limits import ReadLimits
-from argot.corpus.store.document_ids import passage_id
+from argot.corpus.document_ids import passage_id
+from argot.corpus.read_limits import ReadLimits
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passage
 
 MAX_BOXES = 20

@@ -23,7 +23,7 @@ from typing import IO, get_args
 
 import numpy as np
 
-from argot.corpus.readers.file_limits import Lane
+from argot.corpus.read_limits import Lane
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from argot.corpus.database import check_header
 from argot.corpus.store.blobs import write_atomically
-from argot.corpus.store.database import check_header
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 from argot.remedies import reindex_command, remedy_for
 

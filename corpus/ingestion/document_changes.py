@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import EmbeddedItem, by_collection, record_windows
 from argot.corpus.index.generations import damaged_vectors
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.store import outbox, row_writes
+from argot.corpus.store import row_writes
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
 from argot.protocols import Embedder, Vectors

@@ -3,7 +3,7 @@
 Small documents are stored in groups, embedded together and acknowledged together. Reading and embedding hold no lock;
 once a group is embedded, its turn to write is waited for. Then (crash rule):
 
-1. one transaction queues what will be written outside corpus.db (`argot.corpus.store.outbox`);
+1. one transaction queues what will be written outside corpus.db (`argot.corpus.index.outbox`);
 2. originals and vectors are written, under ids that depend on content alone;
 3. one transaction writes all rows, makes the revisions live and takes the queue back;
 4. vectors of what was replaced are deleted.
@@ -22,13 +22,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
+from argot.corpus.document_ids import content_hash
 from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
 from argot.corpus.ingestion.sources import Source
-from argot.corpus.readers.file_limits import Lane
+from argot.corpus.read_limits import Lane
 from argot.corpus.readers.reader_protocol import Cutting
-from argot.corpus.store.document_ids import content_hash
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
 from argot.corpus.store.row_writes import NewRevision
 from argot.errors import UnreadableDocument

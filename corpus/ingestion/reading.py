@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from argot.corpus.chunking.passages import passages_of
+from argot.corpus.document_ids import document_id, revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
 from argot.corpus.ingestion.sources import Source
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
-from argot.corpus.store.document_ids import document_id, revision_id
 from argot.corpus.store.row_writes import NewRevision
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
 from argot.protocols import Deriver, Embedder

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from argot.corpus.database import Database
 from argot.corpus.index.embedding_windows import (
     by_collection,
     embed_items,
@@ -17,7 +18,6 @@ from argot.corpus.index.embedding_windows import (
 from argot.corpus.index.generations import make_current, next_generation, remove_generations
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.keyword import keyword_index
-from argot.corpus.store.database import Database
 from argot.corpus.store.row_mapping import passage_words, text_words
 from argot.protocols import Embedder
 

@@ -11,8 +11,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from argot.corpus.database import Database
 from argot.corpus.keyword.index_terms import match_expression, phrase_expression
-from argot.corpus.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import ParsedDocument
 

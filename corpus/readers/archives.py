@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
 
 _MAX_MEMBERS = 20_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import re
 
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.file_limits import ReadLimits
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import stem
 from argot.types import ParsedDocument

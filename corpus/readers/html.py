@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pipe_tables import pipe_table
 from argot.corpus.readers.plain_text import decode, stem
 from argot.errors import UnreadableDocument

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pdf_blocks import Fonts, Piece, RuledTable, Words, join_pages, markdown_of, pieces_of
 from argot.corpus.readers.pdf_lines import Line, body_size, page_lines
 from argot.corpus.readers.plain_text import stem

@@ -6,7 +6,7 @@ import codecs
 import re
 from pathlib import PurePosixPath
 
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 

@@ -6,8 +6,8 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.file_limits import ReadLimits
 from argot.corpus.readers.pipe_tables import pipe_table
 from argot.corpus.readers.plain_text import stem
 from argot.types import PageMark, ParsedDocument

@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 from typing import get_args
 
+from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.readers import reader_protocol
-from argot.corpus.readers.file_limits import Lane, ReadLimits
 from argot.errors import UnreadableDocument
 
 _START_SECONDS = 60.0

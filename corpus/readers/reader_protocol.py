@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from argot.corpus.chunking.passages import Cut
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
 from argot.types import Box, ParsedDocument
 

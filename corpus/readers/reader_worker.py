@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from argot.corpus.chunking.passages import cuts_of
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document, reader_protocol
-from argot.corpus.readers.file_limits import ReadLimits
 from argot.errors import UnreadableDocument
 
 NICE = 10

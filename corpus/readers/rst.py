@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any
 
-from argot.corpus.readers.file_limits import ReadLimits
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import decode, stem
 from argot.errors import UnreadableDocument

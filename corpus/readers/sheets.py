@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
-from argot.corpus.readers.file_limits import ReadLimits
 from argot.corpus.readers.pipe_tables import pipe_table
 from argot.corpus.readers.plain_text import decode, stem
 from argot.errors import UnreadableDocument

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from argot.corpus.store.document_ids import content_hash
+from argot.corpus.document_ids import content_hash
 from argot.types import DerivedText, Passage, Triple
 
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.embedding.fifo_cache import Kept
+from argot.corpus.database import Database
+from argot.corpus.document_ids import content_hash
+from argot.corpus.fifo_cache import Kept
 from argot.corpus.index.vectors import VectorKind
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.blobs import Blobs
-from argot.corpus.store.database import Database
-from argot.corpus.store.document_ids import content_hash
 from argot.corpus.store.row_mapping import (
     DOCUMENT_COLUMNS,
     DOCUMENT_TABLES,

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.service.identity import keys, passwords, personal_rows
+from argot.service.identity import keys, passwords, personal_rows, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
-from argot.service.slack import slack_store
 from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import Database
 from argot.types import MANAGERS, Principal

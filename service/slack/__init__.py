@@ -1,1 +1,1 @@
-"""What the Slack surface keeps, and on whose behalf it asks."""
+"""On whose behalf Slack asks."""

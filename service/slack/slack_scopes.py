@@ -13,9 +13,9 @@ from typing import Any
 
 from argot.errors import NotAllowed, NotFound
 from argot.service.glossary_review.miss_loop import take_news
+from argot.service.identity.slack_store import PUBLIC, Channel, SlackThread
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.slack.slack_store import PUBLIC, Channel, SlackThread
 from argot.types import Principal
 
 

@@ -9,10 +9,10 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.profile import profile_named
 from argot.service.identity.people import require_name
+from argot.service.identity.slack_store import MODES, PUBLIC, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
-from argot.service.slack.slack_store import MODES, PUBLIC, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.service.usecases.registry import Text, usecase
 from argot.types import Principal
 

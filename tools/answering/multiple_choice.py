@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from argot.tools.answering.objections import objection
-from argot.tools.answering.quantities import quantities
 from argot.tools.answering.quoting import units_of
 from argot.tools.answering.scope import is_negated
 from argot.tools.answering.support import statement_stems
+from argot.tools.text.quantities import quantities
 from argot.tools.text.words import fold, folded, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.words import is_common_word, is_ordinary_word
-from argot.tools.answering.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_rate
 from argot.tools.answering.scope import CLAUSE, turned_round
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
+from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_rate
 from argot.tools.text.words import folded, identifiers, stem
 
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")

@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.tools.answering.quantities import canonical
 from argot.tools.answering.support import statement_stems
+from argot.tools.text.quantities import canonical
 from argot.tools.text.words import NUMBER_WORDS, folded
 
 _MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"

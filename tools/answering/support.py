@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.answering.quantities import quantities
 from argot.tools.text.markdown_prose import plain
+from argot.tools.text.quantities import quantities
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import folded, identifiers, stem
 

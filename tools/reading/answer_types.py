@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from argot.tools.answering.quantities import quantities
+from argot.tools.text.quantities import quantities
 
 Wanted = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
 

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.embedding.fifo_cache import Kept
+from argot.corpus.fifo_cache import Kept
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense

@@ -18,9 +18,9 @@ from chainlit.utils import wrap_user_function
 
 from argot.errors import ArgotError
 from argot.results import AskEvent, AskResult
-from argot.service.identity.account import sign_in_required
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import BASE_URI
+from argot.service.sign_in.account import sign_in_required
 from argot.service.usecases.documents import list_documents
 from argot.service.usecases.glossary_impact import thread_share
 from argot.service.usecases.questions import answer, ask, ask_again, ask_in_sense

@@ -13,7 +13,7 @@ import typer
 
 from argot.ui.cli.command_base import AsUser, Home, Json, error_console, examples, knowledge_base, line, say, say_json
 from argot.ui.cli.progress import Watching
-from argot.ui.rendering.terminal_answer import print_choices, print_timings, print_turn
+from argot.ui.cli.terminal_answer import print_choices, print_timings, print_turn
 
 if TYPE_CHECKING:
     from argot.results import AskResult

@@ -10,7 +10,7 @@ import typer
 
 from argot.types import Sense
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
-from argot.ui.rendering.terminal_answer import print_turn
+from argot.ui.cli.terminal_answer import print_turn
 
 threads = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Your own conversations.")
 

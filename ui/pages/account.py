@@ -12,7 +12,8 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
-from argot.service.identity.account import (
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.account import (
     account_of,
     begin_session,
     end_sessions,
@@ -20,8 +21,7 @@ from argot.service.identity.account import (
     has_passwords,
     revoke_own_key,
 )
-from argot.service.identity.password_sign_in import SignIn, SignInRefused
-from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown

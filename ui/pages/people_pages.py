@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import SecretStr
 
 from argot.errors import Conflict, InvalidInput
-from argot.service.identity.password_sign_in import SignInRefused
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.password_sign_in import SignInRefused
 from argot.service.usecases.registry import one_of
 from argot.service.usecases.users import (
     EVERY_CONTEXT,

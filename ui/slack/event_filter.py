@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from argot.service.slack.slack_store import Channel
+from argot.service.identity.slack_store import Channel
 from argot.ui.slack.mrkdwn import question_of
 
 HUMAN = (None, "file_share", "thread_broadcast", "me_message")

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from argot.errors import asked_from_elsewhere
+from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.observability.instrumentation import new_request_id, request_id, surface
-from argot.service.slack.slack_store import Noted, SlackStore
 from argot.ui.slack.event_filter import Job
 from argot.ui.slack.web_api import SlackUnreachable
 

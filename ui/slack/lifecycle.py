@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from argot.errors import InvalidSettings, MissingExtra
+from argot.service.identity.slack_store import PUBLIC
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
-from argot.service.slack.slack_store import PUBLIC
 from argot.service.usecases.glossary_history import glossary_version
 from argot.settings import Settings
 

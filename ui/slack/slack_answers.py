@@ -12,10 +12,10 @@ from typing import Any
 
 from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
 from argot.results import AskEvent, AskResult
+from argot.service.identity.slack_store import PUBLIC, Noted, SlackStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
-from argot.service.slack.slack_store import PUBLIC, Noted, SlackStore
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import thread_read
 from argot.ui.rendering.chat_markdown import STAGES

@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from argot.service.identity.slack_store import SlackStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
-from argot.service.slack.slack_store import SlackStore
 from argot.ui.slack.web_api import Calls
 
 REMEMBERED_SECONDS = 600

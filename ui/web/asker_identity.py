@@ -8,9 +8,9 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from argot.errors import NotAllowed
-from argot.service.identity.account import sign_in_required
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.account import sign_in_required
 from argot.types import Principal
 
 SECRET = "secret"  # noqa: S105  the name of a file

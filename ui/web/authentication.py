@@ -22,11 +22,11 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
-from argot.service.identity.account import sign_in_required
 from argot.service.identity.keys import PREFIX, Key
 from argot.service.identity.people import LOCAL_NAME, Ended, User, local_principal
 from argot.service.identity.sessions import Session
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.account import sign_in_required
 from argot.ui.web.asker_identity import local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
 

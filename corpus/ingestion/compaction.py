@@ -20,11 +20,11 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import expected_counts
 from argot.corpus.index.generations import blank_unsaved, make_current
 from argot.corpus.index.vectors import IndexClosed, VectorIndex, vector_id
 from argot.corpus.ingestion import reindexing
-from argot.corpus.store import outbox
 from argot.corpus.store.row_mapping import audience_of
 
 if TYPE_CHECKING:

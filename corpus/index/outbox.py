@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
+from argot.corpus.database import Database
 from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
 from argot.corpus.store.blobs import Blobs
-from argot.corpus.store.database import Database
 from argot.corpus.store.row_mapping import audience_of
 
 VectorIds = Mapping[str, Sequence[str]]

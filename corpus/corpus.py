@@ -23,7 +23,7 @@ from argot.corpus.index.generations import (
 )
 from argot.corpus.index.soundness import vector_faults
 from argot.corpus.index.vector_graphs import check_graphs, saved_elements
-from argot.corpus.index.vectors import IndexClosed, VectorIndex, VectorKind
+from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compacting
 from argot.corpus.ingestion.document_changes import Parts
@@ -32,6 +32,7 @@ from argot.corpus.ingestion.sources import Source, sources_in
 from argot.corpus.keyword import keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.vector_ids import VectorKind
 from argot.errors import DamagedStore
 from argot.protocols import Deriver, Embedder, Vectors
 from argot.remedies import reindex_command, restore_command

@@ -12,10 +12,10 @@ import httpx
 
 from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
-from argot.ui.pages.account import refused
 from argot.ui.server import application
 from argot.ui.web.authentication import Door
 from argot.ui.web.authorization import Addresses
+from argot.ui.web.page_templates import refused
 from argot.ui.web.security import Guard, Names
 
 PORT = 8123

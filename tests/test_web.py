@@ -27,11 +27,11 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
 from argot.ui.chat.chainlit_setup import lay_out, own_page, settings_toml
-from argot.ui.pages.account import refused
 from argot.ui.server import bind, require_consistent
 from argot.ui.web.asker_identity import asker, current_principal, signing_secret
 from argot.ui.web.authentication import Door
 from argot.ui.web.authorization import Addresses, needs, visitor
+from argot.ui.web.page_templates import refused
 from argot.ui.web.security import Guard, Names, content_policy
 
 PORT = 8123

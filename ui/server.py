@@ -177,9 +177,9 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui.chat import chainlit_setup
     from argot.ui.chat.chat_routes import chat_routes
-    from argot.ui.pages.account import refused
     from argot.ui.web.authentication import Door
     from argot.ui.web.authorization import Addresses
+    from argot.ui.web.page_templates import refused
     from argot.ui.web.security import Guard, Names
 
     settings = kb.settings

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from argot.corpus.index.soundness import sketches
-from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.row_mapping import audience_of
 from argot.corpus.store.row_writes import NewRevision
+from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.protocols import Embedder, Vectors
 from argot.types import Audience
 

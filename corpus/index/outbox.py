@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.database import Database
-from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.vector_ids import VectorKind, vector_id
 
 VectorIds = Mapping[str, Sequence[str]]
 """Vector ids by collection."""

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from argot.corpus.index.vectors import BATCH, VectorIndex, vector_id
+from argot.corpus.index.vectors import BATCH, VectorIndex
 from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.vector_ids import vector_id
 from argot.protocols import Vectors
 
 SUMS = 2

@@ -14,12 +14,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from argot.corpus.index.generations import damaged_vectors, errors_named
 from argot.corpus.store.row_mapping import audience_text
+from argot.corpus.vector_ids import VectorKind, item_of
 from argot.errors import ArgotError
 from argot.protocols import Vectors
 from argot.types import Audience
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
-VectorKind = Literal["passage", "derived", "triple"]
-KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
 
 PROBED = 50
 BATCH = 5000  # Chroma refuses more than 5,461
@@ -205,14 +204,6 @@ class VectorIndex:
             with self._changed:
                 self._readers -= 1
                 self._changed.notify_all()
-
-
-def vector_id(item: str, window: int) -> str:
-    return f"{item}:{window}"
-
-
-def item_of(vector: str) -> str:
-    return vector.rpartition(":")[0]
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------

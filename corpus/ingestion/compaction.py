@@ -18,17 +18,17 @@ import ctypes
 import logging
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import expected_counts
 from argot.corpus.index.generations import blank_unsaved, make_current
-from argot.corpus.index.vectors import IndexClosed, VectorIndex, vector_id
+from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.corpus.ingestion import reindexing
+from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import audience_of
-
-if TYPE_CHECKING:
-    from argot.corpus.corpus import Corpus
+from argot.corpus.vector_ids import vector_id
+from argot.protocols import Embedder
 
 LEAST_GONE = 2_000
 SLICE = 32
@@ -43,6 +43,16 @@ class Overtaken(Exception):
     """The corpus is being closed, or another generation is live by now."""
 
 
+class CompactedCorpus(Protocol):
+    """A corpus as far as its compaction is concerned. `vectors`: the live generation."""
+
+    store: CorpusStore
+    embedder: Embedder
+
+    @property
+    def vectors(self) -> VectorIndex: ...
+
+
 class Compacting:
     """At most one copy at a time, in a thread of its own.
 
@@ -51,7 +61,7 @@ class Compacting:
         swap: is told the new generation, under that lock.
     """
 
-    def __init__(self, corpus: Corpus, writers: threading.RLock, swap: Callable[[VectorIndex], None]) -> None:
+    def __init__(self, corpus: CompactedCorpus, writers: threading.RLock, swap: Callable[[VectorIndex], None]) -> None:
         self._corpus = corpus
         self._writers = writers
         self._swap = swap

@@ -15,12 +15,13 @@ from typing import get_args
 
 from argot.corpus.index import outbox
 from argot.corpus.index.embedding_windows import Item, by_collection, embed_items, record_windows
-from argot.corpus.index.vectors import VectorIndex, VectorKind, vector_id
+from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_mapping import audience_of
 from argot.corpus.store.row_writes import insert_derived, insert_triples
+from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
 
 DERIVABLE: tuple[DerivableKind, ...] = get_args(DerivableKind)

@@ -20,23 +20,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, Protocol, cast
 
 from argot.corpus.document_ids import content_hash
 from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, embed_windows, for_readers
+from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
 from argot.corpus.ingestion.sources import Source
-from argot.corpus.read_limits import Lane
+from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.readers.reader_protocol import Cutting
+from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
 from argot.corpus.store.row_writes import NewRevision
 from argot.errors import UnreadableDocument
-from argot.protocols import Deriver
+from argot.protocols import Deriver, Embedder
+from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Document, Principal
-
-if TYPE_CHECKING:
-    from argot.corpus.corpus import Corpus
 
 EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
@@ -107,12 +107,28 @@ class Group:
         )
 
 
+class ReceivingCorpus(Protocol):
+    """A corpus as far as what is added to it is concerned. `vectors`: the live generation."""
+
+    settings: Settings
+    store: CorpusStore
+
+    @property
+    def vectors(self) -> VectorIndex: ...
+
+    def limits_of(self, lane: Lane) -> ReadLimits: ...
+
+    def embedder_of(self, lane: Lane) -> Embedder: ...
+
+    def changing(self) -> AbstractContextManager[Parts]: ...
+
+
 class Adding:
     """One call of `Corpus.add`."""
 
     def __init__(
         self,
-        corpus: Corpus,
+        corpus: ReceivingCorpus,
         deriver: Deriver | None,
         audience: Audience | None,
         tags: Sequence[str] | None,

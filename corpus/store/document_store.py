@@ -16,7 +16,6 @@ from typing import Any
 from argot.corpus.database import Database
 from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import Kept
-from argot.corpus.index.vectors import VectorKind
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import (
@@ -28,6 +27,7 @@ from argot.corpus.store.row_mapping import (
     document_of,
     passage_of,
 )
+from argot.corpus.vector_ids import VectorKind
 from argot.errors import InvalidInput, NotFound
 from argot.remedies import damaged_store, init_command
 from argot.types import Audience, DerivedText, Document, Passage, Principal, Triple, is_of_thread

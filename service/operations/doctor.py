@@ -5,27 +5,21 @@ It never needs the knowledge base to open: a damaged one is what it is for.
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import sys
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from argot import __version__
-from argot.errors import ArgotError, KnowledgeBaseBusy, install_command
-from argot.remedies import init_command, quoted, reindex_command
+from argot.errors import ArgotError, KnowledgeBaseBusy
+from argot.remedies import init_command, reindex_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
-from argot.service.maintenance.model_checks import model_findings, without_password
-from argot.service.maintenance.slack_check import slack_findings
+from argot.service.maintenance.process_checks import findings_of_process
 from argot.service.storage import home_folder as layout
 from argot.service.storage.home_lock import read_owner
 from argot.service.storage.sqlite import check_database
 from argot.service.usecases.maintenance import check
-from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings
+from argot.settings import Settings
 
 FREE_GB = 1.0
 """Less free space than this is a problem: an index is built beside the old one."""
@@ -42,12 +36,6 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     if all(finding["ok"] for finding in stores):
         findings += _inside(home, settings)
     return findings
-
-
-def findings_of_process(settings: Settings) -> list[Finding]:
-    """What depends on the process and its settings alone."""
-    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings)]
-    return [*packages, *model_findings(settings), *slack_findings(settings)]
 
 
 def _of_service(home: Path) -> list[Finding]:
@@ -68,63 +56,6 @@ def _of_service(home: Path) -> list[Finding]:
         return []
 
 
-def _python() -> Finding:
-    found = ".".join(map(str, sys.version_info[:3]))
-    detail = f"Argot {__version__}, Python {found}, {sys.executable}"
-    return good("python", detail) if sys.version_info >= (3, 11) else bad("python", detail, "install Python 3.11")
-
-
-def _packages() -> Iterator[Finding]:
-    """Every requirement of the core, and the extras that are there; by metadata alone, without importing."""
-    try:
-        requirements = metadata.requires("argot") or []
-    except metadata.PackageNotFoundError:
-        yield bad("packages", "argot is not installed", "pip install -e .")
-        return
-    missing = [name for name in _core(requirements) if _version_of(name) is None]
-    if missing:
-        yield bad("packages", f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}")
-    else:
-        yield good("packages", f"all {len(list(_core(requirements)))} of the core are installed")
-    chat = _version_of("chainlit")
-    yield good("extra chat", f"chainlit {chat}" if chat else f"not installed ({install_command('chat')})")
-
-
-def _core(requirements: list[str]) -> Iterator[str]:
-    for requirement in requirements:
-        name = re.match(r"[A-Za-z0-9._-]+", requirement)
-        if name and "extra ==" not in requirement:
-            yield name.group()
-
-
-def _version_of(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _settings(settings: Settings) -> Iterator[Finding]:
-    """Those that are not at their default, with where they come from."""
-    written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
-    for name, field in Settings.model_fields.items():
-        value = getattr(settings, name)
-        if name == "model_url":
-            value = without_password(value)
-        if value != field.default:
-            yield good(f"setting {name}", f"{value} ({_source(name, written)})")
-    yield good("settings", "the others are at their defaults")
-
-
-def _source(name: str, written: str) -> str:
-    variable = f"{ENV_PREFIX}{name.upper()}"
-    if os.environ.get(variable):
-        return f"from {variable}"
-    if re.search(rf"^\s*{name}\s*=", written, re.MULTILINE):
-        return f"from {SETTINGS_FILE.absolute()}"
-    return "from the command line"
-
-
 def _free_space(home: Path) -> Finding:
     place = next((folder for folder in (home, *home.parents) if folder.is_dir()), Path("/"))
     free = shutil.disk_usage(place).free / 1e9
@@ -140,17 +71,6 @@ def _restore(home: Path) -> Iterator[Finding]:
             yield good("restore", said)
     except KnowledgeBaseBusy as busy:
         yield good("restore", f"is going on: {busy}")
-
-
-def _embedder(settings: Settings) -> Finding:
-    def look() -> str:
-        from argot.corpus.embedding.embedder import embedder_for
-
-        embedder = embedder_for(settings)
-        vectors = embedder.embed_queries(["is anybody there"])
-        return f"{settings.embedding_model}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
-
-    return attempt("embedding model", look, f"remove the export, it is made again: rm -r {quoted(settings.cache)}")
 
 
 def _stores(home: Path) -> Iterator[Finding]:

@@ -6,14 +6,12 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from argot.locations import place
 from argot.results import AskResult, Sentence
 from argot.service.json_values import jsonable
-
-if TYPE_CHECKING:
-    from argot.service.usecases.threads import ThreadRead
+from argot.service.threads.thread_store import ThreadRead
 
 LONGEST_NAME = 60
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")

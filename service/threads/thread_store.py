@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import NotFound
+from argot.results import AskResult
 from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import damage_named, open_database
 
@@ -124,6 +125,17 @@ class Judged:
 
     said: Feedback
     turn: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadRead(Thread):
+    """A thread with all that its owner may see of it now. `waiting`: the last turn waits for a choice."""
+
+    turns: list[AskResult]
+    waiting: bool
+    feedback: list[Feedback]
+    files: list[ThreadFile]
+    shared: bool
 
 
 class Threads:

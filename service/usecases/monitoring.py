@@ -7,6 +7,7 @@ import asyncio
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.findings import Finding
+from argot.service.maintenance.process_checks import findings_of_process
 from argot.service.usecases.registry import usecase
 from argot.types import Principal
 
@@ -29,6 +30,4 @@ async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Findi
 
     A command beside a service has settings of its own, and they say nothing of the service's.
     """
-    from argot.service.operations.doctor import findings_of_process
-
     return await asyncio.to_thread(findings_of_process, kb.settings)

@@ -8,31 +8,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.results import AskResult
 from argot.service.json_values import parts_of
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile
+from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["Feedback", "Manner", "Thread", "ThreadFile"]
+__all__ = ["Feedback", "Manner", "Thread", "ThreadFile", "ThreadRead"]
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadRead(Thread):
-    """A thread with all that its owner may see of it now. `waiting`: the last turn waits for a choice."""
-
-    turns: list[AskResult]
-    waiting: bool
-    feedback: list[Feedback]
-    files: list[ThreadFile]
-    shared: bool
 
 
 @dataclass(frozen=True, slots=True)

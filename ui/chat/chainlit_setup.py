@@ -21,14 +21,13 @@ from argot.errors import MissingExtra
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
+from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, put_chainlits_errors_in_words
 from argot.ui.web.asker_identity import SECRET, local_display_name, signing_secret
 from argot.ui.web.chainlit_guard import Window, confine
 from argot.ui.web.security import INNER_COOKIE
 
 FOLDER = "chat"
-NAME = "Argot"
-TAGLINE = "Answers from your organisation's own documents, in its own language."
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """A larger message ends the connection. One of a megabyte still gets an answer in words."""
 

@@ -28,7 +28,7 @@ from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import thread_follow_ups, thread_read
 from argot.types import Principal
 from argot.ui.chat.answer_settings import Manners
-from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
 from argot.ui.chat.message_files import Files

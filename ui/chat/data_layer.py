@@ -29,7 +29,7 @@ from argot.service.usecases.threads import (
     thread_rename,
 )
 from argot.service.usecases.threads import feedback as feedback_case
-from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.pages.page_base import number
 from argot.ui.rendering.chat_markdown import view

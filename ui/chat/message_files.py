@@ -14,7 +14,7 @@ from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import thread_attach
 from argot.service.usecases.threads import ThreadFile
-from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.brand import NAME
 from argot.ui.rendering.safe_markdown import plain
 from argot.ui.web.asker_identity import current_principal
 

@@ -15,7 +15,7 @@ from argot.errors import ArgotError
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_version
 from argot.service.usecases.glossary_impact import TermNews, thread_news
-from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.brand import NAME
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
 from argot.ui.rendering.safe_markdown import plain
 from argot.ui.web.asker_identity import current_principal

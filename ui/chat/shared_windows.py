@@ -19,7 +19,7 @@ from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
 from argot.results import STOPPED, AskResult
-from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import give_buttons_back
 from argot.ui.web.asker_identity import asker
 

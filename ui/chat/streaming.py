@@ -13,7 +13,7 @@ from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
 from argot.results import AskEvent
-from argot.ui.chat.chainlit_setup import NAME
+from argot.ui.chat.brand import NAME
 from argot.ui.rendering.chat_markdown import STAGES, Button, duration, stage_line
 from argot.ui.rendering.safe_markdown import plain
 

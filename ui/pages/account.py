@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import floor
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
@@ -27,10 +26,8 @@ from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown
 from argot.ui.web.authentication import Door
 from argot.ui.web.authorization import VISITOR, Visitor, needs, visitor
+from argot.ui.web.page_templates import page
 from argot.ui.web.security import SIGN_IN
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 ACCOUNT = "/account"
 CHANGED = "Your password is changed, and you are signed out everywhere else."
@@ -39,34 +36,6 @@ MOST_PASSWORD_CHARS = 2000
 DIFFERENT = "The two new passwords differ. Type the same one twice."
 Who = Annotated[Visitor, Depends(visitor)]
 Field = Annotated[str, Form(max_length=2000)]
-
-
-@cache
-def templates() -> Environment:
-    """The pages of `ui/templates`; whatever is put into one is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("argot.ui"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
-    return HTMLResponse(
-        templates().get_template(template).render(values),
-        status_code=status,
-        headers={"Cache-Control": "no-store", **(headers or {})},
-    )
-
-
-def refused(status: int, reason: str, who: Visitor | None) -> Response:
-    """The page that says why somebody may not see another."""
-    heading = {401: "Not allowed", 403: "Not allowed", 404: "Not found"}.get(status, "That was not done")
-    return page("refused.html", status, reason=reason, who=who, heading=heading)
 
 
 class Confirmation:

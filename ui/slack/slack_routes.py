@@ -14,10 +14,10 @@ from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, read_passage
 from argot.service.usecases.slack_channels import slack_continue
-from argot.ui.pages.account import page
 from argot.ui.pages.sources import spans_of
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
 from argot.ui.web.authorization import Visitor, needs, visitor
+from argot.ui.web.page_templates import page
 
 if TYPE_CHECKING:
     from argot.ui.slack.lifecycle import Slack

@@ -8,10 +8,10 @@ from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
-from argot.ui.pages.account import refused
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.authorization import VISITOR, for_programs
 from argot.ui.web.form_recovery import OutOfDate, given_back
+from argot.ui.web.page_templates import refused
 
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),

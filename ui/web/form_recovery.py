@@ -61,7 +61,7 @@ def typed(items: Iterable[tuple[str, str]]) -> Fields:
 
 def given_back(status: int, path: str, query: str, fields: Fields, who: Visitor | None) -> Response:
     """The page that shows what was typed, with a button that sends it again."""
-    from argot.ui.pages.account import page
+    from argot.ui.web.page_templates import page
 
     action = quote(path) + (f"?{query}" if query else "")
     shown = [(name.replace("_", " "), value) for name, value in fields if value.strip() and name not in _UNSEEN]

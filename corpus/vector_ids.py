@@ -1,0 +1,16 @@
+"""What a vector is called: of which kind its item is, and the number of its window."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+VectorKind = Literal["passage", "derived", "triple"]
+KINDS: tuple[VectorKind, ...] = ("passage", "derived", "triple")
+
+
+def vector_id(item: str, window: int) -> str:
+    return f"{item}:{window}"
+
+
+def item_of(vector: str) -> str:
+    return vector.rpartition(":")[0]

@@ -1,0 +1,42 @@
+"""The pages that need nobody to be signed in, and the one that says why not: templates of `ui/templates`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Response
+from fastapi.responses import HTMLResponse
+
+from argot.ui.web.authorization import Visitor
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@cache
+def templates() -> Environment:
+    """The pages of `ui/templates`; whatever is put into one is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("argot.ui"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
+    return HTMLResponse(
+        templates().get_template(template).render(values),
+        status_code=status,
+        headers={"Cache-Control": "no-store", **(headers or {})},
+    )
+
+
+def refused(status: int, reason: str, who: Visitor | None) -> Response:
+    """The page that says why somebody may not see another."""
+    heading = {401: "Not allowed", 403: "Not allowed", 404: "Not found"}.get(status, "That was not done")
+    return page("refused.html", status, reason=reason, who=who, heading=heading)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import sqlite_utils
 
-from argot.corpus.store.corpus_schema import migrations
+from argot.corpus.corpus_schema import migrations
 from argot.remedies import damaged_store, store_error
 
 BUSY_SECONDS = 10.0

@@ -10,7 +10,8 @@ from starlette.exceptions import HTTPException
 from argot.errors import ArgotError, Conflict, InvalidInput, Later, NotAllowed, NotFound, TooManyQuestions
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.authorization import VISITOR, for_programs
-from argot.ui.web.form_recovery import OutOfDate, given_back
+from argot.ui.web.form_recovery import OutOfDate
+from argot.ui.web.kept_forms import given_back
 from argot.ui.web.page_templates import refused
 
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (

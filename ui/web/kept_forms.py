@@ -1,0 +1,40 @@
+"""The pages that give a form back with all that was typed into it."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from argot.ui.web.authorization import Visitor
+from argot.ui.web.form_recovery import Fields, fields_of, may_be_kept
+
+SIGNED_OUT = (
+    '<p class="error" role="alert">You were signed out. Nothing you typed is lost:'
+    ' <a href="/sign-in" target="_blank" rel="noopener">sign in in another tab</a>, and go on here.</p>'
+)
+"""For a script that asked while somebody was typing. It goes into the page, which stays."""
+_UNSEEN = ("version", "sense_id", "id", "token", "sense", "change", "kind")
+"""Fields nobody typed."""
+
+
+def given_back(status: int, path: str, query: str, fields: Fields, who: Visitor | None) -> Response:
+    """The page that shows what was typed, with a button that sends it again."""
+    action = quote(path) + (f"?{query}" if query else "")
+    shown = [(name.replace("_", " "), value) for name, value in fields if value.strip() and name not in _UNSEEN]
+    return page("kept_form.html", status, action=action, fields=fields, shown=shown, who=who)
+
+
+async def signed_out(request: Request) -> Response | None:
+    """The answer to a form of somebody who is signed in no more; None where there is nothing to give back."""
+    if request.headers.get("hx-request"):
+        return HTMLResponse(SIGNED_OUT, 401, headers={"Cache-Control": "no-store"})
+    if not may_be_kept(request.url.path, request.headers.get("content-type", "")):
+        return None
+    try:
+        fields = await fields_of(request)
+    except HTTPException:
+        return None
+    return given_back(401, request.url.path, request.url.query, fields, None)

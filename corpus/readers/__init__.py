@@ -46,8 +46,8 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 """Suffix, in lower case, to media type: every format Argot reads."""
 
 _READERS: Mapping[str, tuple[str, str]] = {
-    "text/markdown": ("text", "read_markdown"),
-    "text/plain": ("text", "read_text"),
+    "text/markdown": ("plain_text", "read_markdown"),
+    "text/plain": ("plain_text", "read_text"),
     "text/html": ("html", "read_html"),
     "text/x-rst": ("rst", "read_rst"),
     "application/pdf": ("pdf", "read_pdf"),

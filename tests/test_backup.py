@@ -306,7 +306,7 @@ async def test_a_backup_into_the_knowledge_base_itself_is_refused(home: Path) ->
 def where_files_end_at_20_kb(call: str, *arguments: Path) -> str:
     """What a function of `argot.service.maintenance.backup` says in a process that may write no longer files."""
     code = (
-        "import resource, sys; from pathlib import Path; from argot.service.operations import backup\n"
+        "import resource, sys; from pathlib import Path; from argot.service.maintenance import backup\n"
         "from argot.errors import ArgotError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
         f"try: backup.{call}\n"

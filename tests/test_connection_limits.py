@@ -263,7 +263,7 @@ def test_a_network_of_ipv6_counts_as_one() -> None:
 
 def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:
     script = (
-        "import resource; from argot.service import handles\n"
+        "import resource; from argot.service.operations import file_handles as handles\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (200, 900))\n"
         "print(handles.raise_limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
     )

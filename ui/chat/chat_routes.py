@@ -27,7 +27,7 @@ from argot.ui.web.error_pages import problems_of, status_of
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = Path(__file__).parent.parent / "assets"
 TYPES = {
     "argot.css": "text/css",
     "argot.js": "text/javascript",

@@ -26,6 +26,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import EXHAUSTED_EVERY, Seldom
 from argot.service.operations import file_handles
 from argot.service.transport.client import LocalClient
+from argot.service.usecases.api_keys import key_add
+from argot.service.usecases.users import user_add
 from argot.settings import Settings
 from argot.ui.web import slow_clients
 from argot.ui.web.authentication import networks
@@ -63,8 +65,8 @@ def test_a_service_with_few_handles_outlives_idle_and_slow_connections(
 ) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
-        client.call("user_add", name="ann", password="tilted copper llama 9", role="admin")
-        key = client.call("key_add", name="test", user="ann")["key"]
+        client.call(user_add, name="ann", password="tilted copper llama 9", role="admin")
+        key = client.call(key_add, name="test", user="ann")["key"]
     bounded = ["sh", "-c", f'ulimit -n {FILES} && exec "$0" "$@"', *serving.COMMAND]
     monkeypatch.setattr(serving, "COMMAND", bounded)
     with Served(home, ARGOT_CONNECTIONS_PER_ADDRESS="50") as served:

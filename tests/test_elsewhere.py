@@ -15,6 +15,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import JsonLines, Lines
 from argot.service.transport.client import LocalClient
 from argot.service.transport.wire_format import error_event
+from argot.service.usecases.api_keys import key_add
+from argot.service.usecases.users import user_add
 from argot.settings import Settings
 from argot.ui.api.api_route import told_in_stream
 from argot.ui.rendering.safe_markdown import plain
@@ -57,8 +59,8 @@ def test_a_missing_package_does_not_say_where_python_lies() -> None:
 def test_no_answer_of_a_service_with_a_damaged_store_names_its_folder(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "canary-home")
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
-        client.call("user_add", name="root", role="admin", password="tilted copper llama 9")
-        key = client.call("key_add", name="test", user="root")["key"]
+        client.call(user_add, name="root", role="admin", password="tilted copper llama 9")
+        key = client.call(key_add, name="test", user="root")["key"]
     with Served(home) as served:
         with httpx.Client(base_url=served.url, timeout=120) as browser:
             said = {"name": "root", "password": "tilted copper llama 9"}

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.form_recovery import Fields, fields_of, may_be_kept
+from argot.ui.web.page_templates import page
 
 SIGNED_OUT = (
     '<p class="error" role="alert">You were signed out. Nothing you typed is lost:'

@@ -151,7 +151,7 @@ async def journey(kb: Any, question: str) -> AsyncIterator[str]:
     from argot.service.identity.people import local_principal
     from argot.service.usecases import catalogue
 
-    async with aclosing(catalogue.run(kb, local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
+    async with aclosing(catalogue.dispatch(kb, local_principal(), "ask", {"question": question})) as events:  # type: ignore[type-var]
         async for event in events:
             if event["kind"] == "token":
                 yield event["data"]

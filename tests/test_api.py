@@ -613,7 +613,7 @@ async def test_who_hangs_up_stops_the_work(site: Site, monkeypatch: pytest.Monke
         finally:
             stopped.set()
 
-    monkeypatch.setattr(catalogue, "run", slow)
+    monkeypatch.setattr(catalogue, "dispatch", slow)
     headers = {"Authorization": f"Bearer {site.key()}", "Content-Type": "application/json"}
     for body in ({"question": TRIM}, {"messages": said(TRIM)}, {"messages": said(TRIM), "stream": True}):
         path = "/api/ask" if "question" in body else "/v1/chat/completions"
@@ -650,7 +650,7 @@ async def test_suspension_cuts_what_is_being_answered(site: Site, monkeypatch: p
         finally:
             stopped.set()
 
-    monkeypatch.setattr(catalogue, "run", slow)
+    monkeypatch.setattr(catalogue, "dispatch", slow)
     async with site.program("tom") as tom:
         asking = asyncio.create_task(tom.post("/api/ask", json={"question": TRIM}))
         await started.wait()

@@ -124,7 +124,7 @@ async def test_a_fault_in_the_middle_of_a_stream_is_told_in_it(site: Site, monke
         yield {"kind": "stage", "name": "search", "seconds": None, "model_seconds": 0.0, "data": ""}
         raise RuntimeError("canary of the inside")
 
-    monkeypatch.setattr(catalogue, "run", broken)
+    monkeypatch.setattr(catalogue, "dispatch", broken)
     http = httpx.AsyncClient(transport=httpx.ASGITransport(site.guard))
     client = openai.AsyncOpenAI(base_url=f"{URL}/v1", api_key=site.key(), http_client=http, max_retries=0)
     stream = await client.chat.completions.create(**chat(TRIM), stream=True)
@@ -147,7 +147,7 @@ async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: An
         begun.set()
         await asyncio.sleep(HANGS)
 
-    monkeypatch.setattr(catalogue, "run", slow)
+    monkeypatch.setattr(catalogue, "dispatch", slow)
     made, token = site.kb.people.keys.make("ann", "to be revoked")
     async with site.program(None, Authorization=f"Bearer {token}", **EVENTS) as program:
         asking = asyncio.create_task(program.post(path, json=given))
@@ -193,7 +193,7 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert (await probe.get("/ready")).status_code == 200
             whole = (home / "glossary.db").read_bytes()
             (home / "glossary.db").write_bytes(b"rubbish" * 1000)
-            monkeypatch.setattr(catalogue, "run", malformed)
+            monkeypatch.setattr(catalogue, "dispatch", malformed)
             for headers in ({}, EVENTS):
                 answer = await ann.post("/api/ask", json={"question": TRIM}, headers=headers)
                 assert answer.status_code == 503
@@ -202,7 +202,7 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert ready.status_code == 503 and "argot doctor" in ready.text and str(home) not in ready.text
             (home / "glossary.db").write_bytes(whole)
             assert "argot doctor" in message_of(await ann.post("/api/ask", json={"question": TRIM}))
-            monkeypatch.setattr(catalogue, "run", ours)
+            monkeypatch.setattr(catalogue, "dispatch", ours)
             assert (await ann.post("/api/ask", json={"question": TRIM})).status_code == 500
 
 

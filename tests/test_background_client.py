@@ -71,7 +71,7 @@ async def test_calls_run_side_by_side_and_a_cancelled_one_is_stopped(
         finally:
             stopped.set()
 
-    monkeypatch.setattr(catalogue, "run", slow)
+    monkeypatch.setattr(catalogue, "dispatch", slow)
     calls = BackgroundClient(kb.home, kb.settings, "ann")
     first, second = (asyncio.ensure_future(calls.acall("search", query=text)) for text in ("a", "b"))
     await asyncio.wait_for(two.wait(), HANGS / 2)

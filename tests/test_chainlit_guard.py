@@ -21,9 +21,13 @@ from serving import PATIENCE, Served, argot
 from websockets.asyncio.client import ClientConnection
 
 from argot.errors import NotAllowed
+from argot.types import Principal
+from argot.ui.chat.chainlit_setup import MOST_WAITING_FILES
 from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.web import chainlit_guard
+from argot.ui.web.authorization import Visitor
 from argot.ui.web.chainlit_guard import EVENTS, UNHEARD, folder_in
-from argot.ui.web.connections import INERT_POLICY
+from argot.ui.web.connections import INERT_POLICY, MOST_WINDOWS, TOO_MANY_WINDOWS, Connections
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}
@@ -342,6 +346,65 @@ def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
     assert theirs - {"connect", "disconnect"} == set(EVENTS) | UNHEARD
 
 
+async def test_one_person_has_so_many_windows_and_no_more() -> None:
+    ended = asyncio.Event()
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await ended.wait()
+
+    async def stays(who: Any, did: bool) -> bool:
+        return True
+
+    async def nothing() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    connections = Connections()
+    who = Visitor("ann", "Ann", Principal("ann"), "", "password")
+    serve = connections.run(app, who, stays)
+    scope = {"type": "websocket"}
+    opened = [asyncio.create_task(serve(scope, nothing, send)) for _ in range(MOST_WINDOWS)]
+    await asyncio.sleep(0)
+    await serve(scope, nothing, send)
+    assert [(one["type"], one["reason"]) for one in sent] == [("websocket.close", TOO_MANY_WINDOWS)]
+    ended.set()
+    await asyncio.gather(*opened)
+    await serve(scope, nothing, send)
+    assert len(sent) == 1
+
+
+async def test_a_socket_that_begins_no_session_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chainlit_guard, "BEGIN_SECONDS", 0.01)
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert (await receive())["type"] == "websocket.disconnect"
+
+    async def silence() -> Any:
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    who = Visitor("ann", "Ann", Principal("ann"), "", "password")
+    socket = chainlit_guard.Socket(app, who)
+    await socket({"type": "websocket", "query_string": b"EIO=4&transport=websocket"}, silence, send)
+    assert [one["type"] for one in sent] == ["websocket.close"]
+
+
+async def test_a_small_frame_that_would_be_a_large_one_is_not_unpacked(site: Site, ann: httpx.AsyncClient) -> None:
+    async with raw(site, ann) as socket:
+        assert socket.response.headers.get("Sec-WebSocket-Extensions") is None
+        await begun(socket, str(uuid4()))
+        with pytest.raises(websockets.ConnectionClosed):
+            await socket.send('42["client_message",[' + "{}," * 2_000_000 + "{}]]")
+            while True:
+                await asyncio.wait_for(socket.recv(), PATIENCE)
+
+
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -360,6 +423,27 @@ async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann
         sent["message"] = {"id": str(uuid4()), "output": ""}
         await one.client.emit("client_message", sent)  # it was taken: there is nothing more to send
         await one.until("new_message", "Pick it again")
+
+
+async def test_one_person_does_not_fill_the_disk_with_files_that_are_never_sent(
+    site: Site, bob: httpx.AsyncClient
+) -> None:
+    statuses = []
+    for _ in range(2):  # another window has no more room
+        session = str(uuid4())
+        async with window(site, bob, session):
+            at = {"params": {"session_id": session}}
+            for number in range(MOST_WAITING_FILES // 2 + 1):
+                put = await bob.post("/project/file", **at, files={"file": (f"{number}.md", b"The annex.")})
+                statuses.append(put.status_code)
+    assert statuses == [200] * MOST_WAITING_FILES + [413] * 2
+    assert "waiting to be sent" in put.text
+
+
+async def test_a_form_that_takes_no_file_reads_none(site: Site, ann: httpx.AsyncClient) -> None:
+    for path in ("/account/password", "/account/keys", "/sign-in", "/sign-out"):
+        answer = await ann.post(path, files={"file": ("a", b"a" * 5_000_000)})
+        assert answer.status_code == 413, path
 
 
 # -- addresses -------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from serving import Served, argot
 from websockets.asyncio.client import connect
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.observability.logs import EXHAUSTED_EVERY, Seldom
+from argot.service.observability.logs import SELDOM_EVERY, Seldom
 from argot.service.operations import file_handles
 from argot.service.transport.client import LocalClient
 from argot.service.usecases.api_keys import key_add
@@ -294,6 +294,6 @@ def test_that_nothing_is_left_is_logged_once_a_minute() -> None:
     first = logged(out)
     assert first and "LimitNOFILE" in str(first.__dict__["fields"])
     assert not logged(out) and not logged(wrapped) and logged(ValueError("another")) and logged(OSError(2, "none"))
-    now = EXHAUSTED_EVERY
+    now = SELDOM_EVERY
     again = logged(out)
     assert again and again.__dict__["fields"]["held_back"] == 2

@@ -11,7 +11,7 @@ from argot.corpus.chunking import blocks
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
-from argot.corpus.readers.reader_process import _CHILDREN, read_in_child
+from argot.corpus.readers.reader_process import _CHILDREN, SMALL_BYTES, read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.corpus.readers.reader_worker import NICE
 from argot.errors import UnreadableDocument
@@ -63,13 +63,14 @@ def test_what_reads_gives_way_to_questions() -> None:
 
 
 def test_each_lane_has_a_process_of_its_own() -> None:
-    """A file of one asker that takes all its time makes no manager wait."""
+    """A file of one asker that takes all its time makes no manager wait, and nobody with a small file."""
     read(b"text")
-    read(b"text", lane="attachments")
+    read(b"text\n" * SMALL_BYTES, lane="attachments")
     documents, attachments = (_CHILDREN[lane]._process for lane in ("documents", "attachments"))
     assert documents and attachments and documents.pid != attachments.pid
     with _CHILDREN["attachments"].lock:
         assert read(b"text").markdown == "text"
+        assert read(b"text", lane="attachments").markdown == "text"
 
 
 def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
     other.close()
 
 
-FORMULA = st.text("'=+-@\t\r\n＝＠|\\,\"ab ", max_size=8)
+FORMULA = st.text(";'=+-@\t\r\n＝＠|\\,\"ab ", max_size=8)
 
 
 @settings(deadline=None)
@@ -99,8 +100,14 @@ def test_no_cell_is_a_formula_and_each_comes_back(expansion, description, owner,
     )
     for cell in list(csv.reader(io.StringIO(written, newline="")))[1]:
         assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
+        assert not re.search(r"[;\t\r\n][=+\-@＝＋－＠]", cell)  # where a semicolon or a tab parts cells
     (read,) = read_senses(written, "x.csv")
     assert (read.expansion, read.description, read.aliases, read.owner) == (expansion.strip(), description, kept, owner)
+
+
+def test_an_apostrophe_that_somebody_typed_stays():
+    (read,) = read_senses("term,expansion\nPUC,'=1+1 as typed\n", "x.csv")
+    assert read.expansion == "'=1+1 as typed"
 
 
 def test_a_bad_row_is_named_and_nothing_is_stored(glossary):

@@ -24,6 +24,8 @@ SIGNS = [
     {"Forwarded": "for=192.0.2.7"},
     {"Via": "1.1 edge"},
     {"CF-Connecting-IP": "192.0.2.7"},
+    {"Client-IP": "192.0.2.7"},
+    {"X-Original-Forwarded-For": "192.0.2.7"},
     {"Sec-Fetch-Site": "same-origin", "Referer": "http://argot.example.com/glossary"},
 ]
 NGINX = """
@@ -117,6 +119,13 @@ def test_nginx_in_front_lets_nobody_in(served: Served, ticket: dict[str, str], t
             newcomer = client.get("/", headers=PAGE)
             assert newcomer.status_code == 403 and "public_url" in newcomer.text
             assert client.get("/account", headers={"Cookie": cookie_line(ticket)}).status_code == 403
+
+
+def test_a_request_that_names_two_hosts_is_refused(served: Served) -> None:
+    own = served.url.removeprefix("http://")
+    with socket.create_connection((own.partition(":")[0], served.port), timeout=120) as connection:
+        connection.sendall(f"GET /health HTTP/1.1\r\nHost: {own}\r\nHost: evil.example\r\n\r\n".encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 400")
 
 
 def test_http_1_0_is_no_browser(served: Served) -> None:

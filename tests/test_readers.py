@@ -620,6 +620,18 @@ def test_one_text_in_very_many_cells_is_counted_before_it_is_joined() -> None:
         read_isolated(data.getvalue(), "a.xlsx", ReadLimits(memory_mb=256, seconds=600))
 
 
+def test_columns_that_are_not_read_are_named() -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active["A1"], book.active["B1"], book.active["XFD9"] = "term", "meaning", "far away"
+    data = io.BytesIO()
+    book.save(data)
+    parsed = read_document(data.getvalue(), "a.xlsx", ReadLimits())
+    assert "far away" not in parsed.markdown
+    assert parsed.warnings == ("in sheet Sheet columns behind the 500th",)
+
+
 def test_a_workbook_may_hold_more_elements_than_a_document() -> None:
     limits = ReadLimits(seconds=1)
     assert "XML elements" in refusal(crowded(".docx", 70_000), "a.docx", limits).reason

@@ -6,7 +6,7 @@ The clock of these tests goes on only when they say so, or with every look: how 
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -88,6 +88,44 @@ async def test_half_a_request_is_closed(sent: bytes, monkeypatch: pytest.MonkeyP
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(sent)
         assert await asyncio.wait_for(reader.read(), HANGS) == b""
+        writer.close()
+
+
+LONG = b"a" * 8_000_000
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /" + LONG,
+        HEAD + b"X: " + LONG,
+        HEAD + b"a:\r\n" * 500_000,
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: " + LONG,
+    ],
+    ids=["address", "header", "headers", "trailer"],
+)
+async def test_a_head_without_end_is_not_kept(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(monkeypatch, App()) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        with suppress(ConnectionError):  # it was cut while we went on sending
+            said = await asyncio.wait_for(reader.read(), HANGS)
+            assert said == b"" or said.startswith((b"HTTP/1.1 431", b"HTTP/1.1 400"))
+        writer.close()
+
+
+async def test_a_long_body_and_an_ordinary_long_head_are_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = App()
+    app.may_answer.set()
+    head = b"POST / HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"v" * 300) for n in range(100))
+    async with serving(monkeypatch, app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in range(2):
+            app.read = b""
+            writer.write(head + b"Content-Length: 300000\r\n\r\n" + b"a" * 300_000)
+            answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HANGS)
+            assert answer.startswith(b"HTTP/1.1 200") and await reader.readexactly(2) == b"ok"
+            assert len(app.read) == 300_000
         writer.close()
 
 

@@ -266,6 +266,7 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
 def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     import uvicorn
 
+    from argot.ui.web.chainlit_guard import MOST_FRAME_BYTES
     from argot.ui.web.connection_limits import ConnectionLimits
     from argot.ui.web.slow_clients import Impatient, Window
 
@@ -298,6 +299,8 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             server_header=False,
             proxy_headers=False,
             lifespan="off",
+            ws_max_size=MOST_FRAME_BYTES,
+            ws_per_message_deflate=False,  # a few kilobytes could hold megabytes
             http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class
             ws=partial(Window, limits=limits),  # type: ignore[arg-type]
             backlog=AT_ONCE,

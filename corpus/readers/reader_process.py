@@ -2,9 +2,9 @@
 
 All formats go there, plain text too: lines made for it cost a reader hundreds of bytes for each of theirs. The child
 also cuts the passages. There is one for each lane, so that a file that somebody put into a conversation never makes a
-manager's wait. One serves many files; it is started by the interpreter's own command line and not by
-`multiprocessing`, which would run the caller's main module again. What comes back is text and JSON: nothing is
-unpickled.
+manager's wait, and one for what is small of those, so that a large one does not make everybody's wait. One serves many
+files; it is started by the interpreter's own command line and not by `multiprocessing`, which would run the caller's
+main module again. What comes back is text and JSON: nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.readers import reader_protocol
 from argot.errors import UnreadableDocument
 
+SMALL_BYTES = 100_000
+"""Of an attachment that does not wait behind larger ones."""
 _START_SECONDS = 60.0
 _FILES_PER_CHILD = 500
 _PATIENCE = 3
@@ -42,7 +44,8 @@ def read_in_child(
             than the limits allow.
     """
     limits.check_size(len(data), name)
-    child = _CHILDREN[limits.lane]
+    is_small = limits.lane == "attachments" and len(data) <= SMALL_BYTES
+    child = _SMALL_ATTACHMENTS if is_small else _CHILDREN[limits.lane]
     with child.lock:
         return child.read(data, name, limits, cutting)
 
@@ -141,5 +144,6 @@ def _receive(descriptor: int, seconds: float, most: int) -> tuple[bytes, bytes]:
 
 
 _CHILDREN: dict[Lane, _Child] = {lane: _Child() for lane in get_args(Lane)}
-for _each in _CHILDREN.values():
+_SMALL_ATTACHMENTS = _Child()
+for _each in (*_CHILDREN.values(), _SMALL_ATTACHMENTS):
     atexit.register(_each.stop)

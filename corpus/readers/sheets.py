@@ -46,9 +46,12 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     parts: list[str] = []
     pages: list[PageMark] = []
-    length = 0
+    length, warnings = 0, []
     for number, sheet in enumerate(book.worksheets, start=1):
-        tables = list(_tables(_cells(sheet, length, name, limits)))
+        cells = _Cells(sheet, length, name, limits)
+        tables = list(_tables(cells))
+        if cells.left_out:
+            warnings.append(f"in sheet {sheet.title} columns behind the {_MAX_COLUMNS}th")
         if not tables:
             continue
         text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"
@@ -56,7 +59,9 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
     book.close()
-    return ParsedDocument(core_title(data) or stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages))
+    return ParsedDocument(
+        core_title(data) or stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages), warnings=tuple(warnings)
+    )
 
 
 def _delimiter(text: str) -> str:
@@ -74,20 +79,30 @@ def _delimiter(text: str) -> str:
     return max(_DELIMITERS, key=evenness)
 
 
-def _cells(sheet: Any, length: int, name: str, limits: ReadLimits) -> Iterator[Row]:
-    """The rows as text, after `length` characters of the sheets before.
+class _Cells:
+    """The rows of a sheet as text, after `length` characters of the sheets before. `left_out`: some cells were.
 
     Raises:
         UnreadableDocument: more text than allowed.
     """
-    # A sheet may claim any size; what counts are the cells that are there.
-    sheet.reset_dimensions()
-    for row in sheet.iter_rows():
-        shown = [_shown(cell) for cell in row[:_MAX_COLUMNS]]
-        # Before the cells are joined: a shared string stands in memory once, however many cells show it.
-        length += sum(map(len, shown))
-        limits.check_chars(length, name)
-        yield shown
+
+    def __init__(self, sheet: Any, length: int, name: str, limits: ReadLimits) -> None:
+        self._sheet = sheet
+        self._length = length
+        self._name = name
+        self._limits = limits
+        self.left_out = False
+
+    def __iter__(self) -> Iterator[Row]:
+        # A sheet may claim any size; what counts are the cells that are there.
+        self._sheet.reset_dimensions()
+        for row in self._sheet.iter_rows():
+            shown = [_shown(cell) for cell in row[:_MAX_COLUMNS]]
+            self.left_out |= any(cell.value is not None for cell in row[_MAX_COLUMNS:])
+            # Before the cells are joined: a shared string stands in memory once, however many cells show it.
+            self._length += sum(map(len, shown))
+            self._limits.check_chars(self._length, self._name)
+            yield shown
 
 
 def _shown(cell: Any) -> str:

@@ -7,8 +7,8 @@ Aliases are separated by `|`; an alias that holds one is written `\|`, and a bac
 separate columns; a line like `sep=;` before the header is obeyed.
 
 A spreadsheet runs what it takes for a formula (`=...`, `@...`), and a glossary's words come from many people. So what
-begins like one is written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it: what
-is exported imports again as the same glossary.
+begins like one is written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it where
+the header is the one that is written here: what is exported imports again as the same glossary.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ _MOST_NAMED = 5
 _MOST_SHOWN = 80
 _UNSEEN = " \t\r\n\u00a0\u200b\ufeff"
 """What may stand around a column's name and is not seen."""
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""How a formula begins, in wide characters too; and what would be read as one that was made harmless."""
+_FORMULA = r"(?:^(?={0}'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?={0}'*[=+\-@\uff1d\uff0b\uff0d\uff20]))"
+"""Before what begins like a formula, in wide characters too, or would be read as one that was made harmless: at the
+beginning of a cell, and behind what parts cells where a semicolon or a tab does so.
+"""
+_BARE, _GUARDED = re.compile(_FORMULA.format("")), re.compile(f"{_FORMULA.format(chr(39))}'")
 _ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
 
 
@@ -81,6 +84,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
     rows = _rows(text, name)
     header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
     columns = _columns(header, header_line, name)
+    ours = tuple(columns) == COLUMNS
     senses: list[SenseInput] = []
     lines: list[int] = []
     problems: list[RowProblem] = []
@@ -91,7 +95,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
             message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
             problems.append(RowProblem(line, "", message))
             continue
-        given = _sense(dict(zip(columns, map(unguarded, cells), strict=False)), context)
+        given = _sense(dict(zip(columns, map(unguarded, cells) if ours else cells, strict=False)), context)
         found = [RowProblem(line, column, message) for column, message in problems_of(given)]
         problems += found
         if not found:
@@ -121,12 +125,12 @@ def write_senses(senses: Iterable[Sense]) -> str:
 
 def guarded(cell: str) -> str:
     """The cell as no spreadsheet takes it for a formula."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return _BARE.sub("'", cell)
 
 
 def unguarded(cell: str) -> str:
     """The other way round of `guarded`."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    return _GUARDED.sub("", cell)
 
 
 def join_aliases(aliases: Iterable[str]) -> str:

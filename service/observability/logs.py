@@ -6,7 +6,8 @@ Every line passes one formatter, whoever wrote it (uvicorn, Chainlit and the oth
 - what looks like a secret: API keys, Slack's tokens, cookies, Bearer tokens, passwords in addresses;
 - what repeats what somebody said in the request at hand: messages of errors often quote their input.
 
-That the system has no file handle or no memory left is said once a minute: it meets everything that is tried meanwhile.
+That the system has no file handle or no memory left is said once a minute, for it meets everything that is tried
+meanwhile; and so is that somebody sent what is no request.
 
 Packages that log what they send and store when they log much are kept at warnings, whatever the level.
 """
@@ -20,6 +21,7 @@ import re
 import sys
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -40,8 +42,10 @@ SHORTEST_SAID = 8
 LONGEST = 20_000
 """Characters of one line."""
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-EXHAUSTED_EVERY = 60.0
+SELDOM_EVERY = 60.0
 """Seconds."""
+MALFORMED = {"uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"), "python_multipart": ("",)}
+"""Logger, and how what it says of a request that is none begins: anybody who reaches the port can send thousands."""
 
 TALKATIVE = (
     "aiosqlite", "asyncio", "chainlit", "chromadb", "engineio", "httpcore", "httpx", "langchain", "langgraph",
@@ -93,25 +97,38 @@ def configure(settings: Settings) -> None:
 
 
 class Seldom(logging.Filter):
-    """Lets through one line a minute that says the system has nothing left, with how many were held back."""
+    """Lets through one line a minute of each kind that can come without end, with how many were held back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._since = -EXHAUSTED_EVERY
-        self._held_back = 0
+        self._since: dict[str, float] = {}
+        self._held_back: Counter[str] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if not _is_exhausted(record.exc_info[1] if record.exc_info else None):
+        kind = _endless(record)
+        if not kind:
             return True
         now = self._clock()
-        if now - self._since < EXHAUSTED_EVERY:
-            self._held_back += 1
+        if now - self._since.get(kind, -SELDOM_EVERY) < SELDOM_EVERY:
+            self._held_back[kind] += 1
             return False
-        fields = {"held_back": self._held_back, "handles": "LimitNOFILE, or ulimit -n, allows more"}
+        fields: dict[str, Any] = {"held_back": self._held_back.pop(kind, 0)}
+        if kind == "exhausted":
+            fields["handles"] = "LimitNOFILE, or ulimit -n, allows more"
         record.fields = {**(getattr(record, "fields", None) or {}), **fields}
-        self._since, self._held_back = now, 0
+        self._since[kind] = now
         return True
+
+
+def _endless(record: logging.LogRecord) -> str:
+    """The kind of a line that can come without end; empty for all others."""
+    if _is_exhausted(record.exc_info[1] if record.exc_info else None):
+        return "exhausted"
+    for logger, beginnings in MALFORMED.items():
+        if record.name.startswith(logger) and str(record.msg).startswith(beginnings):
+            return logger
+    return ""
 
 
 class Runs(NamedTuple):

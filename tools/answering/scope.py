@@ -67,7 +67,8 @@ _OPPOSITES = (
     "longer longest / shorter shortest",
     "more / less fewer",
     "include includes included including / exclude excludes excluded excluding",
-    "accept accepts accepted / reject rejects rejected refuse refuses refused",
+    "accept accepts accepted approve approves approved / reject rejects rejected refuse refuses refused"
+    " decline declines declined",
     "public publicly / private confidential secret",
     "permanent permanently / temporary temporarily",
     "manual manually / automatic automatically",
@@ -95,6 +96,9 @@ _DECISIVE = frozenset(_TURNING.split()).union(
     word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
 )
 """Words of which one for another turns round a sentence that is quoted otherwise."""
+_PLACING = frozenset({"until", "till", "before", "after", "by", "since", "from", "to"})
+"""Words of which one for another puts it elsewhere, and which may be left out."""
+_FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
 _SHORTEST_BASE = 4
 
@@ -193,6 +197,7 @@ def turned_round(said: str, nearest: str) -> str:
     said, nearest = _bounded(said), _bounded(nearest)
     if _is_denied(said, nearest):
         return "negation"
+    said, nearest = _FORBIDDEN.sub("forbidden", said), _FORBIDDEN.sub("forbidden", nearest)
     if word := _altered(said, nearest):
         return f"'{word}' in what is a quotation otherwise"
     if word := _opposed(said, nearest):
@@ -268,7 +273,8 @@ def _altered(said: str, nearest: str) -> str:
     for start in range(len(whole) - len(frame) + 1):
         if whole[start : start + len(frame)] == frame:
             for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
-                if changed := [word for word in here if word not in there]:
+                elsewhere = _PLACING.intersection(there)
+                if changed := [word for word in here if word not in there and (elsewhere or word not in _PLACING)]:
                     return changed[0]
                 if _NEGATION.search(" ".join(there)) and not _NEGATION.search(" ".join(here)):
                     return "not"
@@ -283,8 +289,8 @@ def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     decisive: list[str] = []
     for word in folded(text):
         number = NUMBER_WORDS.get(word, word)
-        if number[0].isdigit() or word in _DECISIVE:
-            decisive.append({"can": "may", "shall": "must"}.get(word) or canonical(number))
+        if number[0].isdigit() or word in _DECISIVE or word in _PLACING:
+            decisive.append({"can": "may", "shall": "must", "till": "until"}.get(word) or canonical(number))
         else:
             found.append((word, tuple(decisive)))
             decisive = []

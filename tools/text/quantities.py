@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import NUMBER_WORDS, fold, folded, stem
 
 Quantity = tuple[str, str]
@@ -59,9 +60,20 @@ _UNITS = {
         "m": "m metre metres meter meters",
         "km": "km kilometre kilometres kilometer kilometers",
         "mile": "mile miles",
+        "inch": "inch inches",
+        "foot": "foot feet ft",
+        "yard": "yard yards",
         "mg": "mg milligram milligrams",
         "g": "g gram grams",
         "kg": "kg kilogram kilograms",
+        "tonne": "tonne tonnes",
+        "ton": "ton tons",
+        "pound": "lb lbs",
+        "ounce": "oz ounce ounces",
+        "bar": "bar bars",
+        "psi": "psi",
+        "gallon": "gallon gallons gal",
+        "pint": "pint pints",
         "ml": "ml millilitre millilitres milliliter milliliters",
         "l": "l litre litres liter liters",
         "degree": "degree degrees ° °c celsius c",
@@ -74,9 +86,34 @@ _UNITS = {
         "CNY": "cny rmb yuan",
         "INR": "₹ inr rupee rupees",
         "cent": "¢ cent cents",
+        "SEK": "sek krona kronor",
+        "NOK": "nok",
+        "DKK": "dkk",
+        "krone": "krone kroner",
+        "PLN": "pln zloty zlotys złoty",
+        "CZK": "czk koruna korunas",
     }.items()
     for spelling in spellings.split()
 }
+_IN_SMALLER: dict[str, tuple[str, Decimal]] = {
+    "min": ("s", Decimal(60)),
+    "h": ("s", Decimal(3600)),
+    "day": ("s", Decimal(86_400)),
+    "week": ("s", Decimal(604_800)),
+    "quarter": ("month", Decimal(3)),
+    "year": ("month", Decimal(12)),
+    "kg": ("g", Decimal(1000)),
+    "tonne": ("g", Decimal(1_000_000)),
+    "km": ("m", Decimal(1000)),
+    "cm": ("m", Decimal("0.01")),
+    "mm": ("m", Decimal("0.001")),
+    "us": ("ns", Decimal(1000)),
+    "ms": ("ns", Decimal(1_000_000)),
+    "kHz": ("Hz", Decimal(1000)),
+    "MHz": ("Hz", Decimal(1_000_000)),
+    "GHz": ("Hz", Decimal(1_000_000_000)),
+}
+"""Units and how many of a smaller one they are: 60 minutes are an hour, and 24 months two years."""
 _SCALES = {
     spelling: 10**power
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
@@ -178,7 +215,10 @@ def missing_quantity(said: str, source: str) -> str:
         return ""
     there = _read(source) | _with_article(source)
     numbers = {one.number for one in there}
+    measures = {measure for one in there if (measure := _measure(one))}
     for one in sorted(wanted):
+        if (measure := _measure(one)) and measure in measures:
+            continue
         if one.number not in numbers and not _stands_apart(one, there, source):
             return f"{one.number} {one.unit}".strip()
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
@@ -186,6 +226,42 @@ def missing_quantity(said: str, source: str) -> str:
         if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in _units_named(source)):
             return f"{one.number} {one.unit}"
     return ""
+
+
+def _measure(one: _Read) -> tuple[Decimal, str] | None:
+    """In the smallest unit of its kind; None where it has none."""
+    if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
+        return None
+    smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
+    return Decimal(one.number) * times, smaller
+
+
+def other_counted(said: str, source: str) -> str:
+    """A number of `said` with what it counts, where `source` has the number before something else and knows nothing of
+    what is counted: "300 robots" for "300 people".
+    """
+    theirs: dict[str, set[str]] = {}
+    for number, words in _counted(source):
+        theirs.setdefault(number, set()).update(words)
+    known = {stem(word) for word in folded(source)}
+    for number, words in _counted(said):
+        if words and theirs.get(number) and not any(stem(word) in known for word in words):
+            return f"{number} {words[0]}"
+    return ""
+
+
+@lru_cache(maxsize=4_000)
+def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each number and the one or two words behind it, as far as they have a meaning and are no unit."""
+    found = []
+    for match in _COUNTED.finditer(text):
+        words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
+        if words and not any(map(_unit, words)):
+            found.append((canonical(match["number"]), words))
+    return tuple(found)
+
+
+_COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}(?![\w-])){1,2})")
 
 
 def _stands_apart(one: _Read, there: frozenset[_Read], source: str) -> bool:

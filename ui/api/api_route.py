@@ -73,6 +73,8 @@ def takes(kind: str, most: int) -> Callable[[F], F]:
 class ApiRoute(APIRoute):
     """Refuses what is too large, or of another kind, before anything of it is understood."""
 
+    bounds_bodies = True
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         taken: Takes = getattr(self.endpoint, _TAKES, Takes())

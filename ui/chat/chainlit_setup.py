@@ -24,15 +24,15 @@ from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, put_chainlits_errors_in_words
 from argot.ui.web.asker_identity import SECRET, local_display_name, signing_secret
-from argot.ui.web.chainlit_guard import Window, confine
+from argot.ui.web.chainlit_guard import MOST_FRAME_BYTES, Window, confine
 from argot.ui.web.security import INNER_COOKIE
 
 FOLDER = "chat"
-MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""A larger message ends the connection. One of a megabyte still gets an answer in words."""
-
 MOST_WAITING_BYTES = 500_000_000
 """Of all people's files together that were picked and not sent yet."""
+MOST_WAITING_EACH = 100_000_000
+"""Of one person's, in all their windows."""
+MOST_WAITING_FILES = 2 * MOST_FILES
 
 GLOSSARY_LINK = {
     "name": "Glossary",
@@ -115,7 +115,7 @@ def load(kb: KnowledgeBase, origins: list[str]) -> Window:
     bound_uploads()
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
-    server.sio.eio.max_http_buffer_size = MAX_MESSAGE_BYTES
+    server.sio.eio.max_http_buffer_size = MOST_FRAME_BYTES
     from argot.ui.chat.chat_window import ChatWindow
 
     ChatWindow(kb).register(config)
@@ -138,13 +138,26 @@ def bound_uploads() -> None:
     async def persist_file(self: Any, *arguments: Any, **named: Any) -> Any:
         if not (arguments or named.get("path") or named.get("content")):
             raise HTTPException(400, "This file is empty.")
-        lying = sum(path.stat().st_size for path in self.files_dir.parent.rglob("*") if path.is_file())
-        if lying > MOST_WAITING_BYTES:
+        own = [size for session in _sessions_of(self.user) for size in _sizes(session.files_dir)]
+        if len(own) >= MOST_WAITING_FILES or sum(own) > MOST_WAITING_EACH:
+            raise HTTPException(413, "Too many of your files are waiting to be sent. Send them, or reload the page.")
+        if sum(_sizes(self.files_dir.parent)) > MOST_WAITING_BYTES:
             raise HTTPException(507, "Too many files are waiting to be sent. Send yours, or try again later.")
         return await keep(self, *arguments, **named)
 
     WebsocketSession.persist_file = persist_file
     Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
+
+
+def _sessions_of(user: Any) -> list[Any]:
+    from chainlit.session import ws_sessions_id
+
+    return [one for one in ws_sessions_id.values() if one.user and user and one.user.identifier == user.identifier]
+
+
+def _sizes(folder: Path) -> list[int]:
+    """In bytes, of the files below it."""
+    return [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
 
 
 def page() -> str:

@@ -73,6 +73,8 @@ DONE = {
 class BoundedRoute(APIRoute):
     """Refuses what is too large before anything of it is read."""
 
+    bounds_bodies = True
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 

@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import ipaddress
 import logging
+import re
 import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
@@ -38,16 +39,10 @@ logger = logging.getLogger(__name__)
 TOLD_SECONDS = 60.0
 """A fault that every request would meet is logged at most this often."""
 FORWARDED = "x-forwarded-for"
-PASSED_ON = (
-    "forwarded",
-    "via",
-    "x-real-ip",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "true-client-ip",
-    "cf-connecting-ip",
+PASSED_ON = re.compile(
+    r"forward|client-?ip|^via$|(?:real|connecting)-ip|original-(?:for|host|url)|^x-host$|proxy-?user", re.IGNORECASE
 )
-"""By these, and by all that begin with `x-forwarded-`, a proxy says that it passes on what somebody else asks."""
+"""Names of headers by which a proxy says that it passes on what somebody else asks."""
 ENDED_KEY = "The key {} ended on {} UTC. Make another one: argot key add NAME, or on the page /account."
 
 
@@ -230,7 +225,7 @@ class Door:
 
 def passed_on(headers: Headers) -> str:
     """The header by which a proxy says that somebody else is asking; empty: none says so."""
-    return next((name for name in headers if name.startswith("x-forwarded-") or name in PASSED_ON), "")
+    return next((name for name in headers if PASSED_ON.search(name)), "")
 
 
 def key_in(headers: Headers) -> str:

@@ -135,7 +135,7 @@ async def unforged(request: Request) -> None:
 class Entry:
     """One address. `access` is None where nobody declared any. `own` tells ours from those of the chat window.
 
-    `program`: keys open it.
+    `program`: keys open it. `bounded`: it says itself how large a body may be.
     """
 
     method: str
@@ -144,6 +144,7 @@ class Entry:
     own: bool
     csrf: bool = True
     program: bool = False
+    bounded: bool = False
 
     @property
     def name(self) -> str:
@@ -188,8 +189,9 @@ def _entries(app: FastAPI) -> Iterator[Entry]:
             yield from _window_entries(route.original_route.app)
             continue
         access, csrf, program = getattr(route.endpoint, _DECLARED, (None, True, False))
+        bounded = getattr(route.original_route, "bounds_bodies", False)
         for method in sorted(route.methods or {"WEBSOCKET"}):
-            yield Entry(method, str(route.path), access, own=True, csrf=csrf, program=program)
+            yield Entry(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
 
 
 def _window_entries(window: Any) -> Iterator[Entry]:

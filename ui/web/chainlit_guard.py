@@ -8,6 +8,7 @@ mended there.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -48,6 +49,10 @@ ROUTES: Mapping[str, Access] = {
 
 FILE = "/project/file"
 MOST_JSON_BYTES = 1024 * 1024
+MOST_FRAME_BYTES = 2 * 1024 * 1024
+"""A larger message ends the connection. A question of a megabyte still gets an answer in words."""
+BEGIN_SECONDS = 20.0
+"""The longest a websocket may be open before it begins a session."""
 """Of what the window sends besides files."""
 MOST_ADDRESS_CHARS = 4096
 MOST_SETTING_CHARS = 1000
@@ -200,7 +205,13 @@ class Socket:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def receive_checked() -> Message:
             while not self.ended:
-                message = await receive()
+                try:
+                    async with asyncio.timeout(None if self.begun else BEGIN_SECONDS):
+                        message = await receive()
+                except TimeoutError:
+                    self.ended = True
+                    await send({"type": "websocket.close", "code": 1008, "reason": "Reload the page."})
+                    continue
                 if message["type"] != "websocket.receive":
                     return message
                 try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -23,6 +24,9 @@ Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
 """Tells whether a visitor may stay, given whether they have just done something."""
 
 EVENTS = "text/event-stream"
+MOST_WINDOWS = 50
+"""Of one person: everybody at an address, or behind a proxy, shares its connections."""
+TOO_MANY_WINDOWS = "Too many windows are open in your name. Close some."
 CUT = "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
 
 INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
@@ -45,6 +49,7 @@ class Connections:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._open: dict[asyncio.Event, tuple[Visitor, asyncio.AbstractEventLoop]] = {}
+        self._windows: Counter[str] = Counter()
 
     def cut(self, ended: Ended) -> None:
         """Close the websockets, and the requests of programs, whose sessions or keys have ended."""
@@ -64,14 +69,19 @@ class Connections:
             gone = asyncio.Event()
             with self._guard:
                 self._open[gone] = (who, asyncio.get_running_loop())
+                self._windows[who.name] += 1
+                windows = self._windows[who.name]
             try:
-                if await stays(who, False):
+                if windows > MOST_WINDOWS:
+                    await refuse((429, TOO_MANY_WINDOWS), scope, receive, send)
+                elif await stays(who, False):
                     await served(app, who, stays, gone)(scope, receive, send)
                 else:
                     await refuse((403, "You are signed out."), scope, receive, send)
             finally:
                 with self._guard:
                     self._open.pop(gone, None)
+                    self._windows -= Counter({who.name: 1})
 
         return serve
 

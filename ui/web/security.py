@@ -165,6 +165,8 @@ class Guard:
     def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """Status and reason if this request is none of ours, else None."""
         host = headers.get("host", "")
+        if len(headers.getlist("host")) > 1:  # a proxy before us may have gone by the other
+            return 400, "The request names two hosts."
         if not self.names.is_own(host):
             return (
                 421,
@@ -293,7 +295,7 @@ def largest_body(entry: Entry | None, who: Visitor | None) -> int | None:
         return MOST_ANONYMOUS_BYTES
     if entry.path == FILE:
         return MOST_FILE_BYTES
-    return None if entry.own else MOST_JSON_BYTES
+    return None if entry.bounded else MOST_JSON_BYTES
 
 
 def unwelcome_at(entry: Entry | None, refusal: Refusal | None) -> Refusal | None:

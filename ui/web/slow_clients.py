@@ -1,4 +1,5 @@
-"""Connections that say nothing, half a request, or do not read their answer are closed: each takes a file handle.
+"""Connections that say nothing, half a request, or do not read their answer are closed: each takes a file handle. So
+is one whose request's head has no end, which would be kept in memory until it had.
 
 A proxy does so by itself; without one (`argot serve --host`) anybody who reaches the port could hold all handles. So
 connections are counted, too (`connection_limits.py`).
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
 from argot.ui.web.connection_limits import FULL, ConnectionLimits
@@ -19,9 +20,18 @@ HEAD_SECONDS = 20.0
 SILENCE_SECONDS = 60.0
 """The longest pause within a body, or in reading the answer. A large file over a slow line pauses for less."""
 LOOK_SECONDS = 5.0
+MOST_HEAD_BYTES = 64 * 1024
+"""Of a request before its body, or of anything else in it that is no body: browsers and proxies end at 8 to 32 KiB."""
+MOST_HEADERS = 200
+"""The shortest take 4 bytes to send, and 100 in memory."""
+TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # one of two, by what is installed
+class _TooManyHeaders(Exception):
+    """The parser stops at it, and takes the request for a malformed one."""
+
+
+class Impatient(HttpToolsProtocol):
     """uvicorn's protocol, which closes what keeps it waiting in the middle of a request."""
 
     def __init__(self, *args: Any, limits: ConnectionLimits | None = None, **kwargs: Any) -> None:
@@ -32,7 +42,7 @@ class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # one of t
         super().connection_made(transport)
         self._connection = transport
         self._moved = self._idle_since = self._now()
-        self._unsent = 0
+        self._unsent = self._without_body = self._headers = 0
         self._answering: Any = None
         self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
         if not self._limits.enter(transport, self._waited):
@@ -41,7 +51,35 @@ class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # one of t
 
     def data_received(self, data: bytes) -> None:
         self._moved = self._now()
+        self._took_something = False
         super().data_received(data)
+        self._without_body = 0 if self._took_something else self._without_body + len(data)
+        if self._without_body > MOST_HEAD_BYTES and not self._is_window:
+            self._connection.write(TOO_LONG)
+            self._connection.abort() if self._connection.get_write_buffer_size() else self._connection.close()
+
+    def on_message_begin(self) -> None:
+        self._headers = 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Of a head, or behind a body that comes in chunks."""
+        self._headers += 1
+        if self._headers > MOST_HEADERS:
+            raise _TooManyHeaders
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._took_something = True
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._took_something = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._took_something = True
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._look.cancel()

@@ -32,7 +32,6 @@ from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.readers.reader_protocol import Cutting
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
-from argot.corpus.store.row_writes import NewRevision
 from argot.errors import UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
@@ -278,7 +277,7 @@ class Adding:
         ready = [self._labelled(parts, member, embedded[member.new.document.id]) for member in fresh]
         store_revisions(parts, ready)
         return [known for known in overtaken if known is not None] + [
-            IngestEvent(cast(EventKind, kind), member.candidate.source.name, self._detail(one.new), one.new.document)
+            IngestEvent(cast(EventKind, kind), member.candidate.source.name, self._detail(member), one.new.document)
             for kind, member, one in zip(kinds, fresh, ready, strict=True)
         ]
 
@@ -296,9 +295,9 @@ class Adding:
         with self._turn(), self._corpus.changing() as parts:
             yield parts
 
-    def _detail(self, new: NewRevision) -> str:
-        detail = f"{len(new.passages)} passages"
-        if self._deriver is not None and not new.derived_by:
+    def _detail(self, member: ReadRevision) -> str:
+        detail = "; ".join((f"{len(member.new.passages)} passages", *member.warnings))
+        if self._deriver is not None and not member.new.derived_by:
             detail += "; without derived texts, because the language model did not answer: add it again later"
         return detail
 

@@ -48,11 +48,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReadRevision:
-    """A document that was read, and what is to be embedded of it."""
+    """A document that was read, what is to be embedded of it, and what of it could not be read."""
 
     candidate: Candidate
     new: NewRevision
     items: list[WindowedItem]
+    warnings: tuple[str, ...]
 
 
 class Reading:
@@ -77,21 +78,14 @@ class Reading:
             UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
         """
         try:
-            new = self._with_derived(self._parsed(candidate), candidate.source.name)
-            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name))
+            read = read_in_child(candidate.data, candidate.source.name, self._limits, self._cutting)
+            new = self._with_derived(_revision(candidate, read), candidate.source.name)
+            return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
         except ArgotError:
             raise
         except Exception as error:
             log.exception("reading %s failed", candidate.source.name)
             raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
-
-    def _parsed(self, candidate: Candidate) -> NewRevision:
-        read = read_in_child(candidate.data, candidate.source.name, self._limits, self._cutting)
-        document = _document(candidate, read)
-        passages = passages_of(
-            read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
-        )
-        return NewRevision(document, read.markdown, passages)
 
     def _with_derived(self, new: NewRevision, name: str) -> NewRevision:
         """With the deriver's texts. While its model is down, documents go in without; adding again makes up for it."""
@@ -121,6 +115,14 @@ class Reading:
             self._limits.check_windows(count, name)
             found.append(item)
         return found
+
+
+def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
+    document = _document(candidate, read)
+    passages = passages_of(
+        read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
+    )
+    return NewRevision(document, read.markdown, passages)
 
 
 def _document(candidate: Candidate, read: CutDocument) -> Document:

@@ -51,7 +51,7 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         cells = _Cells(sheet, length, name, limits)
         tables = list(_tables(cells))
         if cells.left_out:
-            warnings.append(f"in sheet {sheet.title} columns behind the {_MAX_COLUMNS}th")
+            warnings.append(f"not read: columns behind the {_MAX_COLUMNS}th in {sheet.title}")
         if not tables:
             continue
         text = "\n\n".join([f"# {' '.join(sheet.title.split())}", *tables]) + "\n\n"

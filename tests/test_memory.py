@@ -17,7 +17,7 @@ SERVE = """
 import ctypes, threading
 from pathlib import Path
 from argot.settings import Settings
-from argot.ui import web
+from argot.ui import server
 
 def arenas():
     libc, text, size = ctypes.CDLL(None), ctypes.c_char_p(), ctypes.c_size_t()
@@ -42,8 +42,8 @@ async def work(home, settings):
     print(arenas())
     together.wait()
 
-web._serve = work
-web.serve(Path("kb"), Settings())
+server._serve = work
+server.serve(Path("kb"), Settings())
 """
 
 

@@ -292,7 +292,7 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
         data = (Path(folder) / "file").read_bytes()
         before = peak()
         start = time.perf_counter()
-        with readers_watched(reader_process._CHILDREN[lane]) as peaks:  # type: ignore[index]
+        with readers_watched(reader_process.child_for(lane, len(data))) as peaks:
             event = add(f"file{suffix}", data)
         seconds = time.perf_counter() - start
         service, reader = peak() - before, max(peaks)

@@ -44,10 +44,14 @@ def read_in_child(
             than the limits allow.
     """
     limits.check_size(len(data), name)
-    is_small = limits.lane == "attachments" and len(data) <= SMALL_BYTES
-    child = _SMALL_ATTACHMENTS if is_small else _CHILDREN[limits.lane]
+    child = child_for(limits.lane, len(data))
     with child.lock:
         return child.read(data, name, limits, cutting)
+
+
+def child_for(lane: Lane, size: int) -> _Child:
+    """The child that reads a file of so many bytes."""
+    return _SMALL_ATTACHMENTS if lane == "attachments" and size <= SMALL_BYTES else _CHILDREN[lane]
 
 
 class _Child:

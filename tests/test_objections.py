@@ -59,6 +59,12 @@ def is_cited(said: str, source: str) -> bool:
         ("A label must be corrected, not cancelled.", "A label must be cancelled, not corrected.", "negation"),
         ("The switch goes on 8 ns after the start.", "It goes on 8 ns before the start, off after the end.", "'after'"),
         ("Phones may read mail.", "No phones may read mail.", "negation"),
+        ("The per diem is 41 kroner.", "The per diem is 41 euros.", "number"),
+        ("The plant in Lyon employs 300 robots.", "The plant in Lyon employs 300 people.", "number"),
+        ("The tank holds 300 gallons.", "The tank holds 300 litres.", "number"),
+        ("Leave may be carried over after 31 March.", "Leave may be carried over until 31 March.", "'after'"),
+        ("Parts are shipped from Lyon by truck.", "Parts are shipped to Lyon by truck.", "'from'"),
+        ("The board approved the merger.", "The board rejected the merger.", "'approved'"),
     ],
 )  # fmt: skip
 def test_a_changed_statement_is_refused(said: str, source: str, against: str) -> None:
@@ -83,6 +89,11 @@ def test_a_changed_statement_is_refused(said: str, source: str, against: str) ->
         ("European offices sign.", "Offices in Europe sign."),
         ("Die Spesen für Reisen betragen 41 Euro am Tag.", "Je Tag gibt es 41 Euro als Spesen bei Reisen."),
         ("No. 20 is the room.", "The room is number 20."),
+        ("Tickets are answered within 60 minutes.", "Tickets are answered within 1 hour."),
+        ("The warranty lasts two years from delivery.", "The warranty lasts 24 months from delivery."),
+        ("Phones are forbidden in the lab.", "Phones are not allowed in the lab."),
+        ("The limit is 1.5 tonnes.", "The limit is 1,500 kg."),
+        ("Leave ends after 5 working days.", "Leave ends after 5 business days."),
     ],
 )  # fmt: skip
 def test_a_paraphrase_has_nothing_against_it(said: str, source: str) -> None:

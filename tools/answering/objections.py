@@ -20,8 +20,6 @@ from argot.tools.text.words import folded, identifiers, stem
 
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _LEAST_IN_CLAUSE = 3
-_LEAST_IN_QUOTATION = 5
-"""Words."""
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
@@ -51,9 +49,7 @@ def objection(sentence: str, passage: str) -> str:
         return missing
     if nearest := nearest_unit(said, passage):
         rate = other_rate(said, nearest, source)
-        if rate:
-            return f"rate {rate}"
-        return turned_round(said, nearest) or _substituted(said, nearest, source) or _unsupported_clause(said, source)
+        return f"rate {rate}" if rate else turned_round(said, nearest) or _unsupported_clause(said, source)
     return ""
 
 
@@ -183,28 +179,6 @@ def _words_of(source: str) -> frozenset[str]:
     """All words and stems of the source."""
     spoken = folded(source)
     return frozenset(spoken) | {stem(word) for word in spoken} | identifiers(source)
-
-
-# -- words ------------------------------------------------------------------------------------------------------------
-
-
-def _substituted(said: str, nearest: str, source: str) -> str:
-    """An ordinary word that the source does not have, where the sentence is word for word what the source says
-    otherwise: "paid by the customer" for "paid by the supplier".
-    """
-    mine, theirs = folded(said), folded(nearest)
-    if len(mine) < _LEAST_IN_QUOTATION:
-        return ""
-    there = _words_of(source)
-    for start in range(len(theirs) - len(mine) + 1):
-        other = [(a, b) for a, b in zip(mine, theirs[start:], strict=False) if a != b]
-        if len(other) == 1 and all(map(_is_ordinary, other[0])) and not {other[0][0], stem(other[0][0])} & there:
-            return f"'{other[0][0]}' in what is a quotation otherwise"
-    return ""
-
-
-def _is_ordinary(word: str) -> bool:
-    return word not in STOP_WORDS and is_common_word(word)
 
 
 # -- clauses ----------------------------------------------------------------------------------------------------------

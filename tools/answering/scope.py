@@ -96,8 +96,8 @@ _DECISIVE = frozenset(_TURNING.split()).union(
     word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
 )
 """Words of which one for another turns round a sentence that is quoted otherwise."""
-_PLACING = frozenset({"until", "till", "before", "after", "by", "since", "from", "to"})
-"""Words of which one for another puts it elsewhere, and which may be left out."""
+_PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
+"""Words of which one for another puts it at another time or place."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
 _SHORTEST_BASE = 4
@@ -198,7 +198,7 @@ def turned_round(said: str, nearest: str) -> str:
     if _is_denied(said, nearest):
         return "negation"
     said, nearest = _FORBIDDEN.sub("forbidden", said), _FORBIDDEN.sub("forbidden", nearest)
-    if word := _altered(said, nearest):
+    if word := _altered(said, nearest) or _placed_elsewhere(said, nearest):
         return f"'{word}' in what is a quotation otherwise"
     if word := _opposed(said, nearest):
         return f"'{word}' against its opposite"
@@ -273,12 +273,21 @@ def _altered(said: str, nearest: str) -> str:
     for start in range(len(whole) - len(frame) + 1):
         if whole[start : start + len(frame)] == frame:
             for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
-                elsewhere = _PLACING.intersection(there)
-                if changed := [word for word in here if word not in there and (elsewhere or word not in _PLACING)]:
+                if changed := [word for word in here if word not in there]:
                     return changed[0]
                 if _NEGATION.search(" ".join(there)) and not _NEGATION.search(" ".join(here)):
                     return "not"
             return ""
+    return ""
+
+
+def _placed_elsewhere(said: str, nearest: str) -> str:
+    """A word that says when or whither, where the other has another such word and all else is a quotation."""
+    mine, theirs = folded(said), folded(nearest)
+    for start in range(len(theirs) - len(mine) + 1):
+        changed = [(here, there) for here, there in zip(mine, theirs[start:], strict=False) if here != there]
+        if len(changed) == 1 and _PLACING.issuperset(changed[0]):
+            return changed[0][0]
     return ""
 
 
@@ -289,8 +298,8 @@ def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     decisive: list[str] = []
     for word in folded(text):
         number = NUMBER_WORDS.get(word, word)
-        if number[0].isdigit() or word in _DECISIVE or word in _PLACING:
-            decisive.append({"can": "may", "shall": "must", "till": "until"}.get(word) or canonical(number))
+        if number[0].isdigit() or word in _DECISIVE:
+            decisive.append({"can": "may", "shall": "must"}.get(word) or canonical(number))
         else:
             found.append((word, tuple(decisive)))
             decisive = []

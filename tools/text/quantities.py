@@ -256,11 +256,12 @@ def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
-        if words and not any(map(_unit, words)):
+        if words and not any(map(_unit, words)) and not _YEAR.fullmatch(match["number"]):
             found.append((canonical(match["number"]), words))
     return tuple(found)
 
 
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}(?![\w-])){1,2})")
 
 

@@ -155,6 +155,22 @@ async def test_where_no_connection_is_taken_in_time_the_next_runs_do_not_wait_fo
     server.refuse_if_down()
 
 
+async def test_a_connection_that_this_process_was_too_busy_for_is_tried_again(
+    scripted_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On this machine a connection is made at once or refused. A busy first second must not cost the model's answer."""
+    send, late = httpx.AsyncClient.send, iter([True])
+
+    async def late_at_first(*given: Any, **more: Any) -> Any:
+        if next(late, False):
+            raise httpx.ConnectTimeout("")
+        return await send(*given, **more)
+
+    monkeypatch.setattr(httpx.AsyncClient, "send", late_at_first)
+    for _ in range(2):  # and the next run asks it, too
+        assert await ask_json(model_of(scripted_model)) == {"terms": []}
+
+
 async def test_a_refused_connection_is_tried_twice(refusing: Any) -> None:
     calls: list[Any] = []
     with pytest.raises(ModelUnavailable):

@@ -127,6 +127,7 @@ class Call:
             if self.schema is None:
                 async for piece in pieces:
                     yield piece
+                self.run.server.reached()
                 self.run.server.habits.thinks = self._completion.thought_unannounced
                 return
             reply = ""
@@ -134,6 +135,7 @@ class Call:
                 reply = "" if piece is TAKEN_BACK else reply + piece
                 if ends_in_blanks(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break
+        self.run.server.reached()
         self.run.server.habits.thinks |= self._completion.thought_unannounced
         self.value = parse_object(reply, self.schema)
         self.run.server.habits.in_words |= self._schema_ignored
@@ -169,7 +171,9 @@ class Call:
             return False
         if completion and self.run.server.habits.learn(self.prompt.name, fault, completion.sent):
             return True
-        if self._again or not fault.again:
+        # On this machine a connection is made at once or refused: what was late was this process, not the server.
+        late_ourselves = fault.refused and self.run.server.address.local
+        if self._again or not (fault.again or late_ourselves):
             return False
         self._again, self._in_words, self._schema_ignored = True, fault.invalid, fault.schema_ignored
         if not fault.invalid:

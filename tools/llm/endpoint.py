@@ -134,6 +134,10 @@ class Endpoint:
         if time.monotonic() < self._silent_until:
             raise WrongAnswer(unreachable(self.address))
 
+    def reached(self) -> None:
+        """It answered, whatever was thought of it before."""
+        self._silent_until = 0.0
+
     def fault(self, error: Exception) -> Fault:
         """What went wrong; remembered where waiting for a connection was in vain. A refusal costs no time."""
         found = fault_of(error, self.settings, self.address)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"]
@@ -90,3 +91,22 @@ def test_names_are_found_where_they_stand() -> None:
     assert list(places_in(text)) == [("a/b.py", "one"), ("a/b.py", "Two.three"), ("c.py", "five")]
     assert files_in(text) == {"a/b.py", "c.py", "tests/test_*.py"}
     assert names_of("A: int = 1\nclass B:\n    async def c(self): ...\ndef d(): ...\n") == {"A", "B", "B.c", "d"}
+
+
+def test_the_checks_before_a_commit_are_those_of_make_check_and_fetch_nothing() -> None:
+    repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    hooks = [hook for one in repos for hook in one["hooks"]]
+    assert {one["repo"] for one in repos} == {"local"}
+    assert {hook["language"] for hook in hooks} == {"system"}
+    make = (ROOT / "Makefile").read_text("utf-8")
+    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", make, re.MULTILINE)
+    assert recipe
+    wanted = [re.sub(r" \.$", "", line.strip()).replace("$(BIN)", ".venv/bin") for line in recipe[1].splitlines()]
+    assert [command for command in wanted if not any(command in hook["entry"] for hook in hooks)] == []
+    assert ".pre-commit-config.yaml" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def test_the_index_of_the_documents_names_each_of_them() -> None:
+    folder = ROOT / "docs"
+    linked = set(re.findall(r"\]\(([\w-]+\.md)[)#]", (folder / "README.md").read_text("utf-8")))
+    assert linked == {path.name for path in folder.glob("*.md")} - {"README.md"}

@@ -1,12 +1,16 @@
-"""Imports run one way: each folder may import only the folders below it (docs/architecture.md)."""
+"""Imports run one way between folders, rooms (sub-packages) and modules, never in a circle (docs/architecture.md)."""
 
 import ast
+import importlib
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import source_imports
+from source_imports import FOLDERS, ROOT, circles, drawn, folder, import_graph, imports, modules, room, rooms
 
-ROOT = Path(__file__).parent.parent
 ALLOWED: dict[str, set[str]] = {
     "argot": set(),
     "jargon_db": set(),
@@ -20,41 +24,112 @@ ALLOWED: dict[str, set[str]] = {
     "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},
 }
-
-
-def _modules_imported(path: Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: use absolute imports (line {node.lineno})"
-            found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
-
-
-def _folders_imported(path: Path) -> set[str]:
-    parts = (module.split(".") for module in _modules_imported(path))
-    return {part[1] for part in parts if part[0] == "argot" and len(part) > 1 and part[1] in ALLOWED}
+ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
+    "jargon_db/lookup": set(),
+    "jargon_db/mining": {"jargon_db/lookup"},
+    "jargon_db/store": {"jargon_db/lookup"},
+    "jargon_db/formats": {"jargon_db/store", "jargon_db/mining", "jargon_db/lookup"},
+    "jargon_db/glossary": {"jargon_db/formats", "jargon_db/store", "jargon_db/lookup"},
+}
 
 
 def _sources(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-@pytest.mark.parametrize("folder", ALLOWED)
-def test_a_folder_imports_only_what_lies_below_it(folder: str) -> None:
-    for path in _sources(folder):
-        upward = _folders_imported(path) - ALLOWED[folder] - {folder}
-        assert not upward, f"{path.relative_to(ROOT)} imports {sorted(upward)}"
+# -- circles ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ALLOWED)
-def test_nothing_imports_a_folder_by_its_bare_name(folder: str) -> None:
-    for path in _sources(folder):
-        bare = {module.split(".")[0] for module in _modules_imported(path)} & (ALLOWED.keys() - {"argot"})
-        assert not bare, f"{path.relative_to(ROOT)} imports {sorted(bare)}: write argot.<folder>"
+def test_no_modules_need_each_other() -> None:
+    assert len(import_graph()) > 300
+    assert circles(import_graph()) == []
+
+
+def test_no_rooms_need_each_other() -> None:
+    assert len(rooms()) > 80
+    assert circles(rooms()) == []
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b", "e"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"f"}, "f": {"g"}, "g": {"e", "d"}}
+    assert circles(graph) == [["b", "c"], ["e", "f", "g"]]
+    assert circles({**graph, "d": {"a"}}) == [["a", "b", "c", "d", "e", "f", "g"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": {"outside"}}) == []
+
+
+def test_an_import_is_seen_wherever_it_stands() -> None:
+    known = {"argot.a", "argot.b", "argot.c", "argot.c.inner", "argot.d", "argot.e"}
+    source = """
+import argot.a, json
+from argot import b as other
+from argot.c import inner, Name
+if TYPE_CHECKING:
+    from argot.d import Type
+def function():
+    from argot.e import thing
+"""
+    assert imports(source, known) == known
+    with pytest.raises(AssertionError, match=r"graph/x.py: use absolute imports \(line 1\)"):
+        imports("from .state import State", known, "graph/x.py")
+
+
+def test_a_road_between_modules_is_one_between_their_rooms() -> None:
+    place = {"argot.a.x.one": "a/x", "argot.a.x.two": "a/x", "argot.a.y.three": "a/y"}
+    graph = {"argot.a.x.one": {"argot.a.y.three"}, "argot.a.y.three": {"argot.a.x.two"}, "argot.a.x.two": set()}
+    assert circles(graph) == []
+    assert circles(source_imports.between(graph, place)) == [["a/x", "a/y"]]
+    assert room("argot.graph.nodes.rerank") == "graph/nodes"
+    assert room("argot.graph.nodes") == "graph/nodes"
+    assert room("argot.graph.run") == "graph/run"
+    assert room("argot.errors") == "argot/errors"
+
+
+# -- downwards only ---------------------------------------------------------------------------------------------------
+
+
+def test_every_folder_with_code_has_its_place() -> None:
+    with_code = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert with_code == set(ALLOWED) == set(FOLDERS)
+
+
+@pytest.mark.parametrize("here", ALLOWED)
+def test_a_folder_imports_only_what_lies_below_it(here: str) -> None:
+    for module in (one for one in modules() if folder(one) == here):
+        upward = {folder(one) for one in import_graph()[module]} - ALLOWED[here] - {here, "argot"}
+        assert not upward, f"{module} imports {sorted(upward)}"
+
+
+@pytest.mark.parametrize("here", ALLOWED_IN_JARGON_DB)
+def test_a_room_of_the_glossary_imports_only_what_lies_below_it(here: str) -> None:
+    upward = {one for one in rooms()[here] if not one.startswith("argot/")} - ALLOWED_IN_JARGON_DB[here]
+    assert not upward, f"{here} imports {sorted(upward)}"
+
+
+def test_every_room_of_the_glossary_has_its_place() -> None:
+    assert {one for one in rooms() if one.startswith("jargon_db/")} - {"jargon_db/__init__"} == set(
+        ALLOWED_IN_JARGON_DB
+    )
+
+
+@pytest.mark.parametrize("here", ALLOWED)
+def test_nothing_imports_a_folder_by_its_bare_name(here: str) -> None:
+    bare = ALLOWED.keys() - {"argot"}
+    for path in _sources(here):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        found = {name.split(".")[0] for name in names} & bare
+        assert not found, f"{path.relative_to(ROOT)} imports {sorted(found)}: write argot.<folder>"
+
+
+def test_the_drawing_is_that_of_the_imports() -> None:
+    page = source_imports.PAGE.read_text("utf-8")
+    assert drawn(page) == page, "draw it anew: python tests/source_imports.py"
+    with pytest.raises(ValueError, match="needs the lines"):
+        drawn("# nothing here")
+
+
+# -- surfaces and packages --------------------------------------------------------------------------------------------
 
 
 STORES = {"people", "threads", "glossary", "document_store", "corpus", "load", "graph"}
@@ -88,3 +163,20 @@ def test_every_folder_with_code_is_packaged() -> None:
         if path.name == "__init__.py"
     }
     assert set(tool["packages"]) == expected
+
+
+# -- public faces -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", ["", ".lookup", ".mining", ".store", ".formats"])
+def test_each_name_of_a_public_face_is_there(package: str) -> None:
+    face = importlib.import_module(f"argot.jargon_db{package}")
+    assert all(getattr(face, name) is not None for name in face.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Rumour'"):
+        _ = face.Rumour
+
+
+def test_normalising_a_term_loads_no_database() -> None:
+    code = "import sys, argot.jargon_db.lookup.normalise; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not set(done.stdout.split()) & {"sqlite3", "sqlite_utils", "rapidfuzz", "argot.jargon_db.glossary"}

@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from argot import __version__
+from argot.clock import timestamp
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replacing, require_file
 from argot.remedies import UPDATE, restore_command
@@ -96,7 +97,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     manifest = {
         "format": FORMAT,
         "argot": __version__,
-        "created": layout.now(),
+        "created": timestamp(),
         "files": [{"name": member.name, "size": member.size, "hash": member.hash} for member in members],
     }
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:

@@ -1,4 +1,5 @@
-"""Files that somebody named: opened only if they are files, and only where they were said to lie.
+"""Files that somebody named: opened only if they are files, and only where they were said to lie. And files of our own,
+replaced so that nobody ever sees half of one (`replacing`, `write_atomically`).
 
 Opening a pipe waits for ever, reading a device never ends, and opening some devices does something. A link leads to
 what its maker may not read and the reader may. Whatever is checked first can be exchanged before it is opened; so what
@@ -10,10 +11,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What lies there looks like files and is the system's and its processes' own: memory, environments, devices."""
@@ -28,6 +31,10 @@ _KINDS = (
 _TO_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _TO_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
 """A folder may be passed through that may not be listed."""
+
+
+_NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+"""What file systems say that flush files alone, and no folders."""
 
 
 class NotAFile(OSError):
@@ -97,6 +104,54 @@ def resolved(path: Path, *, strict: bool = False) -> Path:
         OSError: there is nothing, or links lead in circles (only if `strict`).
     """
     return Path(os.path.realpath(path, strict=strict))
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Readers see the old file or the new one, whatever happens in between, a loss of power included.
+
+    Only its owner can read it.
+    """
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A draft beside `path`, called `.NAME.something`, which takes its place when all of it has reached the disk.
+
+    It is removed if writing fails; one that is left was written by a process that was killed.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Have the disk keep what was made or renamed in a folder; nothing where the system does not know that.
+
+    Raises:
+        OSError: the disk could not keep it.
+    """
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders; others may let us write in one that we may not list
+        return
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in _NO_FLUSH:
+            raise
+    finally:
+        os.close(opened)
 
 
 def require_file(mode: int) -> None:

@@ -22,7 +22,6 @@ from argot.jargon_db.mining import Span, forms_of
 CLASSES = ("short", "long")
 HALVES = ("choosing", "reporting")
 LABELS = frozenset(["O", "B-short", "I-short", "B-long", "I-long"])
-SHOWN_ERRORS = 40
 Unit = tuple[int, int]
 """Where a form begins and ends behind its last unit: in tokens, or in characters where the file counts in these."""
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from argot.errors import Conflict, InvalidInput
+from argot.language import AUXILIARIES, INTERROGATIVES
 from argot.results import Choice
 from argot.types import Sense
 
@@ -35,10 +36,7 @@ _NONE = {
     "no",
 }
 _ANYWAY = {"anyway", "answer anyway", "go ahead", "go on", "just answer", "answer", "continue", "yes answer anyway"}
-_ASKING = re.compile(
-    r"(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|may"
-    r"|explain|describe|list|show|tell|give|define|compare)\b"
-)
+_ASKING = re.compile(rf"(?:{INTERROGATIVES}|{AUXILIARIES}|explain|describe|list|show|tell|give|define|compare)\b")
 _FILLERS = frozenset(
     _WORDS.findall(
         """a an the one ones i we it its s that this these those is was mean means meant meaning sense of in for from

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,12 +22,11 @@ from math import ceil
 
 from argot.errors import ServiceStopping, TooManyQuestions
 from argot.service.identity.people import LOCAL_NAME
+from argot.service.leaky_buckets import LeakyBuckets
 from argot.settings import Settings
 from argot.types import Principal
 
 MINUTE = 60.0
-MOST_COUNTED = 20_000
-"""People whose questions are counted; who asked longest ago makes room."""
 RUNNING_ATTACHMENTS = 4
 """Of all people; each holds its file in memory, and shares one process that reads and one that embeds."""
 WAITING_ATTACHMENTS = 20
@@ -83,8 +82,7 @@ class Gate:
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.stopping = False
         self._limits = limits
-        self._clock = clock
-        self._asked: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._asked: LeakyBuckets[str] = LeakyBuckets(MINUTE, clock)
         self._here: Counter[str] = Counter()
         self._running: Counter[str] = Counter()
         self._turns: dict[str, int] = {}
@@ -164,21 +162,19 @@ class Gate:
         self._count(person, limits.per_minute)
 
     def _count(self, person: str, per_minute: int) -> None:
-        """A bucket that leaks `per_minute` questions a minute and holds as many."""
+        """Take one more question of this person's minute.
+
+        Raises:
+            TooManyQuestions
+        """
         if not per_minute:
             return
-        now = self._clock()
-        level, at = self._asked.get(person, (0.0, now))
-        level = max(0.0, level - (now - at) * per_minute / MINUTE)
-        if level > per_minute - 1:
-            wait = ceil((level - (per_minute - 1)) * MINUTE / per_minute)
+        if (seconds := self._asked.wait(person, per_minute)) > 0:
+            wait = ceil(seconds)
             raise TooManyQuestions(
                 f"You have asked {per_minute} questions within a minute. Ask again in {wait} seconds.", wait
             )
-        self._asked[person] = (level + 1, now)
-        self._asked.move_to_end(person)
-        while len(self._asked) > MOST_COUNTED:
-            self._asked.popitem(last=False)
+        self._asked.add(person, per_minute)
 
     @property
     def _full(self) -> bool:

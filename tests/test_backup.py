@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from killing import killed, shares, stepping, steps_of
 
+from argot import files
 from argot.errors import ArgotError, Conflict, DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import backup as backup_module
@@ -241,7 +242,8 @@ async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_p
 def restoring(home: Path, backup: Path) -> None:
     """A restore whose every change of the folder is a step."""
     for owner, name in (
-        (shutil, "rmtree"), (layout, "write_atomically"), (layout, "flush_folder"), (Path, "rename"), (Path, "unlink"),
+        (shutil, "rmtree"), (layout, "write_atomically"), (restore, "write_atomically"), (restore, "flush_folder"),
+        (files, "flush_folder"), (Path, "rename"), (Path, "unlink"),
         (Path, "mkdir"), (Path, "replace"), (backup_module, "_unpack_one"),
     ):  # fmt: skip
         stepping(owner, name)

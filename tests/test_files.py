@@ -2,10 +2,13 @@
 waited for.
 """
 
+import errno
 import os
 import socket
+import stat
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from serving import COMMAND, environment
 from argot.corpus.ingestion.sources import Source, sources_in
 from argot.corpus.store.blobs import Blobs
 from argot.errors import DamagedStore
-from argot.files import NotAFile, read_below, read_file
+from argot.files import NotAFile, flush_folder, read_below, read_file, replacing, write_atomically
 
 HANGS = 300
 """Seconds after which a command is taken to hang; no measure of anything."""
@@ -221,3 +224,62 @@ def test_a_pipe_in_the_place_of_an_original_is_damage(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "blobs" / "ab" / "cd")
     with pytest.raises(DamagedStore, match="missing"):
         blobs.get("abcd")
+
+
+# -- files of our own -------------------------------------------------------------------------------------------------
+
+
+def test_a_written_file_is_whole_flushed_before_it_is_named_and_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, steps = tmp_path / "marker", []
+    flush, rename = os.fsync, Path.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: (steps.append(stat.S_IFMT(os.fstat(handle).st_mode)), flush(handle))
+    )
+    monkeypatch.setattr(Path, "replace", lambda draft, to: (steps.append("renamed"), rename(draft, to))[1])
+    write_atomically(target, "größer\n")
+    assert steps == [stat.S_IFREG, "renamed", stat.S_IFDIR]
+    assert target.read_bytes() == "größer\n".encode()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+def test_what_fails_half_way_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
+    target = tmp_path / "marker"
+    write_atomically(target, b"old")
+
+    def half() -> None:
+        with replacing(target) as file:
+            file.write(b"ne")
+            file.flush()
+            (draft,) = tmp_path.glob(".marker.*")
+            assert draft.read_bytes() == b"ne" and target.read_bytes() == b"old"
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        half()
+    assert [path.name for path in tmp_path.iterdir()] == ["marker"]
+    assert target.read_bytes() == b"old"
+
+
+def test_two_threads_that_write_one_file_do_not_mix_their_texts(tmp_path: Path) -> None:
+    texts = [str(n) * 100_000 for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda text: write_atomically(tmp_path / "marker", text), texts))
+    assert (tmp_path / "marker").read_text() in texts
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(("code", "told"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_only_a_file_system_that_flushes_no_folders_may_refuse_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, told: bool
+) -> None:
+    def refused(_: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", refused)
+    if told:
+        with pytest.raises(OSError, match="Input/output"):
+            flush_folder(tmp_path)
+    else:
+        flush_folder(tmp_path)

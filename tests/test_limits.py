@@ -164,7 +164,7 @@ async def test_a_stop_lets_run_what_runs_and_begins_nothing_more() -> None:
 
 
 async def test_people_who_asked_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("argot.service.admission_control.MOST_COUNTED", 10)
+    monkeypatch.setattr("argot.service.leaky_buckets.MOST_COUNTED", 10)
     at = gate(questions_per_minute=1)
     for number in range(50):
         await ask(at, Principal(f"p{number}"))

@@ -14,8 +14,9 @@ from argot.service.identity import passwords
 from argot.service.identity.passwords import require_password
 from argot.service.identity.people import LOCAL_NAME, MIGRATIONS, Ended, People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, MOST_PER_USER, Lifetimes
-from argot.service.identity.sign_in_attempts import LIMITS, MOST_COUNTED, WINDOW_SECONDS, Attempts, network_of
+from argot.service.identity.sign_in_attempts import LIMITS, WINDOW_SECONDS, Attempts, network_of
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.leaky_buckets import MOST_COUNTED
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.usecases import catalogue
 from argot.settings import Settings

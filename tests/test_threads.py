@@ -23,7 +23,7 @@ async def test_a_clock_that_is_set_back_leaves_the_latest_thread_first(
 ) -> None:
     made = []
     for at in ("2031-01-01T00:00:00.000+00:00", "2026-01-02T00:00:00.000+00:00", "2026-01-01T00:00:00.000+00:00"):
-        monkeypatch.setattr(module, "now", lambda at=at: at)
+        monkeypatch.setattr(module, "timestamp", lambda at=at: at)
         made.append((await threads.start("ann", "What?")).id)
     assert [one.id for one in await threads.of("ann")] == made[::-1]
     await threads.touch(made[1])
@@ -31,7 +31,7 @@ async def test_a_clock_that_is_set_back_leaves_the_latest_thread_first(
 
 
 async def test_what_comes_within_one_moment_keeps_its_order(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "now", lambda: "2026-01-01T00:00:00.000+00:00")
+    monkeypatch.setattr(module, "timestamp", lambda: "2026-01-01T00:00:00.000+00:00")
     made = [(await threads.start("ann", "What?")).id for _ in range(8)]
     assert [one.id for one in await threads.of("ann")] == made[::-1]
     for name, at in (("z.md", "2031"), ("a.md", "2026")):

@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
 from argot.errors import InvalidSettings
+from argot.files import write_atomically
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
@@ -329,7 +329,8 @@ def _hash_of_files(files: Sequence[Path], cache: Path) -> str:
                 known[key] = hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
         digest.update(f"{file.name}:{known[key]}\n".encode())
     if known != remembered:
-        _write_json(remembered_in, known)
+        remembered_in.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(remembered_in, json.dumps(known))
     return digest.hexdigest()
 
 
@@ -340,10 +341,3 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _write_json(path: Path, value: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as draft:
-        json.dump(value, draft)
-    Path(draft.name).replace(path)

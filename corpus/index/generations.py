@@ -15,8 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from argot.corpus.database import check_header
-from argot.corpus.store.blobs import write_atomically
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
+from argot.files import write_atomically
 from argot.remedies import reindex_command, remedy_for
 
 CURRENT = "CURRENT"

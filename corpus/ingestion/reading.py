@@ -10,9 +10,9 @@ import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from argot.clock import timestamp
 from argot.corpus.chunking.passages import passages_of
 from argot.corpus.document_ids import document_id, revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
@@ -134,7 +134,7 @@ def _document(candidate: Candidate, read: CutDocument) -> Document:
         media_type=read.media_type,
         revision_id=revision_id(id_, candidate.content),
         content_hash=candidate.content,
-        added_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        added_at=timestamp("seconds"),
         date=read.date,
         tags=candidate.tags,
         audience=candidate.audience,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import DamagedStore
-from argot.files import NotAFile, read_file
+from argot.files import NotAFile, read_file, write_atomically
 from argot.remedies import restore_command
 
 
@@ -24,12 +22,7 @@ class Blobs:
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as draft:
-            draft.write(data)
-            draft.flush()
-            os.fsync(draft.fileno())
-        Path(draft.name).replace(path)
-        sync_folder(path.parent)
+        write_atomically(path, data)
 
     def get(self, content_hash: str) -> bytes:
         """
@@ -63,21 +56,3 @@ class Blobs:
 
     def _path(self, content_hash: str) -> Path:
         return self.root / content_hash[:2] / content_hash[2:]
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in this folder survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False) as draft:
-        draft.write(text)
-        draft.flush()
-        os.fsync(draft.fileno())
-    Path(draft.name).replace(path)
-    sync_folder(path.parent)

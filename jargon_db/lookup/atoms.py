@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from argot.jargon_db.lookup.normalise import fold_characters
+from argot.language import UNSPACED
 
 SEPARATORS = frozenset("-/_")
 
 # Scripts written without spaces are cut into single characters, so that a term is found within a sentence.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_ATOM = re.compile(rf"[{_UNSPACED}]|(?:[^\W_{_UNSPACED}])+|\S")
+_ATOM = re.compile(rf"[{UNSPACED}]|(?:[^\W_{UNSPACED}])+|\S")
 _DIGITS = re.compile(r"[0-9]+(?=[^\W\d_])")
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache, partial
 
+from argot.clock import utc_now
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.views import Guards, Views
 from argot.jargon_db.store.accepted_conflicts import Accepted, acceptances_by_sense, record_acceptance
@@ -83,7 +83,7 @@ class Conflicts:
         Args:
             today: an ISO date, by which reviews are due.
         """
-        day = today or datetime.now(UTC).date().isoformat()
+        day = today or utc_now().date().isoformat()
         standing = (*self._views.standing(principal), day)
         kept = self._kept
         if kept is None or kept[0] != standing:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Literal
 
+from argot.clock import timestamp
 from argot.jargon_db.store.rows import store_audience
 from argot.jargon_db.store.search_words import SearchRow
 from argot.jargon_db.store.snapshots import Snapshot, stored
@@ -30,11 +30,6 @@ _HISTORY = (
 _CHANGE = "INSERT INTO changes (id, at, who, why, kind, name, rows, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _FORGET = "DELETE FROM sense_search WHERE rowid = ?"
 _SEARCH = "INSERT INTO sense_search (rowid, term, aliases, expansion, description) VALUES (?, ?, ?, ?, ?)"
-
-
-def moment() -> str:
-    """Now, in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,7 @@ class Journal:
         if not self.rows:
             return None
         said = self.heading
-        values = (self.change, at or moment(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
+        values = (self.change, at or timestamp(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
         self.conn.execute(_CHANGE, values)
         self.conn.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
         return self.change

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.jargon_db.store.connections import Connections
@@ -15,7 +16,6 @@ from argot.jargon_db.store.inputs import is_storable
 from argot.jargon_db.store.rows import Row, keys_json, readable
 from argot.jargon_db.store.statements import statement
 from argot.jargon_db.store.usage import week_of
-from argot.jargon_db.store.writer import timestamp
 from argot.types import Principal
 
 MissStatus = Literal["open", "dismissed", "defined"]
@@ -116,7 +116,7 @@ class Misses:
         with self._connections.writing() as db:
             add = "INSERT INTO misses (term, key) VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
             db.conn.execute(add, (term.strip(), key))
-            db.conn.execute(_ADD, {**said, "key": key, "now": timestamp()})
+            db.conn.execute(_ADD, {**said, "key": key, "now": timestamp("seconds")})
 
     def open(self, principal: Principal) -> list[MissRecord]:
         """The terms that still need a meaning; otherwise as `find`."""
@@ -188,7 +188,7 @@ class Misses:
         """The asker was told in this thread; `askers_of` names these questions no more."""
         keys = json.dumps(self._keys_like(term))
         with self._connections.writing() as db:
-            db.conn.execute(_TOLD, {"now": timestamp(), "thread": thread, "keys": keys})
+            db.conn.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
 
     def _keys_like(self, term: str) -> list[str]:
         """The keys of missed terms that looking up this one's key, or its plural, would answer."""

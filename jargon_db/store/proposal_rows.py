@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import SenseInput, context_key
 from argot.jargon_db.store.rows import Row, audience_of, may_read, select, store_audience
-from argot.jargon_db.store.writer import timestamp
 from argot.types import EVERYONE, Audience, Principal
 
 Origin = Literal["miss", "mined", "person", "model"]
@@ -87,7 +87,7 @@ def put(conn: sqlite3.Connection, said: Said, origin: Origin, created_by: str) -
     keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion)}
     found = next(select(conn, _SAME, keys), None)
     evidence = [[passage, quote, said.guard] for passage, quote in said.evidence]
-    now = timestamp()
+    now = timestamp("seconds")
     if found is None:
         description = said.given.description or ""
         values = (said.given.term, keys["key"], said.context or "", said.expansion)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from argot.clock import utc_now
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.rows import readable
@@ -41,7 +42,7 @@ class Usage:
 
     def record(self, sense_ids: Iterable[int], moment: datetime | None = None) -> None:
         """Counts each of these senses once more, all in one transaction. What is no sense is not counted."""
-        week = week_of(moment or datetime.now(UTC))
+        week = week_of(moment or utc_now())
         counts = Counter(sense_ids)
         if not counts:
             return

@@ -6,11 +6,12 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from sqlite_utils import Database
 
+from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import MAX_EXPANSION_CHARS, SenseInput, context_key, is_storable, said
@@ -39,10 +40,6 @@ _DECIDED_AGAIN = "UPDATE proposals SET status = 'accepted' WHERE sense = ? AND s
 _SEARCHED = ("term", "aliases", "expansion", "description")
 
 
-def timestamp() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 @dataclass(slots=True)
 class Writer:
     """Writes within one transaction; `finish` must come last in it.
@@ -54,7 +51,7 @@ class Writer:
     db: Database
     principal: Principal | None = None
     heading: Heading = field(default_factory=Heading)
-    now: str = field(default_factory=timestamp)
+    now: str = field(default_factory=partial(timestamp, "seconds"))
     journal: Journal = field(init=False)
     number: int | None = None
     _contexts: dict[str, Context] = field(default_factory=dict)

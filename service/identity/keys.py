@@ -9,11 +9,11 @@ import secrets
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from argot.clock import as_text, timestamp, utc_now
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.tokens import new_token, token_hash
-from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import Database
 
 TABLES = """
@@ -51,7 +51,7 @@ class Key:
 
     @property
     def has_ended(self) -> bool:
-        return self.ends_at is not None and datetime.fromisoformat(self.ends_at) <= datetime.now(UTC)
+        return self.ends_at is not None and datetime.fromisoformat(self.ends_at) <= utc_now()
 
 
 class Keys:
@@ -88,7 +88,7 @@ class Keys:
                 f"A key can end after 1 to {MOST_DAYS} days, not after {days}. Without days it does not."
             )
         token = PREFIX + new_token()
-        key = Key(f"k{secrets.token_hex(6)}", user, name, now(), ends_at=_in_days(days))
+        key = Key(f"k{secrets.token_hex(6)}", user, name, timestamp(), ends_at=_in_days(days))
         with self._database.transaction() as connection:
             living = connection.execute(
                 "SELECT count(*) FROM keys WHERE user = ? AND revoked_at IS NULL AND (ends_at IS NULL OR ends_at > ?)",
@@ -122,11 +122,11 @@ class Keys:
         """Whether the present use of it should be noted."""
         if key.used_at is None:
             return True
-        return abs((datetime.now(UTC) - datetime.fromisoformat(key.used_at)).total_seconds()) > NOTED_SECONDS
+        return abs((utc_now() - datetime.fromisoformat(key.used_at)).total_seconds()) > NOTED_SECONDS
 
     def note(self, key: Key) -> None:
         """Write down that it is in use."""
-        self._database.write("UPDATE keys SET used_at = ? WHERE id = ?", now(), key.id)
+        self._database.write("UPDATE keys SET used_at = ? WHERE id = ?", timestamp(), key.id)
 
     def revoke(self, key_id: str, *, user: str | None = None) -> Key:
         """Let a key open nothing any more, at once; with `user` only if it is this person's.
@@ -137,7 +137,7 @@ class Keys:
         rows = self._database.write_returning(
             "UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND (? IS NULL OR user = ?)"
             " RETURNING *",
-            now(),
+            timestamp(),
             key_id,
             user,
             user,
@@ -151,7 +151,7 @@ class Keys:
     def end(self, user: str) -> int:
         """Revoke all keys of a person; how many there were."""
         rows = self._database.write_returning(
-            "UPDATE keys SET revoked_at = ? WHERE user = ? AND revoked_at IS NULL RETURNING id", now(), user
+            "UPDATE keys SET revoked_at = ? WHERE user = ? AND revoked_at IS NULL RETURNING id", timestamp(), user
         )
         gone = frozenset(str(row["id"]) for row in rows)
         if gone:
@@ -165,7 +165,7 @@ class Keys:
 
 
 def _in_days(days: int | None) -> str | None:
-    return None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="milliseconds")
+    return None if days is None else as_text(utc_now() + timedelta(days=days))
 
 
 def _key(row: sqlite3.Row) -> Key:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from argot.service.storage.home_folder import now
+from argot.clock import timestamp
 from argot.service.storage.sqlite import Database
 
 _CLAIM = "INSERT INTO notices (person, thread, subject, told_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -19,7 +19,7 @@ class Notices:
 
     def claim(self, person: str, thread: str, subject: str) -> bool:
         """Whether this person is still to be told of this in this thread. True once: who asks must tell."""
-        return self._database.write(_CLAIM, person, thread, subject, now()) == 1
+        return self._database.write(_CLAIM, person, thread, subject, timestamp()) == 1
 
     def forget(self, person: str, thread: str) -> None:
         """The thread is gone, and with it what was said in it."""

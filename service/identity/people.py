@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from argot.clock import timestamp
 from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity import keys, passwords, personal_rows, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
-from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import Database
 from argot.types import MANAGERS, Principal
 
@@ -147,7 +147,7 @@ class People:
             connection.execute(
                 "INSERT INTO users (name, display_name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
                 " SET display_name = iif(excluded.display_name = '', display_name, excluded.display_name)",
-                (name, display_name, now()),
+                (name, display_name, timestamp()),
             )
             connection.executemany(
                 "INSERT OR IGNORE INTO memberships (user, group_name) VALUES (?, ?)",
@@ -217,7 +217,9 @@ class People:
     def suspend(self, name: str) -> User:
         """Shut somebody out at once, everywhere, until `restore`."""
         self.user(name)
-        self.database.write("UPDATE users SET suspended_at = coalesce(suspended_at, ?) WHERE name = ?", now(), name)
+        self.database.write(
+            "UPDATE users SET suspended_at = coalesce(suspended_at, ?) WHERE name = ?", timestamp(), name
+        )
         self.sessions.end(name)
         self.keys.end(name)
         self._tell(Ended(name))

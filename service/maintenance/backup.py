@@ -23,8 +23,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from argot import __version__
+from argot.clock import timestamp
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
-from argot.files import NotAFile, require_file
+from argot.files import NotAFile, replacing, require_file
 from argot.remedies import UPDATE, restore_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
@@ -76,21 +77,13 @@ def write_backup(home: Path, path: Path) -> Backup:
         raise InvalidInput(f"{path} lies in the knowledge base itself, and would be lost with it. Give another folder.")
     if path.exists() and not path.is_file():
         raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
     for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
         restore.remove(left)
     try:
-        with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, scratch.open("xb") as file:
-            scratch.chmod(0o600)
+        with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, replacing(path) as file:
             members = _write(home, Path(copies), file)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-        layout.flush_folder(path.parent)
     except OSError as error:
         raise InvalidInput(f"The backup cannot be written to {path}: {error.strerror}. Give another file.") from error
-    finally:
-        scratch.unlink(missing_ok=True)
     return Backup(path, len(members), sum(member.size for member in members))
 
 
@@ -104,7 +97,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     manifest = {
         "format": FORMAT,
         "argot": __version__,
-        "created": layout.now(),
+        "created": timestamp(),
         "files": [{"name": member.name, "size": member.size, "hash": member.hash} for member in members],
     }
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
+from argot.clock import as_text, utc_now
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.threads import delete_thread
@@ -40,7 +41,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     erased = {"threads": 0, "questions": 0}
     if not days:
         return erased
-    before = ((now or datetime.now(UTC)) - timedelta(days=days)).isoformat(timespec="milliseconds")
+    before = as_text((now or utc_now()) - timedelta(days=days))
     threads = await kb.threads()
     for thread in await threads.unused_since(before):
         await delete_thread(kb, thread.owner, thread.id)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from argot import __version__
+from argot.clock import timestamp
 from argot.errors import DamagedStore, InvalidInput, NotFound
+from argot.files import write_atomically
 from argot.remedies import UPDATE, init_command, quoted, restore_command
 
 MARKER = "knowledge_base.json"
@@ -76,7 +76,7 @@ def create(home: Path) -> bool:
 
 
 def write_marker(home: Path) -> None:
-    content = {"format": FORMAT, "created": now(), "argot": __version__}
+    content = {"format": FORMAT, "created": timestamp(), "argot": __version__}
     write_atomically(home / MARKER, json.dumps(content) + "\n")
 
 
@@ -89,7 +89,7 @@ def note_stores(home: Path) -> None:
     """Write down which databases there are, so that one that is lost later is not taken for one never needed."""
     there = [name for name in DATABASES if (home / name).exists()]
     if set(there) != noted_stores(home):
-        made = {"format": FORMAT, "created": now(), "argot": __version__}
+        made = {"format": FORMAT, "created": timestamp(), "argot": __version__}
         write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
 
 
@@ -100,35 +100,6 @@ def _marker(home: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Readers see the old file or the new one, whatever happens in between, a loss of power included."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
-    flush_folder(path.parent)
-
-
-def flush_folder(folder: Path) -> None:
-    """Have the disk keep what was made or renamed in a folder; nothing where the system does not know that."""
-    try:
-        opened = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        with suppress(OSError):
-            os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def now() -> str:
-    """The time in UTC, ISO 8601 to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _check_path(home: Path) -> None:

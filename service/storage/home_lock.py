@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from argot.errors import KnowledgeBaseBusy
-from argot.service.storage.home_folder import write_atomically
+from argot.files import write_atomically
 
 LOCK = "lock"
 OWNER = "owner.json"

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from argot.files import flush_folder, write_atomically
 from argot.remedies import reindex_command
 from argot.service.storage import home_folder as layout
 
@@ -32,7 +33,7 @@ def begin(home: Path) -> Path:
 
 def mark_complete(home: Path, parts: Collection[str]) -> None:
     """From here on the new stores count. `parts` are those the backup holds; the others will be gone."""
-    layout.write_atomically(home / SCRATCH / COMPLETE, json.dumps(sorted(parts)))
+    write_atomically(home / SCRATCH / COMPLETE, json.dumps(sorted(parts)))
 
 
 def cut_off(home: Path) -> bool:
@@ -53,7 +54,7 @@ def finish_restore(home: Path) -> str:
         _exchange(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
         layout.write_marker(home)
         scratch.rename(ended)
-        layout.flush_folder(home)
+        flush_folder(home)
         completed = True
     remove(scratch)
     remove(ended)
@@ -73,7 +74,7 @@ def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
                 remove(home / old)
         if (scratch / name).exists():
             (scratch / name).rename(home / name)
-    layout.flush_folder(home)
+    flush_folder(home)
 
 
 def remove(path: Path) -> None:

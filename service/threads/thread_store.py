@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.results import AskResult
-from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import damage_named, open_database
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Threads:
 
     async def start(self, owner: str, question: str) -> Thread:
         """A new thread, known before anything is asked in it, so that nothing of it is ever without an owner."""
-        at = now()
+        at = timestamp()
         thread = Thread(f"t{secrets.token_hex(8)}", owner, _title(question), at, at)
         await self._write(
             f"INSERT INTO threads (id, owner, title, created_at, updated_at, used) VALUES (?, ?, ?, ?, ?, {_NEXT_USE})",  # noqa: S608
@@ -199,7 +199,7 @@ class Threads:
         return [_thread(row) for row in rows]
 
     async def touch(self, thread: str) -> None:
-        await self._write(f"UPDATE threads SET updated_at = ?, used = {_NEXT_USE} WHERE id = ?", (now(), thread))  # noqa: S608
+        await self._write(f"UPDATE threads SET updated_at = ?, used = {_NEXT_USE} WHERE id = ?", (timestamp(), thread))  # noqa: S608
 
     async def rename(self, owner: str, thread: str, title: str) -> Thread:
         await self.own(owner, thread)
@@ -237,7 +237,7 @@ class Threads:
             trace: what the thread keeps of the turn that is judged.
         """
         await self.own(owner, thread)
-        said = Feedback(thread, turn, owner, value, comment, now(), shared)
+        said = Feedback(thread, turn, owner, value, comment, timestamp(), shared)
         kept = json.dumps(trace, ensure_ascii=False) if trace and value else ""
         await self._write(
             f"INSERT OR REPLACE INTO feedback ({_FEEDBACK}, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608

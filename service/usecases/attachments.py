@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 from pydantic import Field
 
+from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.storage.home_folder import now
 from argot.service.threads.thread_store import ThreadFile, Threads
 from argot.service.usecases.questions import in_thread
 from argot.service.usecases.registry import Text, usecase
@@ -68,7 +68,7 @@ async def thread_attach(
             size = f"{len(data) / 1e6:.1f} MB"
             raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
         document = await _added(kb, thread, name, data)
-        file = ThreadFile(document.id, name, len(data), now())
+        file = ThreadFile(document.id, name, len(data), timestamp())
         try:  # meanwhile the conversation may be gone, or full
             await _require_room(threads, principal, thread, name)
             await threads.attach(principal.name, thread, file)

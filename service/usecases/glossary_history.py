@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from argot.clock import utc_now
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.registry import Number, Text, usecase
@@ -112,7 +113,7 @@ async def glossary_use(
     """
     from argot.jargon_db.store.usage import week_of
 
-    today = datetime.now(UTC)
+    today = utc_now()
     named = [week_of(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]
     used = await kb.blocking(kb.glossary.usage.by_week, principal, term)
     missed = await kb.blocking(kb.glossary.misses.by_week, principal) if term is None else []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.storage.home_folder import now
 from argot.service.usecases.attachments import thread_files
 from argot.service.usecases.registry import Text, usecase
 from argot.service.usecases.threads import delete_thread, thread_read
@@ -80,7 +80,7 @@ async def exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     asked = {each: await kb.blocking(kb.glossary.privacy.kept_of, each) for each in names}
     return {
         "name": principal.name,
-        "at": now(),
+        "at": timestamp(),
         "people": await kb.blocking(kb.people.kept_of, names),
         "conversations": [await _conversation(kb, principal, thread) for thread in found],
         "glossary": {each: kept for each, kept in asked.items() if kept},

@@ -8,14 +8,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.language import UNSPACED
 from argot.tools.text.markdown_prose import plain
 from argot.tools.text.quantities import quantities
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import folded, identifiers, stem
 
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
-)
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
 _TAG = re.compile(
     r"</?(?:a|b|i|u|s|p|em|strong|br|span|div|sup|sub|code|pre|li|ul|ol|td|tr|th|table|small|font)(?:\s[^<>]{0,200})?/?>",

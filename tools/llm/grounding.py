@@ -17,6 +17,7 @@ from rapidfuzz.distance import OSA
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.normalise import fold_characters, singulars
 from argot.jargon_db.lookup.words import common_words, is_common_word, is_well_known
+from argot.language import UNSPACED
 from argot.tools.reading.abbreviation_shapes import may_be_small
 from argot.tools.reading.inline_definitions import explanations
 from argot.tools.reading.unknown_terms import without_overlaps
@@ -41,9 +42,8 @@ _LONGEST_CODE = 6
 
 _CHUNK = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_NO_SPACES = re.compile(rf"[{_UNSPACED}]")
-_RUN = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_NO_SPACES = re.compile(rf"[{UNSPACED}]")
+_RUN = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
 _SENTENCE_STOP = re.compile(r"(?<=\w)\.(?=[A-Z]\w)")
 _NAME = re.compile(
     r"""  .*(?:://|::|[@\\_]).*                               # addresses, qualified names, variables

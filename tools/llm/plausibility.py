@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.language import QUESTION_MARKS
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE
 from argot.tools.text.markdown_prose import plain
@@ -110,6 +111,6 @@ def plausible_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
     for one in said:
         text = plausible_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)
         key = " ".join(word for word, _, _ in words(text or ""))
-        if text and text.endswith(("?", "？")) and key not in seen:
+        if text and text.endswith(QUESTION_MARKS) and key not in seen:
             seen.add(key)
             yield text

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 
+from argot.language import AUXILIARIES, INTERROGATIVES, QUESTION_MARKS, REQUESTS
 from argot.tools.llm.grounding import strange_words
 from argot.tools.reading.unknown_terms import unknown_terms
 from argot.tools.text.words import content_stems, identifiers
@@ -31,9 +32,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+")
 _FORBIDDEN = re.compile(r"[<>{}|\\]|://|\n\s*\n")
 _ASKS = re.compile(
-    r"""(?:and\ |but\ |so\ |please\ |also\ |then\ |[\w\ ]{1,30},\ )?
-        (?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|must|may|has
-        |have|had|explain|describe|list|tell|show|give|name|define|find|compare|summari[sz]e)\b""",
+    rf"""(?:and\ |but\ |so\ |please\ |also\ |then\ |[\w\ ]{{1,30}},\ )?
+        (?:{INTERROGATIVES}|{AUXILIARIES}|must|has|have|had|{REQUESTS}|summari[sz]e)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -74,7 +74,7 @@ def tidied(said: str) -> str:
 
 
 def _asks(text: str) -> bool:
-    return text.endswith(("?", "？")) or bool(_ASKS.match(text))
+    return text.endswith(QUESTION_MARKS) or bool(_ASKS.match(text))
 
 
 def _keeps(text: str, question: str, share: float) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from argot.language import AUXILIARIES, INTERROGATIVES, REQUESTS
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Turn
 
@@ -52,8 +53,7 @@ _DETERMINER = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+(?=
 _NOUN_PHRASE = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+((?:[\w/.-]+\s+){0,3}[\w/.-]+)", re.I)
 _THING = r"(?:the|a|an|my|our|your)\s+(?:[\w/.-]+\s+){0,2}[\w/.-]+"
 _QUESTION_WORDS = re.compile(
-    r"^(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could|should|would|will|must|may"
-    r"|has|have|had|explain|describe|list|tell|show|give|name|define|find|compare|if)\b",
+    rf"^(?:{INTERROGATIVES}|{AUXILIARIES}|must|has|have|had|{REQUESTS}|if)\b",
     re.I,
 )
 

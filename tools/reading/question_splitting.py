@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 
+from argot.language import INTERROGATIVES
 from argot.tools.text.words import asks, content_stems
 
 LONGEST = 400
 """Characters. Whoever writes more explains."""
 MOST_PARTS = 3
 
-_OPENS = r"(?:what|which|who|whom|whose|where|when|why|how)(?:'s)?\b"
+_OPENS = rf"(?:{INTERROGATIVES})(?:'s)?\b"
 _BOUNDARY = re.compile(
     rf"(?P<end>\?)\s+(?:and\s+|also,?\s+|then,?\s+)*(?=\w)|(?:,|;|\s)\s*and\s+(?:also\s+)?(?={_OPENS})", re.IGNORECASE
 )

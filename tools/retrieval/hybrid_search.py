@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from argot.profile import Profile
 from argot.protocols import Vectors
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Scored = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
-
-ListName = Literal["keyword", "semantic", "keyword_derived", "semantic_derived"]
 
 MOST_SCANNED = 20_000
 """Passages looked through for those with certain tags."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from argot.language import AUXILIARIES, INTERROGATIVES
 from argot.service.identity.slack_store import Channel
 from argot.ui.slack.mrkdwn import question_of
 
@@ -17,8 +18,7 @@ CHANNEL_IN_VIEW = "slack#/types/channel_id"
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
 _ASKS = re.compile(
     r"(?:(?:hi|hello|hey|so|and|but|also|please|sorry)[,! ]+){0,2}"
-    r"(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|can|could|may|must|should|would|will"
-    r"|has|have|any(?:one|body)|what's|who's|where's|how's)\b",
+    rf"(?:{INTERROGATIVES}|{AUXILIARIES}|must|has|have|any(?:one|body))\b",
     re.IGNORECASE,
 )
 

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from argot.errors import NotAllowed
+from argot.files import write_atomically
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
@@ -44,9 +45,5 @@ def signing_secret(folder: Path) -> str:
     """The key that cookies of this knowledge base are signed with: made once, readable by its owner alone."""
     path = folder / SECRET
     if not path.exists():
-        scratch = folder / f".{SECRET}"
-        scratch.unlink(missing_ok=True)
-        scratch.touch(mode=0o600)
-        scratch.write_text(secrets.token_urlsafe(48), encoding="ascii")
-        scratch.replace(path)
+        write_atomically(path, secrets.token_urlsafe(48))
     return path.read_text(encoding="ascii").strip()

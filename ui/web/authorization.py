@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from starlette.requests import HTTPConnection, Request  # FastAPI reads the annotations of dependencies
 
 from argot.errors import NotAllowed
-from argot.service.identity.people import LOCAL_NAME, Role, role_of
+from argot.service.identity.people import Role, role_of
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -77,10 +77,6 @@ class Visitor:
     @property
     def role(self) -> Role:
         return role_of(self.principal)
-
-    @property
-    def is_local(self) -> bool:
-        return self.name == LOCAL_NAME
 
 
 def needs(access: Access, *, csrf: bool = True, program: bool = False) -> Callable[[F], F]:

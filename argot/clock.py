@@ -1,0 +1,24 @@
+"""The time now, in UTC, and how it is written down: ISO 8601, which sorts as text."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+Precision: TypeAlias = Literal["seconds", "milliseconds"]
+"""Rows of senses, misses and documents have seconds, all others milliseconds; they are compared as text, so that one
+column holds one sort.
+"""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def timestamp(precision: Precision = "milliseconds") -> str:
+    """The time now as text."""
+    return as_text(utc_now(), precision)
+
+
+def as_text(moment: datetime, precision: Precision = "milliseconds") -> str:
+    return moment.astimezone(UTC).isoformat(timespec=precision)

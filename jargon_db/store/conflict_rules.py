@@ -1,4 +1,4 @@
-"""What stands against what among senses: rules that look at groups of senses which share a key.
+"""The rules by which senses conflict: each looks at a group of senses that share a key.
 
 They see only what they are given, so a warning never tells of a sense that was not.
 """
@@ -68,7 +68,7 @@ def conflicts_of(one: Entry, others: Iterable[Entry]) -> list[SenseWarning]:
 
 
 def conflicts_among(senses: Sequence[Entry], today: str) -> list[SenseWarning]:
-    """What stands against what among these, and whose review is due by `today`: the worst first, and only what somebody
+    """The conflicts among these, and whose review is due by `today`: the worst first, and only what somebody
     can act on. A term may well be an ordinary word, or have an alias that does nothing.
     """
     singly = (warning for sense in senses for warning in (*_alone(sense), *_due(sense, today)))

@@ -252,7 +252,7 @@ async def glossary_conflicts(
     about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
     limit: Limit = 200,
 ) -> dict[str, Any]:
-    """What stands against what in the whole glossary, and the senses whose review is due; or, `accepted`, what is let
+    """The conflicts in the whole glossary, and the senses whose review is due; or, `accepted`, what is let
     stand. With `about`, only what all of these senses take part in.
 
     `open` and `accepted` count them; `total` is the one that was asked for, of which `conflicts` are the first, each

@@ -1,4 +1,4 @@
-"""argot glossary conflicts: what stands against what, letting it stand, and taking it up again."""
+"""argot glossary conflicts: conflicts between meanings, accepting one, and taking it up again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def conflicts(
     as_user: AsUser = None,
     home: Home = None,
 ) -> None:
-    """List what stands against what in the glossary, the worst first, and reviews that are due; let it stand.
+    """List the conflicts in the glossary, the worst first, and reviews that are due; accept a conflict.
 
     What is let stand leaves the list. It comes back when one of its senses says another thing, or with --take-up.
     """

@@ -1,4 +1,4 @@
-"""What happened, what stands against what, and how the glossary is used."""
+"""Pages of the glossary's history, its conflicts and its use."""
 
 from __future__ import annotations
 

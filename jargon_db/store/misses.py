@@ -11,11 +11,11 @@ from typing import Literal
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.glossary_writer import timestamp
 from argot.jargon_db.store.inputs import is_storable
 from argot.jargon_db.store.rows import Row, keys_json, readable
 from argot.jargon_db.store.statements import statement
 from argot.jargon_db.store.usage import week_of
-from argot.jargon_db.store.writer import timestamp
 from argot.types import Principal
 
 MissStatus = Literal["open", "dismissed", "defined"]

@@ -1,6 +1,6 @@
 """Proposals as they are stored: what is said again is added to the one there is, and each shows what one may read.
 
-What becomes of them is in `argot.jargon_db.store.proposals`.
+What becomes of them is in `argot.jargon_db.store.proposal_store`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from argot.errors import NotFound
 from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.glossary_writer import timestamp
 from argot.jargon_db.store.inputs import SenseInput, context_key
 from argot.jargon_db.store.rows import Row, audience_of, may_read, select, store_audience
-from argot.jargon_db.store.writer import timestamp
 from argot.types import EVERYONE, Audience, Principal
 
 Origin = Literal["miss", "mined", "person", "model"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.identity.tokens import new_token, token_hash
+from argot.service.identity.secret_tokens import new_token, token_hash
 from argot.service.storage.home_folder import now
 from argot.service.storage.sqlite import Database
 

@@ -49,7 +49,7 @@ from argot.service.observability.process_memory import settle
 from argot.service.operations.sample_base import build
 from argot.service.usecases import catalogue
 from argot.settings import Settings, load_settings
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.writer import passages_given
 from argot.types import Hit
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats.registry import FORMATS, read_file
-from argot.jargon_db.lookup.words import english_words
+from argot.jargon_db.formats.format_registry import FORMATS, read_file
+from argot.jargon_db.lookup.ordinary_words import english_words
 from argot.types import Principal
 
 QUESTIONS = 2_000

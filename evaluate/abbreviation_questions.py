@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from argot.jargon_db.lookup.words import english_words, is_function_word, is_well_known, well_known
+from argot.jargon_db.lookup.ordinary_words import english_words, is_function_word, is_well_known, well_known
 
 TEMPLATES = (
     "What is the abbreviation {} short for?",

@@ -21,7 +21,7 @@ from argot.prompts.loader import fenced
 from argot.tools.answering.multiple_choice import choose_option
 
 if TYPE_CHECKING:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
 Progress = Callable[[str, int, int], None]
 ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"

@@ -17,7 +17,7 @@ from argot.results import AskResult
 from argot.tools.answering.multiple_choice import choose_option
 
 if TYPE_CHECKING:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
 Split = Literal["validation", "test"]
 Progress = Callable[[str, int, int], None]

@@ -24,7 +24,7 @@ from argot.tools.text.words import bare
 from argot.types import EVERYONE, Mention, Principal
 
 if TYPE_CHECKING:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
 Asker = Callable[..., Awaitable[AskResult]]
 """`(question, asker_context=None)` -> the result of asking it in a new thread."""

@@ -21,7 +21,7 @@ from argot.tools.retrieval.reranker import LexicalScorer
 from argot.types import Principal
 
 if TYPE_CHECKING:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
     from argot.tools.llm.session import Model
 
 

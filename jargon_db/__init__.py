@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from argot.lazy import lazily
 
 if TYPE_CHECKING:
-    from argot.jargon_db.formats.files import ImportReport
     from argot.jargon_db.formats.glossary_file import ReadOptions
+    from argot.jargon_db.formats.import_export import ImportReport
     from argot.jargon_db.formats.import_preview import ImportPreview
     from argot.jargon_db.glossary import Glossary
     from argot.jargon_db.lookup.matcher import TermMatcher
@@ -44,7 +44,7 @@ if not TYPE_CHECKING:
             "Glossary": "glossary",
             "HistoryEntry": "store.history_entries",
             "ImportPreview": "formats.import_preview",
-            "ImportReport": "formats.files",
+            "ImportReport": "formats.import_export",
             "MissRecord": "store.misses",
             "Proposal": "store.proposal_rows",
             "ReadOptions": "formats.glossary_file",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argot.jargon_db.formats.files import Files
+from argot.jargon_db.formats.import_export import Files
 from argot.jargon_db.lookup.views import Views
 from argot.jargon_db.store.conflicts import Conflicts
 from argot.jargon_db.store.connections import Connections, prepare
-from argot.jargon_db.store.contexts import Contexts
+from argot.jargon_db.store.context_store import Contexts
 from argot.jargon_db.store.history import History
 from argot.jargon_db.store.mining_ledger import MiningLedger
 from argot.jargon_db.store.misses import Misses
 from argot.jargon_db.store.privacy import Privacy
-from argot.jargon_db.store.proposals import Proposals
+from argot.jargon_db.store.proposal_store import Proposals
 from argot.jargon_db.store.search import Search
-from argot.jargon_db.store.senses import Senses
+from argot.jargon_db.store.sense_store import Senses
 from argot.jargon_db.store.term_lookup import TermLookup
 from argot.jargon_db.store.term_source import StoredTerms
 from argot.jargon_db.store.usage import Usage

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.jargon_db.glossary import Glossary
     from argot.service.observability.metrics import Metrics
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ class KnowledgeBase:
             InvalidSettings: its URL is none.
         """
         if self._model_server is None and self.settings.model_url:
-            from argot.tools.llm.server import ModelServer
+            from argot.tools.llm.model_server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)
             if self._model_server is not None and self.metrics is not None:

@@ -150,7 +150,7 @@ def scripted_model() -> Iterator[Any]:
     """A `ScriptedServer` (scripted_server.py), started; nothing is remembered of servers of other tests."""
     from scripted_server import ScriptedServer
 
-    from argot.tools.llm.server import forget_servers
+    from argot.tools.llm.model_server import forget_servers
 
     forget_servers()
     server = ScriptedServer().start()

@@ -15,7 +15,7 @@ from argot.graph.run_context import run_context_for
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.results import AskResult
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.types import Principal
 
 EXPLICIT = "What is the Word Line voltage during a read?"

@@ -22,12 +22,12 @@ from fastapi import FastAPI
 
 from argot.errors import ArgotError, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.transport.client import SocketClient
+from argot.service.transport.background_client import SocketClient
 from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import DerivedText, Principal
-from argot.ui.pages.sources import sources
+from argot.ui.pages.source_pages import sources
 from argot.ui.web.asker_identity import asker
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

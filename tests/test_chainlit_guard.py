@@ -27,7 +27,7 @@ from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT
 from argot.ui.web import chainlit_guard
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.chainlit_guard import EVENTS, UNHEARD, folder_in
-from argot.ui.web.connections import INERT_POLICY, MOST_WINDOWS, TOO_MANY_WINDOWS, Connections
+from argot.ui.web.open_connections import INERT_POLICY, MOST_WINDOWS, TOO_MANY_WINDOWS, Connections
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}

@@ -24,7 +24,7 @@ from argot.errors import InvalidInput
 from argot.results import AskResult
 from argot.service.observability.logs import JsonLines, Lines
 from argot.service.storage import home_folder as layout
-from argot.service.usecases import registry
+from argot.service.usecases import usecase_registry
 from argot.settings import Settings
 from argot.ui.cli.main import app, main
 
@@ -740,7 +740,7 @@ def test_what_cannot_be_is_told_in_words_with_the_value(argot: Argot, arguments:
 def test_a_password_is_in_no_message(argot: Argot) -> None:
     assert argot("init").code == 0
     with pytest.raises(InvalidInput) as refused:
-        registry.CASES["user_add"].checked({"name": "ann", "password": 31337})
+        usecase_registry.CASES["user_add"].checked({"name": "ann", "password": 31337})
     assert "31337" not in str(refused.value)
 
 

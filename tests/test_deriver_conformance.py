@@ -9,7 +9,7 @@ import pytest
 
 from argot.protocols import Deriver
 from argot.tools.llm.deriver import ModelDeriver
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE, ExtractiveDeriver
 from argot.tools.text.markdown_prose import plain
 from argot.types import Passage

@@ -123,7 +123,7 @@ def test_a_server_with_another_name_for_the_longest_reply(scripted_model: Any) -
 
 
 async def test_describe_is_asked_once(scripted_model: Any) -> None:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
@@ -135,7 +135,7 @@ async def test_describe_is_asked_once(scripted_model: Any) -> None:
 
 
 async def test_warming_fails_with_the_clause(scripted_model: Any) -> None:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
     scripted_model.fault("refuse")
     server = ModelServer.from_settings(scripted_model.settings())

@@ -16,10 +16,10 @@ from argot.evaluate.abbreviation_questions import TEMPLATES, AbbreviationQuestio
 from argot.evaluate.abbreviation_suite import AbbreviationsReport, Reading, evaluate_abbreviations
 from argot.evaluate.reports import abbreviations_tables
 from argot.evaluate.temporary_base import Identifier, TemporaryBase
-from argot.jargon_db.lookup.words import is_well_known
+from argot.jargon_db.lookup.ordinary_words import is_well_known
 from argot.service.operations import evaluation
 from argot.settings import Settings
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.types import Mention
 
 

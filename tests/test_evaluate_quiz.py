@@ -15,7 +15,7 @@ from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, evaluate_
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.service.operations import evaluation
 from argot.settings import Settings
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 
 DOCUMENTS = {
     "layout.md": """# Layout guide

@@ -4,7 +4,7 @@ import pytest
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import ReadOptions
-from argot.jargon_db.formats.registry import read_file
+from argot.jargon_db.formats.format_registry import read_file
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)

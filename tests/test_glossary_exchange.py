@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from argot.errors import InvalidGlossary, InvalidInput, NotAllowed
 from argot.jargon_db import Glossary, ReadOptions
-from argot.jargon_db.formats.registry import FORMATS, format_of, format_to_write, read_file
+from argot.jargon_db.formats.format_registry import FORMATS, format_of, format_to_write, read_file
 from argot.types import Principal
 
 EVERYBODY = Principal("admin", sees_all=True)

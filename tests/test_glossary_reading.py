@@ -11,6 +11,7 @@ import pytest
 
 from argot.errors import InvalidGlossary
 from argot.jargon_db import ReadOptions
+from argot.jargon_db.formats.format_registry import read_file
 from argot.jargon_db.formats.glossary_file import MOST_SENSES
 from argot.jargon_db.formats.rdf_json import NotPlain
 from argot.jargon_db.formats.rdf_json import read as read_json
@@ -19,7 +20,6 @@ from argot.jargon_db.formats.rdf_statements import BASE, Malformed, TooMuch
 from argot.jargon_db.formats.rdf_turtle import read as read_turtle
 from argot.jargon_db.formats.rdf_xml import Refused
 from argot.jargon_db.formats.rdf_xml import read as read_xml
-from argot.jargon_db.formats.registry import read_file
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 CONCEPT = "http://www.w3.org/2004/02/skos/core#Concept"

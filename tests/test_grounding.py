@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, is_well_known
 from argot.jargon_db.lookup.spelling import Spelling
-from argot.jargon_db.lookup.words import is_ordinary_word, is_well_known
 from argot.tools.llm.grounding import (
     CHOSEN,
     grounded_context,

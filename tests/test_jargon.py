@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from argot.jargon_db.lookup.words import well_known
+from argot.jargon_db.lookup.ordinary_words import well_known
 from argot.tools.reading.inline_definitions import explanations
 from argot.tools.reading.unknown_terms import identify, unknown_terms, without_overlaps
 from argot.types import Mention

@@ -13,7 +13,7 @@ import pytest
 from argot.protocols import Judge
 from argot.tools.answering.extractive_judge import ExtractiveJudge
 from argot.tools.llm.judge import ModelJudge
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 
 QUESTION = "How long does the battery last, and at what temperature?"
 REFERENCE = "The battery lasts 14 hours at 25 °C."

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
-from argot.tools.llm.client import GATHER_SECONDS, UNGATHERED
 from argot.tools.llm.limits import MAX_EVENT_BYTES, BodyTooLarge
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_client import GATHER_SECONDS, UNGATHERED
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.sse import EventParser
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
@@ -108,7 +108,8 @@ async def test_a_thought_in_a_field_of_its_own_is_a_sign_of_work_and_no_answer(s
 def test_nothing_on_the_path_of_a_question_needs_openai() -> None:
     """Neither it nor LangChain's client of it is an installation's any more, and both take seconds to import."""
     script = (
-        "import sys; import argot.tools.llm.client, argot.tools.llm.server, argot.service.usecases.catalogue;"
+        "import sys; "
+        "import argot.tools.llm.model_client, argot.tools.llm.model_server, argot.service.usecases.catalogue;"
         "print(*{'openai', 'langchain_openai'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -197,7 +198,7 @@ async def test_after_its_beginning_an_answer_is_read_several_tokens_at_a_time(
             rests.append(seconds)
         await sleep(seconds, *more)
 
-    monkeypatch.setattr("argot.tools.llm.client.asyncio.sleep", noted)
+    monkeypatch.setattr("argot.tools.llm.model_client.asyncio.sleep", noted)
     words = " ".join(str(number) for number in range(60))
     scripted_model.speed = 0.005
     scripted_model.reply("cited_answer", words)

@@ -10,8 +10,8 @@ from argot.corpus.ingestion.derivation import DERIVABLE
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.plausibility import grounded_triples, plausible_questions, plausible_text
-from argot.tools.llm.server import ModelServer
 from argot.types import DerivableKind, Passage
 
 TEXT = "To trim a drive, open the **Media panel** and click on\nTrim. Trimming takes about 40 seconds."

@@ -12,7 +12,7 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.tools.llm.limits import repeats
-from argot.tools.llm.server import ContextOverflow, ModelServer
+from argot.tools.llm.model_server import ContextOverflow, ModelServer
 from argot.tools.llm.structured_output import InvalidReply, check, parse_object
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
@@ -151,7 +151,7 @@ async def test_where_no_connection_is_taken_in_time_the_next_runs_do_not_wait_fo
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         await ask_text(model_of(scripted_model))
     assert scripted_model.requests == []
-    monkeypatch.setattr("argot.tools.llm.server.time.monotonic", lambda: time.time() * 2)  # later
+    monkeypatch.setattr("argot.tools.llm.model_server.time.monotonic", lambda: time.time() * 2)  # later
     server.refuse_if_down()
 
 
@@ -233,8 +233,8 @@ async def test_a_count_of_tokens_that_is_none_does_not_spoil_the_answer(scripted
 @pytest.mark.parametrize("coding", ["gzip, gzip", "br", "snappy"])
 async def test_a_coding_that_cannot_be_bounded_is_refused(scripted_model: Any, coding: str) -> None:
     from argot.tools.llm.address import address_of
-    from argot.tools.llm.client import ModelClient
     from argot.tools.llm.faults import WrongAnswer
+    from argot.tools.llm.model_client import ModelClient
 
     head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: {coding}\r\n\r\n".encode()
     scripted_model.fault("raw", head=head)

@@ -18,7 +18,7 @@ from argot.graph.run_context import run_context_for, with_model
 from argot.profile import Profile, profile_named
 from argot.prompts.loader import prompt
 from argot.results import AskResult
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.types import Principal
 
 EXPLICIT = "What is the Word Line voltage during a read?"

@@ -9,7 +9,7 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.tools.answering.extractive_judge import ExtractiveJudge
 from argot.tools.llm.judge import Aspects, ModelJudge, expected_score, grounded_segments, is_ranking
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.types import MatchedSegment, Passage
 
 SENTENCES = ["The drive trims in 40 seconds.", "It is quiet.", "A tariff is filed 30 days before."]

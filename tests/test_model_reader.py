@@ -11,8 +11,8 @@ from argot.results import ModelCall
 from argot.tools.llm.fallback import FallingBackReader, reader_with_model
 from argot.tools.llm.gated_reader import MODEL_SHARE, GatedReader, ReadOnce
 from argot.tools.llm.grounding import CHOSEN
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.reader import ModelReader
-from argot.tools.llm.server import ModelServer
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
 ANN = Principal("ann")

@@ -10,7 +10,7 @@ import pytest
 from argot.errors import InvalidSettings, ModelUnavailable
 from argot.settings import Settings
 from argot.tools.llm.address import address_of
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
 JARGON = {"terms": ["PUC", "WL"]}

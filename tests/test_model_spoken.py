@@ -9,8 +9,8 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.protocols import TAKEN_BACK
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.reasoning_filter import ReasoningFilter
-from argot.tools.llm.server import ModelServer
 
 THOUGHT = "Well: is it {5 V}, or [1] < 4?\n\nNo."
 ANSWER = "It is 4.5 V [1]."

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.tools.llm.server import ContextOverflow, ModelServer
-from argot.tools.llm.tokens import byte_bound, count, estimate
+from argot.tools.llm.model_server import ContextOverflow, ModelServer
+from argot.tools.llm.token_budget import byte_bound, count, estimate
 
 QUESTION = "What is the WL voltage?"
 PIECES = [f"Passage {n}: " + f"the word line number {n} has a voltage of its own. " * 12 for n in range(10)]
@@ -19,7 +19,7 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wait_for_counts(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    monkeypatch.setattr("argot.tools.llm.tokens.COUNT_SECONDS", seconds)
+    monkeypatch.setattr("argot.tools.llm.token_budget.COUNT_SECONDS", seconds)
 
 
 def server_of(scripted: Any, **settings: Any) -> ModelServer:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
 ANSWER = "It is 4.5 V — über [1]."

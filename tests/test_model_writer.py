@@ -12,9 +12,9 @@ from argot.protocols import TAKEN_BACK, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter, without_marks
 from argot.tools.answering.embedded_instructions import is_instruction, support_only
 from argot.tools.answering.support import support
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
-from argot.tools.llm.server import ModelServer
 from argot.tools.llm.writer import ModelWriter
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 

@@ -19,7 +19,7 @@ from argot.service.sign_in.password_sign_in import SignIn
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.types import Principal
-from argot.ui.pages.account import Confirmation
+from argot.ui.pages.account_pages import Confirmation
 from argot.ui.pages.people_pages import people_pages
 
 GOOD = "tilted copper llama 9"

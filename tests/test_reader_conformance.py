@@ -12,7 +12,7 @@ import pytest
 
 from argot.protocols import QuestionReader
 from argot.tools.llm.fallback import reader_with_model
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.structured_output import readable
 from argot.tools.reading.extractive_reader import ExtractiveReader
 from argot.types import Context, Principal, Triple, Turn

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 
 
 async def asked(scripted: Any, passage: str) -> str:

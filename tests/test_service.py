@@ -28,10 +28,10 @@ from argot.service.identity.people import role_of
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_lock import read_owner
-from argot.service.transport.client import LocalClient, SocketClient, connect
+from argot.service.transport.background_client import LocalClient, SocketClient, connect
 from argot.service.transport.local_socket import serving
 from argot.service.transport.wire_format import decode, encode, error_event, error_of
-from argot.service.usecases import catalogue, registry
+from argot.service.usecases import catalogue, usecase_registry
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -408,8 +408,8 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
         finally:
             stopped.set()
 
-    monkeypatch.setitem(registry.CASES, "endless", None)  # taken out again in the end
-    registry.usecase("asker")(endless)
+    monkeypatch.setitem(usecase_registry.CASES, "endless", None)  # taken out again in the end
+    usecase_registry.usecase("asker")(endless)
     return stopped
 
 
@@ -531,9 +531,9 @@ async def test_what_several_use_cases_take_is_given_field_by_field_beside_the_re
 
 
 @pytest.mark.parametrize("case", catalogue.CASES.values(), ids=lambda case: case.name)
-def test_the_result_of_every_use_case_can_be_read_from_its_json(case: registry.Declared) -> None:
-    if not isinstance(case, registry.AskingUseCase):
-        assert registry._adapter(case.function).json_schema(mode="validation") is not None
+def test_the_result_of_every_use_case_can_be_read_from_its_json(case: usecase_registry.Declared) -> None:
+    if not isinstance(case, usecase_registry.AskingUseCase):
+        assert usecase_registry._adapter(case.function).json_schema(mode="validation") is not None
 
 
 async def test_parameters_that_belong_together_are_checked_where_they_are_given_as_one(kb: KnowledgeBase) -> None:

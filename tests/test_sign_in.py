@@ -14,7 +14,7 @@ import window
 from playwright.sync_api import expect
 
 from argot.service.identity.people import People
-from argot.ui.pages.account import own_page
+from argot.ui.pages.account_pages import own_page
 
 ROOT = Path(__file__).parent.parent
 GOOD = "tilted copper llama 9"

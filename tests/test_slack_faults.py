@@ -16,7 +16,7 @@ from argot.service.usecases import catalogue
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.types import Principal, Sense
 from argot.ui.slack import channel_history as said_module
-from argot.ui.slack.blocks import Around, messages
+from argot.ui.slack.block_kit import Around, messages
 from argot.ui.slack.modals import other_form, reason_form, term_form
 from argot.ui.slack.mrkdwn import question_of
 

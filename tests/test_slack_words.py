@@ -19,7 +19,7 @@ from argot.service.identity.slack_store import Channel
 from argot.service.maintenance.slack_check import SCOPES, slack_findings
 from argot.settings import Settings
 from argot.ui.cli.main import main
-from argot.ui.slack.blocks import Around, messages, notice
+from argot.ui.slack.block_kit import Around, messages, notice
 from argot.ui.slack.event_filter import job_of, reads_as_question
 from argot.ui.slack.lifecycle import wanted
 from argot.ui.slack.manifest import EVENTS, manifest

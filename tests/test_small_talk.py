@@ -12,7 +12,7 @@ from argot.tools.reading.chitchat import small_talk
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view
 from argot.ui.rendering.message_markdown import message_text
-from argot.ui.slack.blocks import Around, messages
+from argot.ui.slack.block_kit import Around, messages
 
 
 async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:

@@ -31,9 +31,9 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import fenced, prompt, prompt_names
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
-from argot.tools.llm.tokens import count
+from argot.tools.llm.token_budget import count
 
 pytestmark = [pytest.mark.slow, pytest.mark.vllm]
 

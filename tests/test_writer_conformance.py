@@ -14,7 +14,7 @@ from argot.tools.answering.citation_marks import without_marks
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.support import SupportScorer, statement_stems
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.writer import ModelWriter
 from argot.tools.text.sentences import split_sentences
 from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense

@@ -215,10 +215,10 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
     from argot.service.sign_in.password_sign_in import SignIn
     from argot.service.storage.damage import require_readable
     from argot.ui.api.api_routes import api_routes
-    from argot.ui.pages.account import Confirmation, sign_in_pages
+    from argot.ui.pages.account_pages import Confirmation, sign_in_pages
     from argot.ui.pages.page_routes import glossary_pages
     from argot.ui.pages.people_pages import people_pages
-    from argot.ui.pages.sources import sources
+    from argot.ui.pages.source_pages import sources
     from argot.ui.slack.slack_routes import slack_routes
     from argot.ui.web.authorization import needs, unforged
     from argot.ui.web.error_pages import put_errors_in_words

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from argot.lazy import lazily
 
 if TYPE_CHECKING:
-    from argot.jargon_db.formats.files import Files, ImportReport
+    from argot.jargon_db.formats.format_registry import FORMATS, Format, read_file
     from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
+    from argot.jargon_db.formats.import_export import Files, ImportReport
     from argot.jargon_db.formats.import_preview import ImportPreview
-    from argot.jargon_db.formats.registry import FORMATS, Format, read_file
 
 __all__ = [
     "FORMATS",
@@ -25,13 +25,13 @@ if not TYPE_CHECKING:
     __getattr__ = lazily(
         __name__,
         {
-            "FORMATS": "registry",
-            "Files": "files",
-            "Format": "registry",
+            "FORMATS": "format_registry",
+            "Files": "import_export",
+            "Format": "format_registry",
             "GlossaryFile": "glossary_file",
             "ImportPreview": "import_preview",
-            "ImportReport": "files",
+            "ImportReport": "import_export",
             "ReadOptions": "glossary_file",
-            "read_file": "registry",
+            "read_file": "format_registry",
         },
     )

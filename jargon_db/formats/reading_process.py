@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
+from argot.jargon_db.formats.format_registry import read_file
 from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
 from argot.jargon_db.formats.isolated_reader import list_of_sense
-from argot.jargon_db.formats.registry import read_file
 
 _BATCH = 500
 _MEGABYTE = 1_000_000

@@ -14,10 +14,10 @@ from functools import cached_property
 
 from argot.jargon_db.lookup.atoms import SEPARATORS, Atom, atoms_of, beginnings
 from argot.jargon_db.lookup.normalise import APOSTROPHES, normalise, plurals, singulars
+from argot.jargon_db.lookup.ordinary_words import is_function_word, is_ordinary_word
 from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.jargon_db.lookup.spelling import NearTerms, Spelling, is_coded, misspelt_words
-from argot.jargon_db.lookup.words import is_function_word, is_ordinary_word
 from argot.types import Mention
 
 _SIGNS_OF_NAMES = "+#"

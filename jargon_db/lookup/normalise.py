@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from argot.jargon_db.lookup.words import is_ordinary_word
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word
 
 APOSTROPHES = "'’ʼ"
 _DASHES = dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D], "-")

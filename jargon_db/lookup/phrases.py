@@ -18,7 +18,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from argot.jargon_db.lookup.normalise import normalise, singulars
-from argot.jargon_db.lookup.words import is_function_word, is_ordinary_word, is_well_known
+from argot.jargon_db.lookup.ordinary_words import is_function_word, is_ordinary_word, is_well_known
 
 _WORD = re.compile(r"[^\W\d_]+")
 _GAP = re.compile(r"[ \t\n]{1,2}|[-–/]")

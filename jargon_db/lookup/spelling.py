@@ -12,8 +12,8 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from argot.jargon_db.lookup.normalise import normalise, singulars, variants, without_possessive
+from argot.jargon_db.lookup.ordinary_words import english_words, is_ordinary_word, is_well_known
 from argot.jargon_db.lookup.span_mask import SpanMask
-from argot.jargon_db.lookup.words import english_words, is_ordinary_word, is_well_known
 from argot.types import Mention
 
 P = TypeVar("P", bound=Hashable)

@@ -1,6 +1,6 @@
 """Mining: what running text itself says about its terms. Pure functions over text; nothing is stored here."""
 
-from argot.jargon_db.mining.definitions import Defined, DefinitionKind, definitions_in
+from argot.jargon_db.mining.definition_patterns import Defined, DefinitionKind, definitions_in
 from argot.jargon_db.mining.forms import Forms, forms_of
 from argot.jargon_db.mining.gathering import Definition, Mined, Miner, Text, definitions_of
 from argot.jargon_db.mining.pairs import Pair, Span

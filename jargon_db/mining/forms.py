@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.jargon_db.mining.pairs import Block, Pair, Span
-from argot.jargon_db.mining.tokens import blocks_of, without_markup
+from argot.jargon_db.mining.tokenizer import blocks_of, without_markup
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from argot.jargon_db.lookup.normalise import normalise, variants
-from argot.jargon_db.mining.definitions import (
+from argot.jargon_db.mining.definition_patterns import (
     LONGEST_QUOTE,
     Defined,
     DefinitionKind,

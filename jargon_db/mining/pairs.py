@@ -15,7 +15,7 @@ from typing import Literal
 
 from argot.jargon_db.mining.short_forms import Run, may_be_short, short_forms
 from argot.jargon_db.mining.spelling_out import GOOD, STRICT, TAIL, fold, letters_of, score, starts
-from argot.jargon_db.mining.tokens import CLOSING, OPENING, Token, tokens_of
+from argot.jargon_db.mining.tokenizer import CLOSING, OPENING, Token, tokens_of
 
 PairKind = Literal["brackets", "said", "initials"]
 

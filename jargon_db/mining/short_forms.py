@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from argot.jargon_db.lookup.words import is_common_word, is_function_word, is_ordinary_word
-from argot.jargon_db.mining.tokens import HYPHENS, Token
+from argot.jargon_db.lookup.ordinary_words import is_common_word, is_function_word, is_ordinary_word
+from argot.jargon_db.mining.tokenizer import HYPHENS, Token
 
 _CAPITALS = re.compile(r"[^\W\d_a-z]{2,10}")
 _PLURAL = re.compile(r"[A-Z]{2,9}s")

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from argot.jargon_db.lookup.words import is_function_word
+from argot.jargon_db.lookup.ordinary_words import is_function_word
 
 GOOD = 0.55
 """From this score on a phrase beside a bracket is believed to spell the short form out."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.conflict_rules import SenseWarning
     from argot.jargon_db.store.conflicts import Conflicts
     from argot.jargon_db.store.connections import Connections
-    from argot.jargon_db.store.contexts import Contexts
+    from argot.jargon_db.store.context_store import Contexts
     from argot.jargon_db.store.history import History
     from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
     from argot.jargon_db.store.inputs import SenseInput
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.misses import Misses, MissRecord
     from argot.jargon_db.store.privacy import Privacy
     from argot.jargon_db.store.proposal_rows import Proposal
-    from argot.jargon_db.store.proposals import Proposals
+    from argot.jargon_db.store.proposal_store import Proposals
     from argot.jargon_db.store.search import Search
-    from argot.jargon_db.store.senses import Senses
+    from argot.jargon_db.store.sense_store import Senses
     from argot.jargon_db.store.term_lookup import TermLookup
     from argot.jargon_db.store.term_source import StoredTerms
     from argot.jargon_db.store.usage import Usage
@@ -55,7 +55,7 @@ if not TYPE_CHECKING:
             "ChangeSet": "history_entries",
             "Conflicts": "conflicts",
             "Connections": "connections",
-            "Contexts": "contexts",
+            "Contexts": "context_store",
             "History": "history",
             "HistoryEntry": "history_entries",
             "MiningLedger": "mining_ledger",
@@ -63,11 +63,11 @@ if not TYPE_CHECKING:
             "Misses": "misses",
             "Privacy": "privacy",
             "Proposal": "proposal_rows",
-            "Proposals": "proposals",
+            "Proposals": "proposal_store",
             "Search": "search",
             "SenseInput": "inputs",
             "SenseWarning": "conflict_rules",
-            "Senses": "senses",
+            "Senses": "sense_store",
             "StoredTerms": "term_source",
             "TermLookup": "term_lookup",
             "Usage": "usage",

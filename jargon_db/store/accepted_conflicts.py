@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from argot.jargon_db.store.conflict_rules import SenseWarning, WarningKind
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.history_entries import may_read_entry
 from argot.jargon_db.store.rows import sense_of
 from argot.jargon_db.store.snapshots import Snapshot, loaded, snapshot_of_sense, stored
-from argot.jargon_db.store.writer import Writer
 from argot.types import Principal, Sense
 
 _ADD = "INSERT OR REPLACE INTO accepted_conflicts (change, kind, sense, said) VALUES (?, ?, ?, ?)"

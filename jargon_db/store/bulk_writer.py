@@ -11,12 +11,12 @@ from itertools import islice
 from typing import Any
 
 from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.glossary_writer import Outcome, Writer
 from argot.jargon_db.store.inputs import SenseInput, said
 from argot.jargon_db.store.journal import Place
 from argot.jargon_db.store.rows import store_audience
 from argot.jargon_db.store.search_words import search_row
 from argot.jargon_db.store.snapshots import snapshot_of_sense
-from argot.jargon_db.store.writer import Outcome, Writer
 from argot.types import Context, Sense
 
 _BATCH = 1_000

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from argot.jargon_db.lookup.normalise import normalise
-from argot.jargon_db.lookup.words import is_ordinary_word
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word
 from argot.types import Sense
 
 WarningKind = Literal[

@@ -28,7 +28,7 @@ from argot.jargon_db.store.history import History
 from argot.jargon_db.store.history_entries import ChangeSet
 from argot.jargon_db.store.inputs import SenseInput, clean_aliases
 from argot.jargon_db.store.rows import keys_json, may_read, readable, sense_of
-from argot.jargon_db.store.senses import seen_sense
+from argot.jargon_db.store.sense_store import seen_sense
 from argot.types import Principal, Sense
 
 _LIVE = """

@@ -17,10 +17,10 @@ from typing import Any
 from sqlite_utils import Database
 
 from argot.errors import DamagedStore
+from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.rows import Row, select
 from argot.jargon_db.store.schema import migrations
-from argot.jargon_db.store.writer import Writer
 from argot.remedies import UPDATE, damaged_store, store_error
 from argot.types import Principal
 

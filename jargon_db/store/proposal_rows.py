@@ -1,6 +1,6 @@
 """Proposals as they are stored: what is said again is added to the one there is, and each shows what one may read.
 
-What becomes of them is in `argot.jargon_db.store.proposals`.
+What becomes of them is in `argot.jargon_db.store.proposal_store`.
 """
 
 from __future__ import annotations

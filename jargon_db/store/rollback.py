@@ -13,10 +13,10 @@ from typing import Literal
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import withdraw
+from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.history_entries import may_read_entry
 from argot.jargon_db.store.rows import Row, context_of, select, sense_of
 from argot.jargon_db.store.snapshots import Snapshot, loaded, sense_of_snapshot, snapshot_of_context, snapshot_of_sense
-from argot.jargon_db.store.writer import Writer
 from argot.types import Principal, Sense
 
 _NAMED = 5

@@ -27,7 +27,7 @@ def m002_governance(db: Database) -> None:
     What is there already enters history as one change of kind "baseline", so that history replays to the present.
 
     - `removed` rows are gone for everyone. They stay because history refers to their ids and is guarded by their
-      audiences; their unique texts are set aside (`argot.jargon_db.store.writer`), so that they stand in nobody's way.
+      audiences; their unique texts are set aside (`glossary_writer`), so that they stand in nobody's way.
     - `history` has the audiences and contexts before (`*_was`) and after a row's change in columns of their own: what
       guards an entry is everything that guarded it then, and what guards its sense and context now.
     - `sense_search` holds folded words (`argot.jargon_db.store.search`), written in the transaction of the sense.

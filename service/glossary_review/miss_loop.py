@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.history_entries import HistoryEntry
     from argot.jargon_db.store.proposal_rows import Proposal
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.tools.llm.definitions import QuotedDefinition
+    from argot.tools.llm.quoted_definitions import QuotedDefinition
 
 LOOP = Principal("miss loop", sees_all=True)
 """On whose behalf the program itself reads. What it finds is guarded by the documents it was found in."""
@@ -162,10 +162,10 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
     server = kb.model_server
     if server is None:
         return None
-    from argot.tools.llm import definitions
+    from argot.tools.llm import quoted_definitions
 
     held = await kb.blocking(_passages_with, kb.document_store, principal, term, MOST_SHOWN)
-    said = await definitions.define(server.session([]), term, held)
+    said = await quoted_definitions.define(server.session([]), term, held)
     return None if said is None else await kb.blocking(_proposed, kb.glossary, principal, term, said)
 
 

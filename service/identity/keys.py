@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from argot.clock import as_text, timestamp, utc_now
 from argot.errors import InvalidInput, NotFound
-from argot.service.identity.tokens import new_token, token_hash
+from argot.service.identity.secret_tokens import new_token, token_hash
 from argot.service.storage.sqlite import Database
 
 TABLES = """

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from argot.service.identity.tokens import new_token, token_hash
+from argot.service.identity.secret_tokens import new_token, token_hash
 from argot.service.storage.sqlite import Database
 
 HOUR = 3600

@@ -12,7 +12,7 @@ from argot.service.maintenance.findings import Finding, bad, good
 from argot.settings import Settings
 
 if TYPE_CHECKING:
-    from argot.tools.llm.server import ModelServer, ServerInfo
+    from argot.tools.llm.model_server import ModelServer, ServerInfo
 
 NAME = "language model"
 LITTLE_CONTEXT = 4096
@@ -21,7 +21,7 @@ LITTLE_CONTEXT = 4096
 
 def model_findings(settings: Settings) -> list[Finding]:
     """What there is to say of the model server; a server that hangs takes the bound of one call, or two."""
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
     try:
         server = ModelServer.from_settings(settings)

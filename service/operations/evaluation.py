@@ -48,7 +48,7 @@ from argot.profile import profile_named
 from argot.settings import Settings
 
 if TYPE_CHECKING:
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
 SideChoice = Literal["extractive", "model", "both"]
 Progress = Callable[[str, int, int], None]
@@ -226,7 +226,7 @@ def _servers(side: SideChoice, settings: Settings) -> list[ModelServer | None]:
     """What the sides are measured with: None for the extractive one, the model server for the other."""
     if side == "extractive":
         return [None]
-    from argot.tools.llm.server import ModelServer
+    from argot.tools.llm.model_server import ModelServer
 
     server = ModelServer.from_settings(settings)
     if server is None:

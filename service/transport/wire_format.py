@@ -7,7 +7,7 @@ from typing import Any
 
 from argot import errors
 from argot.errors import ArgotError, Later
-from argot.service.usecases.registry import Event
+from argot.service.usecases.usecase_registry import Event
 
 MAX_LINE = 256 * 1024 * 1024
 """Bytes of one message: a glossary file or a whole document goes through in one."""

@@ -11,7 +11,7 @@ from argot.service.identity.keys import MOST_DAYS, Key
 from argot.service.identity.people import LOCAL_NAME
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Text, usecase
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
 KeyName = Annotated[Text, Field(max_length=1000)]

@@ -24,7 +24,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.thread_store import ThreadFile, Threads
 from argot.service.usecases.questions import in_thread
-from argot.service.usecases.registry import Text, usecase
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import THREAD, Document, Principal
 
 MOST_FILES = 10

@@ -35,7 +35,7 @@ from argot.service.usecases import (
     uploads,
     users,
 )
-from argot.service.usecases.registry import CASES, Event, UseCase
+from argot.service.usecases.usecase_registry import CASES, Event, UseCase
 from argot.types import Principal
 
 if TYPE_CHECKING:

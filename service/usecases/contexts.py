@@ -9,8 +9,8 @@ from pydantic import Field
 from argot.service.json_values import audience_of, jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import between
-from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import Readers, Word, Words
+from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
 About = Annotated[Text, Field(max_length=10_000)]

@@ -21,7 +21,7 @@ from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner
 from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
-from argot.service.usecases.registry import Text, usecase
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pydantic import Field
 from argot.errors import Conflict, InvalidSettings, ModelUnavailable
 from argot.service.blocking_work import to_its_end
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Finished, Text, usecase
+from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:

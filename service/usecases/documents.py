@@ -18,7 +18,7 @@ from argot.service.blocking_work import HandOver, stream, told
 from argot.service.json_values import PassageShown, audience_of, jsonable, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.usecases.registry import Event, Finished, Reader, Text, usecase
+from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from contextlib import aclosing
 from typing import Any
 
 from argot.errors import InvalidInput
-from argot.jargon_db.formats.files import ImportReport
+from argot.jargon_db.formats.format_registry import FORMATS, format_named, format_to_write
 from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
+from argot.jargon_db.formats.import_export import ImportReport
 from argot.jargon_db.formats.import_preview import ImportPreview
-from argot.jargon_db.formats.registry import FORMATS, format_named, format_to_write
 from argot.service.blocking_work import HandOver, told
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event, Finished, Text, usecase
 from argot.service.usecases.senses import Limit, Words
+from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Principal
 
 __all__ = ["FORMATS", "ImportReport", "format_named", "format_to_write"]

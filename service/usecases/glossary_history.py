@@ -12,8 +12,8 @@ from pydantic import Field
 from argot.clock import utc_now
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import Limit, SenseId, Words
+from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Context, Principal, Sense
 
 if TYPE_CHECKING:

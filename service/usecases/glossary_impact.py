@@ -14,8 +14,8 @@ from argot.service.glossary_review import miss_loop
 from argot.service.glossary_review.miss_loop import TermNews
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.proposals import ProposalId, glossary_proposal
-from argot.service.usecases.registry import Number, Text, usecase
 from argot.service.usecases.senses import SenseFields, SenseId, Words
+from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
 __all__ = ["TermNews"]

@@ -18,7 +18,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.service.blocking_work import stream
 from argot.service.glossary_review.document_mining import Mining, shown, unread
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Event, Finished, Text, usecase
+from argot.service.usecases.usecase_registry import Count, Event, Finished, Text, usecase
 from argot.types import Principal
 
 logger = logging.getLogger(__name__)

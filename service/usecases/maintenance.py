@@ -8,7 +8,7 @@ from typing import Any
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import backup as archive
-from argot.service.usecases.registry import usecase
+from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
 
 

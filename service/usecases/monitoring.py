@@ -8,7 +8,7 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.findings import Finding
 from argot.service.maintenance.process_checks import findings_of_process
-from argot.service.usecases.registry import usecase
+from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
 
 

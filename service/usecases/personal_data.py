@@ -11,8 +11,8 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.attachments import thread_files
-from argot.service.usecases.registry import Text, usecase
 from argot.service.usecases.threads import delete_thread, thread_read
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
 if TYPE_CHECKING:

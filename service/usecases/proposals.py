@@ -14,8 +14,8 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
 from argot.service.json_values import jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Number, Text, usecase
 from argot.service.usecases.senses import Limit, SenseFields, SenseId, Words, shown
+from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import Principal, SenseStatus
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import Manner, Thread, Threads
-from argot.service.usecases.registry import Count, Number, Text, usecase
+from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, Principal
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from argot.errors import NotFound
 from argot.service.glossary_review import occurrences as documents
 from argot.service.json_values import audience_of, jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Count, Number, Reader, Text, Together, usecase
+from argot.service.usecases.usecase_registry import Count, Number, Reader, Text, Together, usecase
 from argot.types import Principal, Sense, SenseStatus
 
 Word = Annotated[Text, Field(min_length=1, max_length=200)]

@@ -13,7 +13,7 @@ from argot.service.identity.slack_store import MODES, PUBLIC, REPLIES, Channel, 
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
-from argot.service.usecases.registry import Text, usecase
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
 __all__ = ["MODES", "REPLIES"]

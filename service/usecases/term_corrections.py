@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from argot.results import Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions import Turn, run_context, understood
-from argot.service.usecases.registry import Text, usecase
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal, Sense
 
 

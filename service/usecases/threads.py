@@ -14,7 +14,7 @@ from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
-from argot.service.usecases.registry import Count, Text, usecase
+from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
 __all__ = ["Feedback", "Manner", "Thread", "ThreadFile", "ThreadRead"]

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator
 from argot.errors import InvalidInput
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Reader, Text, usecase
+from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Document, Principal
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Text, usecase
+from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
 __all__ = ["EVERY_CONTEXT", "ROLES", "Role"]

@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.jargon_db.lookup.words import is_common_word, is_ordinary_word
+from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.tools.answering.scope import CLAUSE, turned_round
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate

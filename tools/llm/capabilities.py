@@ -10,7 +10,7 @@ from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import StatusError, WrongAnswer, not_served
 from argot.tools.llm.limits import Clock
 from argot.tools.llm.structured_output import InvalidReply, parse_object
-from argot.tools.llm.tokens import count, counts_tokens
+from argot.tools.llm.token_budget import count, counts_tokens
 
 WORD = "blue-17"
 """No model says this by itself: one that replies with it was held to the schema."""

@@ -16,7 +16,7 @@ from argot.tools.llm.reasoning_filter import ReasoningFilter
 from argot.tools.llm.structured_output import readable
 
 if TYPE_CHECKING:
-    from argot.tools.llm.client import EventStream, ModelClient
+    from argot.tools.llm.model_client import EventStream, ModelClient
 
 AFTER_SECONDS = 2.0
 """For what follows the end of a reply, which is nothing but its counts."""

@@ -25,8 +25,8 @@ from argot.prompts.loader import prompt
 from argot.results import ModelCall
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import Clock
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.plausibility import grounded_triples, plausible_questions, plausible_text
-from argot.tools.llm.server import ModelServer
 from argot.tools.llm.session import Model
 from argot.types import DerivableKind, DerivedText, Passage, Triple
 

@@ -17,14 +17,14 @@ from argot.tools.llm.address import Address
 from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, fault_of, named, unreachable
 
 if TYPE_CHECKING:
-    from argot.tools.llm.client import ModelClient
+    from argot.tools.llm.model_client import ModelClient
 
 SILENT_SECONDS = 10.0
 """So long after nobody took a connection in time, calls fail at once instead of each waiting for itself."""
 OFFER_SECONDS = 300.0
 """So long what the server serves is believed without asking again."""
 LONGEST_NAME = 300
-CLIENT = "argot.tools.llm.client"
+CLIENT = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
 """Where neither the server nor the settings say: Ollama's default, which it cuts prompts to without a word."""
 
@@ -111,7 +111,7 @@ class Endpoint:
 
     def connection(self) -> ModelClient:
         """The running loop's connections: a pool belongs to the loop that made it."""
-        from argot.tools.llm.client import ModelClient
+        from argot.tools.llm.model_client import ModelClient
 
         loop = asyncio.get_running_loop()
         for closed in [one for one in self._connections if one.is_closed()]:

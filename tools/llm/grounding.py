@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.normalise import fold_characters, singulars
-from argot.jargon_db.lookup.words import common_words, is_common_word, is_well_known
+from argot.jargon_db.lookup.ordinary_words import common_words, is_common_word, is_well_known
 from argot.language import UNSPACED
 from argot.tools.reading.abbreviation_shapes import may_be_small
 from argot.tools.reading.inline_definitions import explanations

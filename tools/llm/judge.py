@@ -26,7 +26,7 @@ from argot.tools.llm.calls import response_format
 from argot.tools.llm.chunks import token_count
 from argot.tools.llm.faults import StatusError, WrongAnswer
 from argot.tools.llm.limits import Clock
-from argot.tools.llm.server import ModelServer
+from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.types import MatchedSegment, Passage
 

@@ -14,7 +14,7 @@ from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.llm.calls import Call, Run
 from argot.tools.llm.endpoint import Endpoint, Habits
 from argot.tools.llm.limits import Clock, LoopWatch
-from argot.tools.llm.tokens import fitting
+from argot.tools.llm.token_budget import fitting
 
 SCHEMA_TOKENS = 400
 LOOPED = "repeated itself and was stopped"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from argot.jargon_db.lookup.words import (
+from argot.jargon_db.lookup.ordinary_words import (
     english_words,
     is_common_word,
     is_function_word,

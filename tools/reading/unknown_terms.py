@@ -15,8 +15,8 @@ from functools import cache
 from itertools import chain, pairwise
 
 from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, well_known
 from argot.jargon_db.lookup.span_mask import SpanMask
-from argot.jargon_db.lookup.words import is_ordinary_word, well_known
 from argot.tools.reading.abbreviation_shapes import (
     ALL_CAPITALS,
     SMALL_FIRST,

@@ -23,10 +23,10 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.damage import store_at_fault
 from argot.service.usecases import catalogue
-from argot.service.usecases.registry import Event
+from argot.service.usecases.usecase_registry import Event
 from argot.ui.web.api_errors import error_body, told_to_programs
 from argot.ui.web.authorization import Visitor, visitor
-from argot.ui.web.connections import limited
+from argot.ui.web.open_connections import limited
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from argot import __version__
 from argot.profile import PROFILES
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.registry import Event
+from argot.service.usecases.usecase_registry import Event
 from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.streamed_text import Streamed, pieces_of

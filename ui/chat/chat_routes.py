@@ -21,8 +21,8 @@ from starlette.responses import Response
 from argot.errors import ArgotError
 from argot.ui.web.authorization import Visitor, needs, visitor
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
-from argot.ui.web.connections import limited
 from argot.ui.web.error_pages import problems_of, status_of
+from argot.ui.web.open_connections import limited
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

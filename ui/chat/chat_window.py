@@ -35,7 +35,7 @@ from argot.ui.chat.message_files import Files
 from argot.ui.chat.news import News
 from argot.ui.chat.shared_windows import Asked, Turn, Windows, settled
 from argot.ui.chat.streaming import ANSWER, BUTTONS, Stages, actions, give_buttons_back, offer, take_buttons_away, told
-from argot.ui.pages.sources import opened_elements, source_of, term_of
+from argot.ui.pages.source_pages import opened_elements, source_of, term_of
 from argot.ui.rendering.chat_markdown import (
     AGAIN,
     ASK_INSTEAD,

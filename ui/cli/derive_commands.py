@@ -24,7 +24,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar, reference
 
 if TYPE_CHECKING:
-    from argot.service.transport.client import Client
+    from argot.service.transport.background_client import Client
 
 KNOWN: tuple[DerivableKind, ...] = get_args(DerivableKind)
 KINDS = ", ".join(KNOWN)
@@ -37,7 +37,7 @@ def _kind(given: str) -> str:
 
 
 def _kinds(given: list[str]) -> list[DerivableKind]:
-    from argot.service.usecases.registry import one_of
+    from argot.service.usecases.usecase_registry import one_of
 
     return [one_of(KNOWN, kind, "the kind") for kind in given]
 

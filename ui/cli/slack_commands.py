@@ -97,8 +97,8 @@ def set_channel(  # noqa: PLR0917
     home: Home = None,
 ) -> None:
     """Say how a channel is answered; what is left out stays as it is."""
-    from argot.service.usecases.registry import one_of
     from argot.service.usecases.slack_channels import MODES, REPLIES, slack_channel_set
+    from argot.service.usecases.usecase_registry import one_of
 
     groups = None if group is None else [one for one in group if one]
     with knowledge_base(home) as client:

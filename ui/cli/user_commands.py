@@ -94,7 +94,7 @@ def roles(
 
 
 def _role(given: str | None) -> RoleName | None:
-    from argot.service.usecases.registry import one_of
+    from argot.service.usecases.usecase_registry import one_of
     from argot.service.usecases.users import ROLES
 
     return None if given is None else one_of(ROLES, given, "--role")

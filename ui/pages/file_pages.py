@@ -23,7 +23,7 @@ from argot.service.usecases.glossary_files import (
     glossary_import_file,
     glossary_preview,
 )
-from argot.service.usecases.registry import outcome
+from argot.service.usecases.usecase_registry import outcome
 from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, Who, form_of, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from argot.errors import Conflict, InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignInRefused
-from argot.service.usecases.registry import one_of
+from argot.service.usecases.usecase_registry import one_of
 from argot.service.usecases.users import (
     EVERY_CONTEXT,
     ROLES,
@@ -26,7 +26,7 @@ from argot.service.usecases.users import (
     user_set,
     user_suspend,
 )
-from argot.ui.pages.account import Confirmation
+from argot.ui.pages.account_pages import Confirmation
 from argot.ui.pages.form_fields import between_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, Who, form_of, page, person_link, sent_to_address
 from argot.ui.web.authorization import Visitor, needs

@@ -32,7 +32,6 @@ from argot.service.usecases.proposals import (
     glossary_queue,
     glossary_reopen,
 )
-from argot.service.usecases.registry import one_of
 from argot.service.usecases.senses import (
     SenseFields,
     glossary_occurrences,
@@ -41,6 +40,7 @@ from argot.service.usecases.senses import (
     glossary_similar,
     glossary_term,
 )
+from argot.service.usecases.usecase_registry import one_of
 from argot.ui.pages.form_fields import EMPTY, typed, written
 from argot.ui.pages.page_base import (
     HOME,

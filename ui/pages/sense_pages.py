@@ -11,7 +11,6 @@ from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_since
 from argot.service.usecases.glossary_impact import glossary_edit_effects, glossary_effects
-from argot.service.usecases.registry import UseCase
 from argot.service.usecases.senses import (
     NewSense,
     SenseFields,
@@ -23,6 +22,7 @@ from argot.service.usecases.senses import (
     glossary_sense,
     glossary_warnings,
 )
+from argot.service.usecases.usecase_registry import UseCase
 from argot.ui.pages.form_fields import EMPTY, FIELDS, compared, merged, typed, values_of, written
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs

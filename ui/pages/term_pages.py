@@ -11,7 +11,6 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
 from argot.service.usecases.proposals import glossary_misses, glossary_proposals, glossary_to_do
-from argot.service.usecases.registry import one_of
 from argot.service.usecases.senses import (
     glossary_list,
     glossary_occurrences,
@@ -19,6 +18,7 @@ from argot.service.usecases.senses import (
     glossary_search,
     glossary_term,
 )
+from argot.service.usecases.usecase_registry import one_of
 from argot.types import SenseStatus
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, link, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs

@@ -17,7 +17,7 @@ from argot.service.usecases.senses import NewSense, glossary_add, glossary_draft
 from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import feedback, thread_read
 from argot.types import Principal
-from argot.ui.slack.blocks import AGAIN, ALONE, CHOOSE, Block, notice
+from argot.ui.slack.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
 from argot.ui.slack.event_filter import Job
 from argot.ui.slack.inbox import Inbox
 from argot.ui.slack.interactions import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who

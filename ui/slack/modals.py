@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.ui.rendering.safe_markdown import literal
-from argot.ui.slack.blocks import Block
+from argot.ui.slack.block_kit import Block
 from argot.ui.slack.mrkdwn import question_of, split
 
 REASON, TERM, OTHER = "argot_reason", "argot_term", "argot_other"

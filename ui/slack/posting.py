@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from argot.ui.slack.blocks import Message, without_native_feedback
+from argot.ui.slack.block_kit import Message, without_native_feedback
 from argot.ui.slack.channel_history import said_in_thread
 from argot.ui.slack.event_filter import Job
 from argot.ui.slack.web_api import Calls, SlackRefused

@@ -19,7 +19,7 @@ from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import thread_read
 from argot.ui.rendering.chat_markdown import STAGES
-from argot.ui.slack.blocks import Around, Message, messages, news, notice
+from argot.ui.slack.block_kit import Around, Message, messages, news, notice
 from argot.ui.slack.channel_history import said_in_thread
 from argot.ui.slack.event_filter import HUMAN, Job
 from argot.ui.slack.inbox import job_from

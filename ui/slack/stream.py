@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 
-from argot.ui.slack.blocks import Message
+from argot.ui.slack.block_kit import Message
 from argot.ui.slack.event_filter import Job
 from argot.ui.slack.mrkdwn import streamed
 from argot.ui.slack.web_api import Calls, SlackRefused, SlackUnreachable

@@ -17,7 +17,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 
 from argot.service.observability.instrumentation import new_request_id, request_id, surface
 from argot.ui.web.authentication import networks, passed_on, within
-from argot.ui.web.connections import SECURITY_HEADERS
+from argot.ui.web.open_connections import SECURITY_HEADERS
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase

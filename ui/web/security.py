@@ -29,8 +29,8 @@ from argot.ui.web.asker_identity import asker
 from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
 from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES
-from argot.ui.web.connections import INERT_POLICY, SECURITY_HEADERS, Connections, Refusal, limited, refuse
 from argot.ui.web.kept_forms import signed_out
+from argot.ui.web.open_connections import INERT_POLICY, SECURITY_HEADERS, Connections, Refusal, limited, refuse
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"

@@ -11,11 +11,11 @@ from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import BY_APPROVAL, record_acceptance
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.glossary_writer import Writer, already_there
 from argot.jargon_db.store.inputs import STATUSES, SenseInput, checked, context_key, said
 from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.rows import Row, passable_audiences, readable, select, sense_of
 from argot.jargon_db.store.statements import statement
-from argot.jargon_db.store.writer import Writer, already_there
 from argot.types import Audience, Principal, Sense, SenseStatus
 
 _ONE = "SELECT * FROM sense_rows WHERE id = :id"

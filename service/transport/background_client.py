@@ -20,7 +20,7 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.home_lock import read_owner
-from argot.service.usecases.registry import (
+from argot.service.usecases.usecase_registry import (
     AskingUseCase,
     Declared,
     Event,

@@ -14,7 +14,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.mining.pairs import Block, PairKind
 from argot.jargon_db.mining.short_forms import may_be_short, short_forms
 from argot.jargon_db.mining.spelling_out import letters_of, score
-from argot.jargon_db.mining.tokens import blocks_of, tokens_of, without_markup
+from argot.jargon_db.mining.tokenizer import blocks_of, tokens_of, without_markup
 
 DefinitionKind = Literal["table", "list", "brackets", "said", "initials", "sentence"]
 

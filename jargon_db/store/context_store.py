@@ -7,9 +7,9 @@ from typing import Any
 
 from argot.errors import Conflict, InvalidInput, NotFound
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.inputs import is_storable, names_context
 from argot.jargon_db.store.rows import context_of, may_read, select
-from argot.jargon_db.store.writer import Writer
 from argot.types import Audience, Context, Principal
 
 _ALL = "SELECT * FROM contexts WHERE NOT removed ORDER BY key"

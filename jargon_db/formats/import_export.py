@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from argot.errors import Conflict, InvalidGlossary
 from argot.jargon_db.formats import csv_format
+from argot.jargon_db.formats.format_registry import Format, format_named, read_file
 from argot.jargon_db.formats.glossary_file import ContextInput, ReadOptions
 from argot.jargon_db.formats.import_preview import CONTEXTS, SENSES, ImportPreview, compared
-from argot.jargon_db.formats.registry import Format, format_named, read_file
 from argot.jargon_db.store.bulk_writer import BulkWriter
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.inputs import SenseInput
 from argot.jargon_db.store.rows import context_of, may_read, sense_of
-from argot.jargon_db.store.senses import Senses
-from argot.jargon_db.store.writer import Writer
+from argot.jargon_db.store.sense_store import Senses
 from argot.types import Context, Principal
 
 Told = Callable[[int, int], None]

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.inputs import SenseInput, checked, context_key, is_storable
 from argot.jargon_db.store.proposal_rows import (
     LIST,
@@ -28,8 +29,7 @@ from argot.jargon_db.store.proposal_rows import (
     readable_proposals,
 )
 from argot.jargon_db.store.rows import readable, select, sense_of
-from argot.jargon_db.store.senses import add_new, readable_row
-from argot.jargon_db.store.writer import Writer
+from argot.jargon_db.store.sense_store import add_new, readable_row
 from argot.types import EVERYONE, Audience, Principal, Sense, SenseStatus
 
 _OTHER = """

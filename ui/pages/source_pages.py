@@ -14,8 +14,8 @@ from fastapi.responses import PlainTextResponse, Response
 from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, page_picture, read_original, read_passage
-from argot.service.usecases.registry import one_of
 from argot.service.usecases.threads import thread_export
+from argot.service.usecases.usecase_registry import one_of
 from argot.ui.rendering.chat_markdown import PASSAGES, TERMS, THREADS, is_pdf, panel_title, passage_panel
 from argot.ui.rendering.safe_markdown import plain
 from argot.ui.web.asker_identity import current_principal

@@ -63,7 +63,7 @@ class Site:
         self.threads: dict[str, str] = {}
 
     def call(self, case: str, person: str | None = None, **parameters: Any) -> Any:
-        from argot.service.transport.background_client import connect
+        from argot.service.transport.knowledge_base_client import connect
         from argot.settings import load_settings
 
         with connect(self.home, load_settings(home=self.home)) as client:

@@ -149,7 +149,7 @@ def ask(home: Path, count: int, start: int) -> None:
 
 @contextmanager
 def client(home: Path) -> Iterator[Any]:
-    from argot.service.transport.background_client import connect
+    from argot.service.transport.knowledge_base_client import connect
     from argot.settings import load_settings
 
     with connect(home, load_settings(home=home, model_url="")) as opened:

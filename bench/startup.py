@@ -85,7 +85,7 @@ from pathlib import Path
 from argot.settings import load_settings
 settings = load_settings(home=Path(sys.argv[1])); step("import and read settings")
 from argot.service.usecases.questions import ask
-from argot.service.transport.background_client import connect
+from argot.service.transport.knowledge_base_client import connect
 client = connect(settings.home, settings); step("open: lock, check of the stores")
 import chromadb; step("import chromadb")
 import onnxruntime, tokenizers; step("import onnxruntime, tokenizers")

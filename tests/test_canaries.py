@@ -22,7 +22,7 @@ from fastapi import FastAPI
 
 from argot.errors import ArgotError, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.transport.background_client import SocketClient
+from argot.service.transport.knowledge_base_client import SocketClient
 from argot.service.transport.local_socket import serving
 from argot.service.usecases import catalogue
 from argot.settings import Settings

@@ -354,7 +354,7 @@ def test_screenshots_of_the_samples(chromium: Any, tmp_path: Path) -> None:
 
 
 def _add_canary(home: Path, folder: Path) -> None:
-    from argot.service.transport.background_client import connect
+    from argot.service.transport.knowledge_base_client import connect
     from argot.service.usecases import catalogue
 
     put = folder / "put"

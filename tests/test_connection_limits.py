@@ -25,7 +25,7 @@ from websockets.asyncio.client import connect
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import SELDOM_EVERY, Seldom
 from argot.service.operations import file_handles
-from argot.service.transport.background_client import LocalClient
+from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add
 from argot.settings import Settings

@@ -13,7 +13,7 @@ from serving import Served, run
 from argot.errors import DamagedStore, KnowledgeBaseBusy, MissingExtra, StoreUnavailable, asked_from_elsewhere
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import JsonLines, Lines
-from argot.service.transport.background_client import LocalClient
+from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.transport.wire_format import error_event
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add

@@ -13,7 +13,7 @@ import pytest
 from serving import Served
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.transport.background_client import LocalClient
+from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.users import user_add
 from argot.settings import Settings

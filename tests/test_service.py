@@ -28,7 +28,7 @@ from argot.service.identity.people import role_of
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_lock import read_owner
-from argot.service.transport.background_client import LocalClient, SocketClient, connect
+from argot.service.transport.knowledge_base_client import LocalClient, SocketClient, connect
 from argot.service.transport.local_socket import serving
 from argot.service.transport.wire_format import decode, encode, error_event, error_of
 from argot.service.usecases import catalogue, usecase_registry

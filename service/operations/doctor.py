@@ -43,7 +43,7 @@ def _of_service(home: Path) -> list[Finding]:
 
     Its settings count then, not those this command would have: it may run with other variables, in another folder.
     """
-    from argot.service.transport.background_client import SocketClient
+    from argot.service.transport.knowledge_base_client import SocketClient
     from argot.service.usecases.monitoring import doctor_findings
 
     owner = read_owner(home)
@@ -93,7 +93,7 @@ def _marker(home: Path) -> str:
 
 def _inside(home: Path, settings: Settings) -> list[Finding]:
     """What only the owner can look at: whether documents, keyword index and vectors fit together."""
-    from argot.service.transport.background_client import connect
+    from argot.service.transport.knowledge_base_client import connect
 
     try:
         with connect(home, settings) as client:

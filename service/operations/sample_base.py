@@ -42,7 +42,7 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
     Raises:
         InvalidInput: a sample could not be read, or the package holds none.
     """
-    from argot.service.transport.background_client import connect
+    from argot.service.transport.knowledge_base_client import connect
 
     def on_event(event: dict[str, Any]) -> None:
         if progress:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from argot.service.transport.background_client import LocalClient, SocketClient, connect
+from argot.service.transport.knowledge_base_client import LocalClient, SocketClient, connect
 from argot.settings import Settings
 
 IDLE_SECONDS = 20.0

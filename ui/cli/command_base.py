@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TextColumn
 
-    from argot.service.transport.background_client import Client
+    from argot.service.transport.knowledge_base_client import Client
     from argot.settings import Settings
 
 Home = Annotated[
@@ -55,7 +55,7 @@ def settings_for(home: Path | None, **overrides: Any) -> Settings:
 def knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Client]:
     """The knowledge base, opened here or through the service that has it open. With `create`, a new one is made."""
     from argot.service.storage.home_folder import is_knowledge_base
-    from argot.service.transport.background_client import connect
+    from argot.service.transport.knowledge_base_client import connect
 
     settings = settings_for(home)
     new = create and not is_knowledge_base(settings.home)

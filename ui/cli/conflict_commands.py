@@ -22,7 +22,7 @@ from argot.ui.cli.command_base import (
 )
 
 if TYPE_CHECKING:
-    from argot.service.transport.background_client import Client
+    from argot.service.transport.knowledge_base_client import Client
 
 Row = dict[str, Any]
 _HEADINGS = ["senses", "kind", "what"]

@@ -24,7 +24,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import Bar, reference
 
 if TYPE_CHECKING:
-    from argot.service.transport.background_client import Client
+    from argot.service.transport.knowledge_base_client import Client
 
 KNOWN: tuple[DerivableKind, ...] = get_args(DerivableKind)
 KINDS = ", ".join(KNOWN)

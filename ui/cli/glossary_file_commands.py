@@ -32,7 +32,7 @@ from argot.ui.cli.document_commands import Bar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from argot.service.transport.background_client import Client
+    from argot.service.transport.knowledge_base_client import Client
     from argot.service.usecases.glossary_files import ImportReport
 
 File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]

@@ -17,7 +17,7 @@ from argot.ui.cli.terminal_answer import print_choices, print_timings, print_tur
 
 if TYPE_CHECKING:
     from argot.results import AskResult
-    from argot.service.transport.background_client import Client
+    from argot.service.transport.knowledge_base_client import Client
 
 Context = Annotated[
     str | None, typer.Option("--context", help="The context you are at home in, to settle ambiguous terms.")

@@ -32,7 +32,7 @@ _FORGET = "DELETE FROM sense_search WHERE rowid = ?"
 _SEARCH = "INSERT INTO sense_search (rowid, term, aliases, expansion, description) VALUES (?, ?, ?, ?, ?)"
 
 
-def moment() -> str:
+def _moment() -> str:
     """Now, in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -130,7 +130,7 @@ class Journal:
         if not self.rows:
             return None
         said = self.heading
-        values = (self.change, at or moment(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
+        values = (self.change, at or _moment(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
         self.conn.execute(_CHANGE, values)
         self.conn.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
         return self.change

@@ -78,7 +78,7 @@ def write_backup(home: Path, path: Path) -> Backup:
         raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
-        restore.remove(left)
+        restore.remove_path(left)
     try:
         with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, scratch.open("xb") as file:
             scratch.chmod(0o600)
@@ -159,7 +159,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = take_lock(home, patience=0)
     try:
-        scratch = restore.begin(home)
+        scratch = restore.staging_folder(home)
         try:
             members = _unpack(path, scratch)
             _make_ready(path, scratch)

@@ -17,8 +17,8 @@ def utc_now() -> datetime:
 
 def timestamp(precision: Precision = "milliseconds") -> str:
     """The time now as text."""
-    return as_text(utc_now(), precision)
+    return utc_text(utc_now(), precision)
 
 
-def as_text(moment: datetime, precision: Precision = "milliseconds") -> str:
+def utc_text(moment: datetime, precision: Precision = "milliseconds") -> str:
     return moment.astimezone(UTC).isoformat(timespec=precision)

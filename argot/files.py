@@ -44,7 +44,7 @@ class NotAFile(OSError):
         super().__init__(errno.EINVAL, reason)
 
 
-def read_file(path: Path, most: int = -1) -> bytes:
+def read_bytes(path: Path, most: int = -1) -> bytes:
     """The first `most` bytes of a file (-1: all), which a link may lead to.
 
     Raises:
@@ -60,9 +60,9 @@ def read_text(path: Path) -> str:
     """A file as UTF-8 text, with whatever mark of its encoding and ends of lines it has.
 
     Raises:
-        OSError: as `read_file`. UnicodeDecodeError
+        OSError: as `read_bytes`. UnicodeDecodeError
     """
-    return read_file(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_below(root: Path, path: Path) -> bytes:

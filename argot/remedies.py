@@ -37,15 +37,15 @@ REINSTALL = "install Argot again, in the folder it was installed from: rm -rf .v
 
 
 def init_command(home: Path) -> str:
-    return f"argot init --home {quoted(home)}"
+    return f"argot init --home {shell_quoted(home)}"
 
 
 def reindex_command(home: Path) -> str:
-    return f"argot reindex --home {quoted(home)}"
+    return f"argot reindex --home {shell_quoted(home)}"
 
 
 def restore_command(home: Path) -> str:
-    return f"argot restore --force --home {quoted(home)} BACKUP.tar"
+    return f"argot restore --force --home {shell_quoted(home)} BACKUP.tar"
 
 
 def store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
@@ -76,15 +76,15 @@ def _begin_anew(path: Path) -> str:
 
     `argot init` goes on without a store that is missed.
     """
-    steps = [f"mv {quoted(path)} {quoted(f'{path}.damaged')}"] if path.exists() else []
+    steps = [f"mv {shell_quoted(path)} {shell_quoted(f'{path}.damaged')}"] if path.exists() else []
     if path.name == "corpus.db":
-        steps.append(f"rm -rf {quoted(path.parent / 'vectors')}")
+        steps.append(f"rm -rf {shell_quoted(path.parent / 'vectors')}")
     steps.append(init_command(path.parent))
     if path.name in _AGAIN:
-        steps.append(_AGAIN[path.name].format(home=quoted(path.parent)))
+        steps.append(_AGAIN[path.name].format(home=shell_quoted(path.parent)))
     return " && ".join(steps)
 
 
-def quoted(path: Path | str) -> str:
+def shell_quoted(path: Path | str) -> str:
     """As one word of a shell's command line."""
     return shlex.quote(str(path))

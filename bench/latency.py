@@ -45,7 +45,7 @@ from argot.errors import ArgotError
 from argot.prompts.loader import prompt
 from argot.service.identity.people import local_principal
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.observability.process_memory import settle
+from argot.service.observability.process_memory import freeze_start_up
 from argot.service.operations.sample_base import build
 from argot.service.usecases import catalogue
 from argot.settings import Settings, load_settings
@@ -181,7 +181,7 @@ class Bench:
         rows = []
         async with KnowledgeBase.open(self.settings.home, self.settings, patience=30) as kb:
             await self._warm(kb)
-            settle()  # as `argot serve` does
+            freeze_start_up()  # as `argot serve` does
             for jargon in (False, True):
                 some = [question for question in questions if question.jargon is jargon]
                 share = len(some) // len(at_once)

@@ -28,7 +28,7 @@ from argot.settings import Settings
 from argot.tools.answering.citations import match_references, source_text
 from argot.tools.answering.objections import objection
 from argot.tools.answering.support import SupportScorer, support
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import split_units
 from argot.types import Passage
 
@@ -87,7 +87,7 @@ def statements() -> list[Statement]:
 def _passage(row: dict[str, str]) -> Passage:
     if "passage" in row:
         return Passage("p", "d", "r", 0, 0, len(row["passage"]), row["passage"], "Title", ())
-    return next(one for one in _passages(row["document"]) if row["sentence"] in plain(one.text).text)
+    return next(one for one in _passages(row["document"]) if row["sentence"] in plain_prose(one.text).text)
 
 
 def others() -> list[Statement]:
@@ -96,7 +96,7 @@ def others() -> list[Statement]:
     found = []
     for path in sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".md", ".rst", ".txt", ".html")):
         for passage in _passages(str(path.relative_to(SAMPLES))):
-            units = (plain(passage.text[a:b]).text for a, b, kind in split_units(passage.text) if kind == "prose")
+            units = (plain_prose(passage.text[a:b]).text for a, b, kind in split_units(passage.text) if kind == "prose")
             for sentence in units:
                 if sentence not in known and _SHORTEST < len(sentence.split()) <= _LONGEST:
                     said = [("quotation", sentence), *changed(sentence, len(found))]

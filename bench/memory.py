@@ -254,7 +254,7 @@ def serve_measured(home: Path) -> None:
     from argot.settings import load_settings
     from argot.ui.server import serve
 
-    settle = process_memory.settle
+    settle = process_memory.freeze_start_up
 
     def settled() -> None:
         _remember()
@@ -272,7 +272,7 @@ def serve_measured(home: Path) -> None:
         os.kill(os.getpid(), signal.SIGTERM)  # whoever asked is gone
 
     BackgroundEmbedder.embed_passages = drawn  # type: ignore[method-assign]
-    process_memory.settle = settled
+    process_memory.freeze_start_up = settled
     threading.Thread(target=answer, daemon=True).start()
     serve(home, load_settings(home=home, port=0, model_url="", questions_per_minute=0))
 

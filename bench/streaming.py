@@ -89,7 +89,7 @@ def of_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
 async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Each row's figures. Only what all trees have is used, so that an older one can be measured by this file."""
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.service.observability.process_memory import settle
+    from argot.service.observability.process_memory import freeze_start_up
     from argot.settings import load_settings
 
     patient = {"model_connect_seconds": 60.0, "model_first_token_seconds": 600.0, "model_seconds": 600.0}
@@ -101,7 +101,7 @@ async def measured(home: str, url: str, arguments: argparse.Namespace) -> dict[s
         questions = asked()
         for question in questions:  # what is remembered of each is remembered in all rows
             await spent(journey(kb, question))
-        settle()
+        freeze_start_up()
         for name, ask in (("ask", journey), ("stream", streamed)):
             for together in arguments.at_once:
                 count = arguments.alone if together == 1 else max(arguments.questions, together)

@@ -191,7 +191,7 @@ class Corpus:
         """
         with self.changing() as parts:
             document = self.store.document(principal, id_or_name_or_uri)
-            document_changes.remove(parts, document)
+            document_changes.remove_document(parts, document)
         return document
 
     def reindex(self, progress: reindexing.Progress | None = None) -> None:

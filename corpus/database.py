@@ -23,7 +23,7 @@ EXPECTED_TABLES = {"meta", "documents", "revisions", "passages", "passage_words"
 _HEADER_BYTES = 100
 
 
-class Database:
+class CorpusDatabase:
     """Opened in WAL mode: readers and the one writer do not wait for each other."""
 
     def __init__(self, path: Path, *, read_only: bool) -> None:

@@ -22,7 +22,7 @@ AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuestionReading:
     """One question and what was found in it."""
 
     question: AbbreviationQuestion
@@ -65,7 +65,7 @@ class AbbreviationsReport:
     trials: int
     abbreviations: Sequence[str]
     sides: Mapping[str, Sequence[AbbreviationRow]]
-    wrong: Mapping[str, Sequence[Reading]]
+    wrong: Mapping[str, Sequence[QuestionReading]]
     model: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class AbbreviationsReport:
         }
 
 
-def _as_json(reading: Reading) -> dict[str, Any]:
+def _as_json(reading: QuestionReading) -> dict[str, Any]:
     question = reading.question
     return {"set": question.set, "question": question.text, "expected": question.expected, "found": reading.found}
 
@@ -114,22 +114,22 @@ async def evaluate_abbreviations(  # noqa: PLR0917
 
 async def _read(
     identify: Identifier, questions: Sequence[AbbreviationQuestion], side: str, progress: Progress
-) -> list[Reading]:
+) -> list[QuestionReading]:
     patience = Patience()
 
-    async def read(question: AbbreviationQuestion) -> Reading:
+    async def read(question: AbbreviationQuestion) -> QuestionReading:
         mentions = await patience.wait(identify(question.text))
         found = tuple(mention.surface for mention in mentions or ())
-        return Reading(question, found, failed=mentions is None)
+        return QuestionReading(question, found, failed=mentions is None)
 
-    readings: list[Reading] = []
+    readings: list[QuestionReading] = []
     for batch in batched(questions, AT_ONCE):
         readings += await asyncio.gather(*map(read, batch))
         progress(side, len(readings), len(questions))
     return readings
 
 
-def _rows(readings: Sequence[Reading]) -> list[AbbreviationRow]:
+def _rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
     """For each set a row by number of abbreviations and, where there are several numbers, one over all."""
     rows = []
     for name in dict.fromkeys(reading.question.set for reading in readings):
@@ -141,7 +141,7 @@ def _rows(readings: Sequence[Reading]) -> list[AbbreviationRow]:
     return rows
 
 
-def _row(name: str, size: int | None, readings: Iterable[Reading]) -> AbbreviationRow:
+def _row(name: str, size: int | None, readings: Iterable[QuestionReading]) -> AbbreviationRow:
     read = list(readings)
     expected = sum(len(set(one.question.expected)) for one in read)
     found = sum(len(set(one.found)) for one in read)

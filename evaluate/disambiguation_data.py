@@ -38,7 +38,7 @@ _LISTS = ("data", "sentences", "examples", "samples", "instances", "items")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class AcronymSentence:
     """An acronym in a sentence: `before`, `acronym` and `after` make it up. `expansion` is None where nobody said."""
 
     id: str
@@ -60,7 +60,7 @@ class Sentence:
 # -- sentences --------------------------------------------------------------------------------------------------------
 
 
-def load_sentences(path: Path) -> list[Sentence]:
+def load_sentences(path: Path) -> list[AcronymSentence]:
     """The sentences of a file of either shared task. Some may lack a label: they are text like any other.
 
     Raises:
@@ -111,7 +111,7 @@ def _text_of(path: Path, number: int, entry: Any) -> str:
     raise InvalidInput(f"{path}, entry {number} has neither tokens nor sentence nor text.")
 
 
-def _entry(path: Path, number: int, entry: Any) -> Sentence:
+def _entry(path: Path, number: int, entry: Any) -> AcronymSentence:
     try:
         return _sentence(number, entry)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -119,7 +119,7 @@ def _entry(path: Path, number: int, entry: Any) -> Sentence:
         raise InvalidInput(f"{path}, entry {number} {said}. {_HELP}.") from error
 
 
-def _sentence(number: int, entry: Any) -> Sentence:
+def _sentence(number: int, entry: Any) -> AcronymSentence:
     if not isinstance(entry, dict):
         raise TypeError("it is no object")
     name = str(_first(entry, _ID, number))
@@ -153,19 +153,19 @@ def _label(entry: Mapping[str, Any]) -> str | None:
     return label if label and label.strip() else None
 
 
-def _of_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | None) -> Sentence:
+def _of_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | None) -> AcronymSentence:
     if not _strings(tokens) or not 0 <= place < len(tokens):
         raise ValueError(f"acronym is {place!r} and there are {len(tokens)} tokens, which must be strings")
-    return Sentence(name, " ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]), expansion)
+    return AcronymSentence(name, " ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]), expansion)
 
 
-def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> Sentence:
+def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> AcronymSentence:
     """The first place where the acronym stands alone, or stands at all; some sentences do not hold it."""
     escaped = re.escape(acronym)
     match = re.search(rf"(?<!\w){escaped}(?!\w)", sentence) or re.search(escaped, sentence, re.IGNORECASE)
     if match is None or not acronym:
-        return Sentence(name, sentence.strip(), acronym, "", label)
-    return Sentence(name, sentence[: match.start()].strip(), acronym, sentence[match.end() :].strip(), label)
+        return AcronymSentence(name, sentence.strip(), acronym, "", label)
+    return AcronymSentence(name, sentence[: match.start()].strip(), acronym, sentence[match.end() :].strip(), label)
 
 
 # -- dictionaries -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from argot.evaluate.disambiguation_data import Dictionary, Sentence
+from argot.evaluate.disambiguation_data import AcronymSentence, Dictionary
 from argot.jargon_db.lookup.normalise import normalise, singulars, variants
 
 
@@ -24,14 +24,14 @@ class Matched:
         one_sense: sentences whose acronym has a single expansion.
     """
 
-    sentences: list[Sentence]
+    sentences: list[AcronymSentence]
     dictionary: dict[str, list[str]]
     unknown_acronyms: int
     unknown_labels: int
     one_sense: int
 
 
-def matched(sentences: Sequence[Sentence], dictionary: Dictionary) -> Matched:
+def matched(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> Matched:
     """The same sentences, in order. An acronym that several entries spell alike gets the expansions of all of them."""
     expansions = {acronym: list(found) for acronym, found in dictionary.items()}
     by_key: defaultdict[str, list[str]] = defaultdict(list)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from argot.evaluate.disambiguation_data import Dictionary, Sentence
+from argot.evaluate.disambiguation_data import AcronymSentence, Dictionary
 from argot.evaluate.disambiguation_matching import Matched, matched
 from argot.evaluate.disambiguation_measures import Guess, Measures, measures_of
 from argot.evaluate.sense_neighbours import (
@@ -28,7 +28,7 @@ from argot.evaluate.sense_neighbours import (
     ranked,
 )
 from argot.protocols import Embedder, Vectors
-from argot.tools.senses.unlabelled_texts import Texts, Usage
+from argot.tools.senses.unlabelled_texts import AcronymUsage, Texts
 
 HALVES = ("choosing", "reporting")
 EVERYTHING = "everything"
@@ -75,7 +75,7 @@ class DisambiguateReport:
 
 def evaluate_disambiguate(  # noqa: PLR0917
     name: str,
-    data: Sequence[Sentence],
+    data: Sequence[AcronymSentence],
     dictionary: Dictionary,
     beside: Sequence[str],
     embedder: Embedder,
@@ -88,7 +88,7 @@ def evaluate_disambiguate(  # noqa: PLR0917
     texts = read_texts(data, dictionary, beside, embedder, progress)
     groups = list(_read_groups(texts, dictionary, progress))
     gold = [one.expansion or "" for one in data]
-    halves = {half: [n for n, one in enumerate(data) if half_of(one.id) == half] for half in HALVES}
+    halves = {half: [n for n, one in enumerate(data) if _half_of(one.id) == half] for half in HALVES}
     everything = _guesses(groups, len(data), choose_together)
     ways = {
         NEAREST: _nearest(texts, groups, len(data)),
@@ -116,11 +116,15 @@ def _unmatched(pairs: Matched) -> dict[str, int]:
 
 
 def read_texts(
-    data: Sequence[Sentence], dictionary: Dictionary, beside: Sequence[str], embedder: Embedder, progress: Progress
+    data: Sequence[AcronymSentence],
+    dictionary: Dictionary,
+    beside: Sequence[str],
+    embedder: Embedder,
+    progress: Progress,
 ) -> Texts:
     """The sentences of `data` first, then those beside that are none of them; each is embedded once."""
     known = {one.text.casefold() for one in data}
-    usages = [Usage(one.before, one.acronym, one.after) for one in data]
+    usages = [AcronymUsage(one.before, one.acronym, one.after) for one in data]
     for sentence in dict.fromkeys(beside):
         if sentence.casefold() not in known:
             usages.extend(usages_in(sentence, dictionary))
@@ -134,14 +138,14 @@ def read_texts(
     )
 
 
-def usages_in(sentence: str, dictionary: Dictionary) -> Iterator[Usage]:
+def usages_in(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]:
     """The sentence at its first word that is an acronym of the dictionary; without one it is evidence all the same."""
     tokens = sentence.split()
     place = next((n for n, token in enumerate(tokens) if token in dictionary), None)
     if place is None:
-        yield Usage(sentence, "", "")
+        yield AcronymUsage(sentence, "", "")
     else:
-        yield Usage(" ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]))
+        yield AcronymUsage(" ".join(tokens[:place]), tokens[place], " ".join(tokens[place + 1 :]))
 
 
 def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vectors:
@@ -155,7 +159,7 @@ def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vecto
     return np.array([rows[text] for text in texts], dtype=np.float32)
 
 
-def half_of(identifier: str) -> str:
+def _half_of(identifier: str) -> str:
     """Weights are chosen on the one half and reported on the other; a hash of the id decides."""
     return HALVES[hashlib.blake2b(identifier.encode(), digest_size=1).digest()[0] % 2]
 

@@ -40,7 +40,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class FormScore:
     """How the forms of one class were found: marked by people, found, and found exactly where they were marked."""
 
     gold: int
@@ -61,11 +61,11 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredForms:
     """Both classes over some of the texts."""
 
     texts: int
-    by_class: Mapping[str, Score]
+    by_class: Mapping[str, FormScore]
 
     @property
     def precision(self) -> float:
@@ -103,7 +103,7 @@ class IdentifyReport:
     """The measure over the whole file and over each of its halves."""
 
     name: str
-    parts: Mapping[str, Measured]
+    parts: Mapping[str, MeasuredForms]
     wrong: Sequence[Wrong]
 
     def as_json(self) -> dict[str, Any]:
@@ -139,17 +139,17 @@ def predict(one: Labelled) -> dict[str, frozenset[Unit]]:
     return {kind: frozenset(_units(spans[kind], one.offsets)) for kind in CLASSES}
 
 
-def measured(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> Measured:
+def measured(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> MeasuredForms:
     """The shared tasks' measure over some texts."""
     by_class = {
-        name: Score(
+        name: FormScore(
             gold=sum(len(one.gold[name]) for one, _ in pairs),
             found=sum(len(guess[name]) for _, guess in pairs),
             right=sum(len(one.gold[name] & guess[name]) for one, guess in pairs),
         )
         for name in CLASSES
     }
-    return Measured(len(pairs), by_class)
+    return MeasuredForms(len(pairs), by_class)
 
 
 def load_labelled(path: Path) -> list[Labelled]:

@@ -34,7 +34,7 @@ _NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "g
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class QuizFindings:
     """What a way of asking has found for one question. `augmented` is the question with its jargon explained."""
 
     augmented: str
@@ -120,11 +120,11 @@ async def _found(  # noqa: PLR0917
     server: ModelServer | None,
     way: str,
     progress: Progress,
-) -> dict[QuizQuestion, Found]:
+) -> dict[QuizQuestion, QuizFindings]:
     """What is found for each question, read with its options (4.1.2). Nobody is there to be asked back."""
     ask = base.asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
 
-    async def look(question: QuizQuestion) -> Found:
+    async def look(question: QuizQuestion) -> QuizFindings:
         asked = _with_options(question)
         result = await ask(asked)
         pieces = [
@@ -132,9 +132,9 @@ async def _found(  # noqa: PLR0917
             for n, passage in enumerate(result.passages[: profile.passages_for_answer], start=1)
         ]
         augmented = question.question + result.augmented_question.removeprefix(asked)
-        return Found(augmented, [passage.text for passage in result.passages], pieces)
+        return QuizFindings(augmented, [passage.text for passage in result.passages], pieces)
 
-    found: dict[QuizQuestion, Found] = {}
+    found: dict[QuizQuestion, QuizFindings] = {}
     for batch in batched(questions, AT_ONCE):
         found.update(zip(batch, await asyncio.gather(*map(look, batch)), strict=True))
         progress(f"{way}: passages", len(found), len(questions))
@@ -164,7 +164,7 @@ def _by_heart(server: ModelServer) -> Choose:
     return choose
 
 
-def _from_passages(found: dict[QuizQuestion, Found], server: ModelServer | None) -> Choose:
+def _from_passages(found: dict[QuizQuestion, QuizFindings], server: ModelServer | None) -> Choose:
     if server is None:
         return lambda question, options: asyncio.to_thread(
             choose_option, found[question].augmented, options, found[question].passages

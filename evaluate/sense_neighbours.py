@@ -111,7 +111,7 @@ def choose_together(group: Group, alone: Weights = ALONE, together: Weights = TO
     """Probabilities, sentences x expansions. With `together` empty each sentence is judged alone."""
     chances = softmax(_weighed(group.evidence, alone, group.plenty))
     for _ in range(_ROUNDS if together else 0):
-        evidence = {**group.evidence, **heard(group, chances)}
+        evidence = {**group.evidence, **_heard(group, chances)}
         chances = softmax(_weighed(evidence, together, group.plenty))
     sharp = chances ** _between(_SHARPNESS, group.plenty)
     sharp /= sharp.sum(axis=1, keepdims=True)
@@ -135,7 +135,7 @@ def _variants(expansions: tuple[str, ...]) -> Floats:
     return np.asarray(even, dtype=np.float32)
 
 
-def heard(group: Group, chances: Floats) -> dict[str, Floats]:
+def _heard(group: Group, chances: Floats) -> dict[str, Floats]:
     """What the sentences most alike say of each sentence: the mean of their probabilities less that of pure chance."""
     even = 1 / len(group.expansions)
     found = {}

@@ -61,7 +61,7 @@ def understand(reply: str, choices: Sequence[Choice]) -> str | None:
     if text in offered:
         return text
     if _BUTTON.fullmatch(text) and text not in {NONE_OF_THESE, ANSWER_ANYWAY}:
-        raise Conflict(f"The choice '{text}' is no longer open. {listed(choices)}")
+        raise Conflict(f"The choice '{text}' is no longer open. {_listed(choices)}")
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
     return _by_number(plain, choices) or _by_phrase(plain, offered) or _by_words(text, plain, choices)
 
@@ -77,7 +77,7 @@ def sense_choice(term: str, sense: Sense) -> Choice:
     )
 
 
-def listed(choices: Sequence[Choice]) -> str:
+def _listed(choices: Sequence[Choice]) -> str:
     """The choices as a numbered list for an error message or a plain terminal."""
     lines = "; ".join(f"{number}: {label(choice)}" for number, choice in enumerate(choices, 1))
     return f"You can choose {lines}. Or ask something else."
@@ -104,7 +104,7 @@ def _by_number(plain: str, choices: Sequence[Choice]) -> str | None:
     else:
         return None
     if not 1 <= number <= len(choices):
-        raise InvalidInput(f"There is no choice {number}. {listed(choices)}")
+        raise InvalidInput(f"There is no choice {number}. {_listed(choices)}")
     return choices[number - 1].answer
 
 
@@ -128,7 +128,7 @@ def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
         if len(fitting) == 1:
             return fitting[0].answer
         if fitting:
-            raise InvalidInput(f"'{text[:60]}' fits {len(fitting)} of the choices. {listed(choices)}")
+            raise InvalidInput(f"'{text[:60]}' fits {len(fitting)} of the choices. {_listed(choices)}")
     return None
 
 

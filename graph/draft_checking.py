@@ -15,7 +15,7 @@ from argot.tools.text.sentences import split_sentences
 from argot.types import Hit, MatchedSegment
 
 
-def checked(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
+def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
     """The draft's sentences with what they rest on.
 
     `asked`: the question, where a model wrote the draft. It may have followed an order in a passage, which is no

@@ -38,7 +38,7 @@ class GraphNode(Protocol):
     def __call__(self, state: State, *, runtime: Runtime[RunContext]) -> Awaitable[dict[str, Any]]: ...
 
 
-class News(TypedDict, total=False):
+class StageReport(TypedDict, total=False):
     """What a running stage tells through the custom stream. `seconds` is absent while the stage runs."""
 
     kind: str
@@ -67,17 +67,17 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         if switched and not getattr(run.profile, name):
             return {}
         tell = get_stream_writer()
-        tell(News(kind="stage", name=name, text=""))
+        tell(StageReport(kind="stage", name=name, text=""))
         started = time.perf_counter()
         try:
             step = await node(state, run)
         except GraphBubbleUp:  # an interrupt: the asker is asked something, and the node will run again
-            tell(News(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
+            tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)
-        tell(News(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
+        tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
         return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
 
@@ -87,7 +87,7 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
 
 def tell_piece(text: str) -> None:
     """Sends one piece of the answer to whoever watches."""
-    get_stream_writer()(News(kind="token", name="answer", text=text))
+    get_stream_writer()(StageReport(kind="token", name="answer", text=text))
 
 
 class PieceTeller:
@@ -134,7 +134,7 @@ class PieceTeller:
 
 def tell_retract() -> None:
     """Takes back every piece of the answer sent so far."""
-    get_stream_writer()(News(kind="retract", name="answer", text=""))
+    get_stream_writer()(StageReport(kind="retract", name="answer", text=""))
 
 
 def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:

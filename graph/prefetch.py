@@ -15,7 +15,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from argot.graph.draft_checking import checked, cited
+from argot.graph.draft_checking import checked_draft, cited
 from argot.graph.run_context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.reading.context_classifier import compared_with_contexts
@@ -53,7 +53,7 @@ class Ahead:
         """
         Args:
             request: what the model was asked for.
-            asked: the question as `checked` wants it.
+            asked: the question as `checked_draft` wants it.
             quoting: what quotes where the draft is not supported; None: nothing does.
         """
         self._request = request
@@ -84,11 +84,11 @@ class Ahead:
 
     async def _look(self, draft: str) -> None:
         hits, run = self._request.hits, self._run
-        sentences = await asyncio.to_thread(checked, draft, hits, run, self._asked)
+        sentences = await asyncio.to_thread(checked_draft, draft, hits, run, self._asked)
         if self._quoting is not None and not cited(sentences):
             quoting, self._quoting = self._quoting, None  # once is enough
             quoted = "".join([piece async for piece in quoting.write(self._request)])
-            await asyncio.to_thread(checked, quoted, hits, run)
+            await asyncio.to_thread(checked_draft, quoted, hits, run)
 
 
 def _ended(draft: str) -> str:

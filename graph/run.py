@@ -17,7 +17,7 @@ from argot.graph.checkpoints.pruning import keep_latest
 from argot.graph.checkpoints.thread_history import past_turns
 from argot.graph.choices import understand
 from argot.graph.glossary_feedback import Learned, learned_of
-from argot.graph.node_frame import News
+from argot.graph.node_frame import StageReport
 from argot.graph.prefetch import embed_question_ahead
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.question_validation import checked_question
@@ -171,7 +171,7 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
     await keep_latest(graph.checkpointer, thread)
 
 
-def _event(news: News) -> AskEvent:
+def _event(news: StageReport) -> AskEvent:
     kind = cast(Literal["stage", "token", "retract"], news["kind"])
     return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
 

@@ -55,7 +55,7 @@ class OpenTerm(TypedDict):
     senses: list[int]
 
 
-class MissRecord(TypedDict):
+class QueryMissRecord(TypedDict):
     """A term nobody defined. `mention` is where it first stands; `suggestions` are spellings of known terms."""
 
     mention: int
@@ -111,8 +111,8 @@ class TurnPart(TypedDict):
     contexts: list[tuple[str, float]]
     readings: list[ReadingRecord]
     open_terms: list[OpenTerm]
-    unknown: list[MissRecord]
-    misses: list[MissRecord]
+    unknown: list[QueryMissRecord]
+    misses: list[QueryMissRecord]
     picked: dict[str, int]
     let_be: list[str]
     asked_back: int
@@ -141,7 +141,7 @@ class TurnPart(TypedDict):
     status: Status | Literal[""]
 
 
-def merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {**old, **new}
 
 
@@ -169,7 +169,7 @@ class State(TurnPart):
     asked: str
     again: bool
     turns: Annotated[list[bytes], append_turn]
-    remembered: Annotated[dict[str, int], merge]
+    remembered: Annotated[dict[str, int], _merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]
     model: Annotated[str, latest]

@@ -18,7 +18,7 @@ from argot.jargon_db.store.search import Search
 from argot.jargon_db.store.sense_store import Senses
 from argot.jargon_db.store.term_lookup import TermLookup
 from argot.jargon_db.store.term_source import StoredTerms
-from argot.jargon_db.store.usage import Usage
+from argot.jargon_db.store.usage import SenseUsage
 
 
 class Glossary:
@@ -38,7 +38,7 @@ class Glossary:
         self.conflicts = Conflicts(self._connections, self.history, self._views)
         self.proposals = Proposals(self._connections)
         self.misses = Misses(self._connections)
-        self.usage = Usage(self._connections)
+        self.usage = SenseUsage(self._connections)
         self.mining = MiningLedger(self._connections)
         self.privacy = Privacy(self._connections)
         self.files = Files(self._connections, self.senses)

@@ -28,7 +28,7 @@ which nothing can look like a tag. The rule is:
 """
 
 
-def page() -> str:
+def prompts_page() -> str:
     """The Markdown of the page: how a prompt is built, and a row for each."""
     rows = [
         f"| [{name}](../prompts/{name}.md) | {prompt(name).purpose} | {prompt(name).source} |"
@@ -38,4 +38,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    print(prompts_page(), end="")

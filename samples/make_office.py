@@ -33,7 +33,7 @@ AUTHOR = "Keldra Storage"
 
 
 @dataclass
-class Block:
+class SourceBlock:
     """A heading, paragraph, list item or table of a source; `kind` says which, `level` a heading's depth."""
 
     kind: str
@@ -42,32 +42,32 @@ class Block:
     rows: list[list[str]] = field(default_factory=list)
 
 
-def parse(source: str) -> Iterator[Block]:
+def parse(source: str) -> Iterator[SourceBlock]:
     """Yield the blocks of a source, in the small subset of Markdown the sources keep to."""
-    table = Block("table")
+    table = SourceBlock("table")
     for line in [*(raw.strip() for raw in source.splitlines()), ""]:
         if line.startswith("|"):
             table.rows.append([cell.strip() for cell in line.strip("|").split("|")])
             continue
         if table.rows:
             yield table
-            table = Block("table")
+            table = SourceBlock("table")
         if line:
             yield parse_line(line)
 
 
-def parse_line(line: str) -> Block:
+def parse_line(line: str) -> SourceBlock:
     """Tell a heading, a bulleted or numbered item and a paragraph apart by how the line begins."""
     if heading := re.match(r"(#+)\s+(.*)", line):
-        return Block("heading", heading[2], len(heading[1]))
+        return SourceBlock("heading", heading[2], len(heading[1]))
     if bullet := re.match(r"-\s+(.*)", line):
-        return Block("bullet", bullet[1])
+        return SourceBlock("bullet", bullet[1])
     if number := re.match(r"\d+\.\s+(.*)", line):
-        return Block("number", number[1])
-    return Block("paragraph", line)
+        return SourceBlock("number", number[1])
+    return SourceBlock("paragraph", line)
 
 
-def make_pdf(blocks: list[Block]) -> bytes:
+def make_pdf(blocks: list[SourceBlock]) -> bytes:
     """Return a PDF with the standard Helvetica fonts, so that no font has to be shipped."""
     stream = io.BytesIO()
     pages = SimpleDocTemplate(stream, pagesize=A4, title=blocks[0].text, author=AUTHOR, invariant=1)
@@ -76,7 +76,7 @@ def make_pdf(blocks: list[Block]) -> bytes:
     return stream.getvalue()
 
 
-def pdf_part(block: Block) -> Flowable:
+def pdf_part(block: SourceBlock) -> Flowable:
     """Return one block as a flowable; paragraphs are kept whole on a page where they fit."""
     sheet = getSampleStyleSheet()
     if block.kind == "table":
@@ -94,7 +94,7 @@ def draw_footer(canvas: Canvas, pages: SimpleDocTemplate) -> None:
     canvas.drawCentredString(A4[0] / 2, 30, f"{AUTHOR} - internal - page {pages.page}")
 
 
-def make_docx(blocks: list[Block]) -> bytes:
+def make_docx(blocks: list[SourceBlock]) -> bytes:
     """Return a Word document that uses the built-in styles for headings, lists and tables."""
     document = docx.Document()
     styles = {"bullet": "List Bullet", "number": "List Number", "paragraph": None}
@@ -114,7 +114,7 @@ def make_docx(blocks: list[Block]) -> bytes:
     return stream.getvalue()
 
 
-def make_pptx(blocks: list[Block]) -> bytes:
+def make_pptx(blocks: list[SourceBlock]) -> bytes:
     """Return a slide deck: the first heading is the title slide, each further heading opens a slide."""
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[0])
@@ -128,14 +128,14 @@ def make_pptx(blocks: list[Block]) -> bytes:
     return stream.getvalue()
 
 
-def slides_of(blocks: list[Block]) -> Iterator[tuple[str, list[Block]]]:
+def slides_of(blocks: list[SourceBlock]) -> Iterator[tuple[str, list[SourceBlock]]]:
     """Yield each slide's title with the blocks under it."""
     starts = [i for i, block in enumerate(blocks) if block.kind == "heading"]
     for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
         yield blocks[start].text, blocks[start + 1 : end]
 
 
-def add_slide(deck: pptx.presentation.Presentation, title: str, body: list[Block]) -> None:
+def add_slide(deck: pptx.presentation.Presentation, title: str, body: list[SourceBlock]) -> None:
     """Add a slide with bullets, or with a table where the body is one."""
     tables = [block for block in body if block.kind == "table"]
     slide = deck.slides.add_slide(deck.slide_layouts[5 if tables else 1])
@@ -155,7 +155,7 @@ def add_slide(deck: pptx.presentation.Presentation, title: str, body: list[Block
             paragraph.font.size = Pt(18)
 
 
-def make_xlsx(blocks: list[Block]) -> bytes:
+def make_xlsx(blocks: list[SourceBlock]) -> bytes:
     """Return a workbook with one sheet for each heading; cells that read as numbers are numbers."""
     book = openpyxl.Workbook()
     book.remove(book.active)
@@ -203,7 +203,7 @@ def with_fixed_times(archive: bytes) -> bytes:
     return stream.getvalue()
 
 
-MAKERS: dict[str, Callable[[list[Block]], bytes]] = {
+MAKERS: dict[str, Callable[[list[SourceBlock]], bytes]] = {
     "pdf": make_pdf,
     "docx": lambda blocks: with_fixed_times(make_docx(blocks)),
     "pptx": lambda blocks: with_fixed_times(make_pptx(blocks)),

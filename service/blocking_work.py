@@ -34,12 +34,12 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
         else:
             _read(items, hand_over)
 
-    async with aclosing(told(body)) as items:
+    async with aclosing(progress_events(body)) as items:
         async for item in items:
             yield item
 
 
-async def told(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
+async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
     """What `work` tells through the function it is given, run in a thread of its own. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()

@@ -30,12 +30,12 @@ def jsonable(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def parts_of(value: DataclassInstance) -> dict[str, Any]:
+def dataclass_fields(value: DataclassInstance) -> dict[str, Any]:
     """The fields of a dataclass as they are, to make one with more of them."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def audience_of(groups: Iterable[str] | None) -> Audience | None:
+def given_audience(groups: Iterable[str] | None) -> Audience | None:
     """An audience as it is given: None says nothing of it, an empty one is everyone."""
     return None if groups is None else frozenset(groups)
 
@@ -51,7 +51,7 @@ class PassageShown(Passage):
 
 
 def passage_shown(found: Passage, of: Document) -> PassageShown:
-    return PassageShown(**parts_of(found), heading=found.heading, document=of.name, title=of.title, uri=of.uri)
+    return PassageShown(**dataclass_fields(found), heading=found.heading, document=of.name, title=of.title, uri=of.uri)
 
 
 def passage(found: Passage, of: Document) -> dict[str, Any]:

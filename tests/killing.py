@@ -111,8 +111,8 @@ def _do(result: Connection, work: Work, arguments: tuple[Any, ...], kill_at: int
     from argot.corpus import database
     from argot.corpus.index import vectors
 
-    writing = database.Database.writing
-    database.Database.writing = lambda self: _Stepping(writing(self))
+    writing = database.CorpusDatabase.writing
+    database.CorpusDatabase.writing = lambda self: _Stepping(writing(self))
     stepping(vectors.VectorIndex, "upsert")
     stepping(vectors.VectorIndex, "delete")
     _Count.kill_at = kill_at

@@ -214,14 +214,14 @@ async def test_a_restore_cut_off_is_brought_to_its_end_at_the_next_start(
     before = await contents(home)
     async with KnowledgeBase.open(home, SETTINGS) as kb:
         kb.people.add("bob")
-    real = restore.remove
+    real = restore.remove_path
 
     def killed(path: Path) -> None:
         if path.name == step or step == "all":
             raise KeyboardInterrupt
         real(path)
 
-    monkeypatch.setattr(restore, "remove", killed)
+    monkeypatch.setattr(restore, "remove_path", killed)
     with pytest.raises(KeyboardInterrupt):
         restore_backup(home, tmp_path / "b.tar", force=True)
     monkeypatch.undo()
@@ -232,7 +232,7 @@ async def test_a_restore_cut_off_is_brought_to_its_end_at_the_next_start(
 
 async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_path: Path) -> None:
     before = await contents(home)
-    scratch = restore.begin(home)
+    scratch = restore.staging_folder(home)
     sqlite3.connect(scratch / layout.PEOPLE).execute("CREATE TABLE half (x)")
 
     assert await contents(home) == before

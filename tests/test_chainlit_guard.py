@@ -27,7 +27,7 @@ from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE, EXPORT, REPORT
 from argot.ui.web import chainlit_guard
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.chainlit_guard import EVENTS, UNHEARD, folder_in
-from argot.ui.web.open_connections import INERT_POLICY, MOST_WINDOWS, TOO_MANY_WINDOWS, Connections
+from argot.ui.web.open_connections import INERT_POLICY, MOST_WINDOWS, TOO_MANY_WINDOWS, OpenConnections
 
 GOOD = "tilted copper llama 9"
 OPENED = {"clientType": "webapp", "threadId": "", "userEnv": "{}", "chatProfile": ""}
@@ -362,7 +362,7 @@ async def test_one_person_has_so_many_windows_and_no_more() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    connections = Connections()
+    connections = OpenConnections()
     who = Visitor("ann", "Ann", Principal("ann"), "", "password")
     serve = connections.run(app, who, stays)
     scope = {"type": "websocket"}

@@ -124,7 +124,7 @@ async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
     config = uvicorn.Config(
         app,
         http=partial(slow_clients.Impatient, limits=limits),  # type: ignore[arg-type]
-        ws=partial(slow_clients.Window, limits=limits),  # type: ignore[arg-type]
+        ws=partial(slow_clients.CountedWebSocket, limits=limits),  # type: ignore[arg-type]
         lifespan="off",
         log_config=None,
         timeout_keep_alive=HANGS,

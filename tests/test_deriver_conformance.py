@@ -11,7 +11,7 @@ from argot.protocols import Deriver
 from argot.tools.llm.deriver import ModelDeriver
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE, ExtractiveDeriver
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.types import Passage
 
 SAID = {
@@ -70,7 +70,7 @@ def test_it_is_a_deriver_with_a_name(deriver: Deriver) -> None:
 
 async def test_every_part_stands_word_for_word_in_its_passage(deriver: Deriver) -> None:
     triples = await deriver.triples(PASSAGES)
-    by_id = {passage.id: plain(passage.with_header).text.casefold() for passage in PASSAGES}
+    by_id = {passage.id: plain_prose(passage.with_header).text.casefold() for passage in PASSAGES}
     assert triples
     for triple in triples:
         assert all(part and part.casefold() in by_id[triple.passage_id] for part in (triple.source, triple.target))

@@ -13,7 +13,7 @@ import pytest
 
 from argot.errors import InvalidInput, ModelUnavailable
 from argot.evaluate.abbreviation_questions import TEMPLATES, AbbreviationQuestion, draw_abbreviations, questions_of
-from argot.evaluate.abbreviation_suite import AbbreviationsReport, Reading, evaluate_abbreviations
+from argot.evaluate.abbreviation_suite import AbbreviationsReport, QuestionReading, evaluate_abbreviations
 from argot.evaluate.reports import abbreviations_tables
 from argot.evaluate.temporary_base import Identifier, TemporaryBase
 from argot.jargon_db.lookup.ordinary_words import is_well_known
@@ -78,10 +78,10 @@ def test_every_abbreviation_stands_in_its_question_as_expected() -> None:
 
 def test_recall_precision_and_exactness_are_told_apart() -> None:
     question = AbbreviationQuestion("s", "Are KPU and MI the same?", ("KPU", "MI"))
-    assert Reading(question, ("MI", "KPU")).exact
-    too_much = Reading(question, ("KPU", "MI", "same"))
+    assert QuestionReading(question, ("MI", "KPU")).exact
+    too_much = QuestionReading(question, ("KPU", "MI", "same"))
     assert too_much.all_found and not too_much.exact
-    too_little = Reading(question, ("KPU",))
+    too_little = QuestionReading(question, ("KPU",))
     assert not too_little.all_found and too_little.right == {"KPU"}
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from argot.corpus.embedding.embedder import embedder_for
 from argot.errors import InvalidInput
-from argot.evaluate.disambiguation_data import Sentence, load_dictionary, load_sentences, load_text
+from argot.evaluate.disambiguation_data import AcronymSentence, load_dictionary, load_sentences, load_text
 from argot.evaluate.disambiguation_matching import matched
 from argot.evaluate.disambiguation_measures import Guess, measures_of
 from argot.evaluate.disambiguation_suite import (
@@ -62,8 +62,8 @@ def written(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def sentences() -> list[Sentence]:
-    return [Sentence(f"DEV-{n}", b, a, c, DICTIONARY[a][right]) for n, (b, a, c, right) in enumerate(LABELLED)]
+def sentences() -> list[AcronymSentence]:
+    return [AcronymSentence(f"DEV-{n}", b, a, c, DICTIONARY[a][right]) for n, (b, a, c, right) in enumerate(LABELLED)]
 
 
 # -- files --------------------------------------------------------------------------------------------------------
@@ -150,12 +150,12 @@ def test_a_dictionary_without_expansions_is_refused(tmp_path: Path, content: str
 def test_other_spellings_of_the_dictionary_are_brought_together() -> None:
     dictionary = {"PUC": ["peripheral under cell", "Public-Utilities Commission"], "C.D": ["compact disc"]}
     data = [
-        Sentence("1", "", "puc", "", "PUBLIC UTILITIES  COMMISSION"),
-        Sentence("2", "", "PUCs", "", "peripheral under cells"),
-        Sentence("3", "", "CD", "", "compact disc"),
-        Sentence("4", "", "PUC", "", "power up check"),
-        Sentence("5", "", "XYZ", "", "x y z"),
-        Sentence("6", "", "PU", ""),
+        AcronymSentence("1", "", "puc", "", "PUBLIC UTILITIES  COMMISSION"),
+        AcronymSentence("2", "", "PUCs", "", "peripheral under cells"),
+        AcronymSentence("3", "", "CD", "", "compact disc"),
+        AcronymSentence("4", "", "PUC", "", "power up check"),
+        AcronymSentence("5", "", "XYZ", "", "x y z"),
+        AcronymSentence("6", "", "PU", ""),
     ]
     pairs = matched(data, dictionary)
     assert [one.acronym for one in pairs.sentences] == ["PUC", "PUC", "C.D", "PUC", "XYZ", "PU"]
@@ -165,14 +165,14 @@ def test_other_spellings_of_the_dictionary_are_brought_together() -> None:
 
 def test_what_differs_by_case_alone_in_the_dictionary_stays_apart() -> None:
     dictionary = {"RF": ["Random Forest", "random forest"], "Rf": ["rheumatoid factor"]}
-    data = [Sentence("1", "", "RF", "", "random forest"), Sentence("2", "", "rf", "", "RANDOM FOREST")]
+    data = [AcronymSentence("1", "", "RF", "", "random forest"), AcronymSentence("2", "", "rf", "", "RANDOM FOREST")]
     pairs = matched(data, dictionary)
     assert [one.expansion for one in pairs.sentences] == ["random forest", "RANDOM FOREST"]
     assert pairs.dictionary["rf"] == ["Random Forest", "random forest", "rheumatoid factor"]
 
 
 def test_unlabelled_entries_are_text_and_not_measured() -> None:
-    data = [*sentences(), Sentence("x", "The", "PUC", "hearing on tariffs .")]
+    data = [*sentences(), AcronymSentence("x", "The", "PUC", "hearing on tariffs .")]
     report = evaluate_disambiguate("some", data, DICTIONARY, UNLABELLED, embedder_for(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].sentences == len(LABELLED)
     assert report.as_json()["label_not_in_dictionary"] == 0
@@ -273,7 +273,9 @@ def test_unlabelled_text_tells_the_senses() -> None:
 
 
 def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
-    mislabelled = [Sentence(one.id, one.before, one.acronym, one.after, DICTIONARY["PUC"][0]) for one in sentences()]
+    mislabelled = [
+        AcronymSentence(one.id, one.before, one.acronym, one.after, DICTIONARY["PUC"][0]) for one in sentences()
+    ]
     turned = {acronym: list(reversed(expansions)) for acronym, expansions in DICTIONARY.items()}
     embedder = embedder_for(Settings())
     found = []
@@ -286,7 +288,7 @@ def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
 
 
 def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
-    data = [*sentences(), Sentence("x", "The", "DRAM", "is fast .", DICTIONARY["DRAM"][0])]
+    data = [*sentences(), AcronymSentence("x", "The", "DRAM", "is fast .", DICTIONARY["DRAM"][0])]
     texts = read_texts(data, DICTIONARY, UNLABELLED, embedder_for(Settings()), nothing)
     for group in groups_of(texts, DICTIONARY):
         chances = choose_together(group)
@@ -295,14 +297,14 @@ def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
 
 
 def test_acronyms_that_the_dictionary_lacks_are_wrong_and_break_nothing() -> None:
-    data = [Sentence("1", "", "XYZ", "", "x y z"), *sentences()]
+    data = [AcronymSentence("1", "", "XYZ", "", "x y z"), *sentences()]
     report = evaluate_disambiguate("tiny", data, DICTIONARY, [], embedder_for(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].accuracy <= 4 / 5
     json.dumps(report.as_json())
 
 
 def test_one_odd_sentence_alone_breaks_nothing() -> None:
-    data = [Sentence("1", "", "PUC", "", DICTIONARY["PUC"][0])]
+    data = [AcronymSentence("1", "", "PUC", "", DICTIONARY["PUC"][0])]
     report = evaluate_disambiguate(
         "odd", data, {"PUC": ["", "%$ 🙂", *DICTIONARY["PUC"]]}, [], embedder_for(Settings()), nothing
     )

@@ -7,14 +7,14 @@ import pytest
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.extractive_reader import ExtractiveReader, enhanced
 from argot.tools.reading.follow_ups import stand_alone
-from argot.tools.reading.unknown_terms import identify, known_to_documents
+from argot.tools.reading.unknown_terms import identify_terms, known_to_documents
 from argot.types import Context, Mention, Principal, Sense, Triple, Turn
 
 ANN = Principal("ann")
 
 
 def resolved(question: str, *before: str) -> str:
-    return stand_alone(question, [Turn(one, "an answer") for one in before], lambda text: identify(text, []))
+    return stand_alone(question, [Turn(one, "an answer") for one in before], lambda text: identify_terms(text, []))
 
 
 # -- follow-ups -------------------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_a_chain_of_follow_ups_keeps_its_topic() -> None:
 
 def test_nothing_is_taken_from_answers() -> None:
     history = [Turn("Who signs the DTA?", "The XQZ signs.")]
-    assert "XQZ" not in stand_alone("and why?", history, lambda text: identify(text, []))
+    assert "XQZ" not in stand_alone("and why?", history, lambda text: identify_terms(text, []))
 
 
 # -- terms ------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from serving import COMMAND, environment
 from argot.corpus.ingestion.sources import Source, sources_in
 from argot.corpus.store.blobs import Blobs
 from argot.errors import DamagedStore
-from argot.files import NotAFile, flush_folder, read_below, read_file, replacing, write_atomically
+from argot.files import NotAFile, flush_folder, read_below, read_bytes, replacing, write_atomically
 
 HANGS = 300
 """Seconds after which a command is taken to hang; no measure of anything."""
@@ -162,7 +162,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(NotAFile, match="a pipe"):
         only(sources_in([tmp_path / "pipe.md"])).load()
     with pytest.raises(NotAFile, match="a pipe"):
-        read_file(tmp_path / "pipe.md")
+        read_bytes(tmp_path / "pipe.md")
 
 
 @pytest.fixture

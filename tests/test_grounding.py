@@ -20,7 +20,7 @@ from argot.tools.llm.grounding import (
     strange_words,
 )
 from argot.tools.llm.rewording import search_query, stand_alone_question
-from argot.tools.reading.unknown_terms import identify, unknown_terms
+from argot.tools.reading.unknown_terms import identify_terms, unknown_terms
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 NO_GLOSSARY = TermMatcher([])
@@ -32,7 +32,7 @@ def matcher(*terms: str) -> TermMatcher:
 
 def read(question: str, known: TermMatcher = NO_GLOSSARY) -> list[Mention]:
     found = known.find(question)
-    return identify(question, found, known.misspelt(question, found))
+    return identify_terms(question, found, known.misspelt(question, found))
 
 
 def grounded(question: str, said: list[str], known: TermMatcher = NO_GLOSSARY) -> list[Mention]:

@@ -7,7 +7,7 @@ import pytest
 
 from argot.jargon_db.lookup.ordinary_words import well_known
 from argot.tools.reading.inline_definitions import explanations
-from argot.tools.reading.unknown_terms import identify, unknown_terms, without_overlaps
+from argot.tools.reading.unknown_terms import identify_terms, unknown_terms, without_overlaps
 from argot.types import Mention
 
 ABBREVIATIONS = re.findall(
@@ -33,7 +33,7 @@ TEMPLATES = (
 
 
 def surfaces(question: str) -> list[str]:
-    return [mention.surface for mention in identify(question, [])]
+    return [mention.surface for mention in identify_terms(question, [])]
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -184,7 +184,7 @@ def test_capitals_count_as_terms_where_not_everything_is_in_capitals() -> None:
 )
 def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> None:
     known = [Mention("SLA", question.index("SLA"), question.index("SLA") + 3, term="SLA")]
-    for mentions in (identify(question, []), identify(question, known)):
+    for mentions in (identify_terms(question, []), identify_terms(question, known)):
         assert next((m.surface, m.explained) for m in mentions if m.surface == "SLA") == ("SLA", meaning)
 
 
@@ -209,7 +209,7 @@ def test_brackets_and_questions_that_explain_nothing(question: str) -> None:
 
 
 def test_a_meaning_holds_for_every_mention_of_the_term() -> None:
-    mentions = identify("By SLA I mean stereolithography: is SLA slow?", [])
+    mentions = identify_terms("By SLA I mean stereolithography: is SLA slow?", [])
     assert [mention.explained for mention in mentions] == ["stereolithography"] * 2
 
 
@@ -219,8 +219,8 @@ def test_known_beats_misspelt_beats_shape_and_longer_beats_shorter() -> None:
     long = Mention("PUC array", 7, 16, term="PUC array")
     miss = Mention("XYZ", 17, 20, term="XYZA", match="misspelt")
     assert without_overlaps([short, long]) == [long]
-    assert identify(question, [short], [miss]) == [short, miss]
-    assert identify(question, [long], []) == [long, Mention("XYZ", 17, 20, match="shape")]
+    assert identify_terms(question, [short], [miss]) == [short, miss]
+    assert identify_terms(question, [long], []) == [long, Mention("XYZ", 17, 20, match="shape")]
 
 
 def test_offsets_are_those_of_the_question_as_given() -> None:
@@ -232,5 +232,5 @@ def test_offsets_are_those_of_the_question_as_given() -> None:
 
 @pytest.mark.parametrize("unit", ["A(B ", "(", "AB", "AB ", "a(b ", "x-", "A/", " ", "A, i.e. ", "1,", "A (", "\u200b"])
 def test_a_megabyte_of_anything_comes_back(unit: str) -> None:
-    found = identify((unit * 1_000_000)[:1_000_000], [])
+    found = identify_terms((unit * 1_000_000)[:1_000_000], [])
     assert all(mention.end <= 10_000 for mention in found)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.corpus.keyword import keyword_index
-from argot.corpus.keyword.index_terms import identifiers, match_expression
+from argot.corpus.keyword.index_terms import exact_identifiers, match_expression
 from argot.corpus.store.document_store import CorpusStore, row_writes
 from argot.corpus.store.row_writes import NewRevision
 from argot.types import Audience, Document, Passage, Principal
@@ -118,7 +118,7 @@ def test_a_question_of_stop_words_and_one_word_is_that_word(filled: tuple[Corpus
     ],
 )
 def test_identifiers_are_what_only_its_exact_form_names(text: str, names: list[str]) -> None:
-    assert list(identifiers(text)) == names
+    assert list(exact_identifiers(text)) == names
 
 
 @pytest.mark.parametrize("query", ["", "   ", "😀😀", '"', "'", "\x00", "()*^:{}", "-", "\ud800"])

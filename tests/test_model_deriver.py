@@ -11,7 +11,7 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
 from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.plausibility import grounded_triples, plausible_questions, plausible_text
+from argot.tools.llm.plausibility import plausible_questions, plausible_text, plausible_triples
 from argot.types import DerivableKind, Passage
 
 TEXT = "To trim a drive, open the **Media panel** and click on\nTrim. Trimming takes about 40 seconds."
@@ -37,7 +37,7 @@ def triple(source: str, action: str, target: str) -> dict[str, str]:
 
 
 def parts(said: list[dict[str, str]], of: Passage) -> list[tuple[str, str, str]]:
-    return [(one.source, one.action, one.target) for one in grounded_triples(said, of)]
+    return [(one.source, one.action, one.target) for one in plausible_triples(said, of)]
 
 
 # -- triples ----------------------------------------------------------------------------------------------------------

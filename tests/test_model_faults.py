@@ -13,7 +13,7 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.tools.llm.limits import repeats
 from argot.tools.llm.model_server import ContextOverflow, ModelServer
-from argot.tools.llm.structured_output import InvalidReply, check, parse_object
+from argot.tools.llm.structured_output import InvalidReply, check_schema, parse_object
 
 INPUTS = {"passages": "The Word Line voltage is 4.5 V.", "question": "What is the WL voltage?"}
 QUESTION = "What is the WL of a PUC?"
@@ -455,4 +455,4 @@ def test_replies_that_do_not_fit(text: str, reason: str) -> None:
 
 def test_a_keyword_nobody_checks_is_refused() -> None:
     with pytest.raises(ValueError, match="pattern"):
-        check("x", {"type": "string", "pattern": "y"})
+        check_schema("x", {"type": "string", "pattern": "y"})

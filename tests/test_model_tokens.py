@@ -6,7 +6,7 @@ import pytest
 
 from argot.errors import ModelUnavailable
 from argot.tools.llm.model_server import ContextOverflow, ModelServer
-from argot.tools.llm.token_budget import byte_bound, count, estimate
+from argot.tools.llm.token_budget import byte_bound, count_tokens, estimate
 
 QUESTION = "What is the WL voltage?"
 PIECES = [f"Passage {n}: " + f"the word line number {n} has a voltage of its own. " * 12 for n in range(10)]
@@ -142,13 +142,13 @@ async def test_a_tokenizer_that_failed_is_asked_again_later(
     await server.offer()
     scripted_model.fault("hang", times=1)
     messages = [("user", "word " * 50)]
-    assert await count(server, messages) == estimate(messages)
-    assert await count(server, messages) == estimate(messages)
+    assert await count_tokens(server, messages) == estimate(messages)
+    assert await count_tokens(server, messages) == estimate(messages)
     assert scripted_model.wait_until(lambda: counts(scripted_model) > 0)
     assert counts(scripted_model) == 1
     wait_for_counts(monkeypatch, 100.0)
     server.counts_again = 0.0  # a minute later
-    assert await count(server, messages) < estimate(messages)
+    assert await count_tokens(server, messages) < estimate(messages)
 
 
 async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
@@ -166,12 +166,12 @@ async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
 )
 async def test_bounds_lie_in_order(scripted_model: Any, text: str) -> None:
     messages = [("system", "Be brief."), ("user", text)]
-    counted = await count(server_of(scripted_model), messages)
+    counted = await count_tokens(server_of(scripted_model), messages)
     assert counted <= estimate(messages) <= byte_bound(messages)
 
 
 async def test_counts_kept_are_not_without_end(scripted_model: Any) -> None:
     server = server_of(scripted_model)
     for number in range(300):
-        await count(server, [("user", str(number))])
+        await count_tokens(server, [("user", str(number))])
     assert len(server.counts) == 256

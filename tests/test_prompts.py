@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from argot.prompts.fences import FENCE_RULE, is_fenced
 from argot.prompts.loader import NOT_IN_PASSAGES, fenced, neutral, numbered, prompt, prompt_names
-from argot.prompts.prompt_docs import page
+from argot.prompts.prompt_docs import prompts_page
 from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
 
 ROOT = Path(__file__).parents[1]
@@ -439,4 +439,4 @@ def test_no_prompt_names_a_product_or_a_paper_to_the_model() -> None:
 
 
 def test_the_page_is_what_the_prompts_say() -> None:
-    assert (ROOT / "docs" / "prompts.md").read_text("utf-8") == page()
+    assert (ROOT / "docs" / "prompts.md").read_text("utf-8") == prompts_page()

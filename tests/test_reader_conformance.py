@@ -13,7 +13,7 @@ import pytest
 from argot.protocols import QuestionReader
 from argot.tools.llm.fallback import reader_with_model
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.structured_output import readable
+from argot.tools.llm.structured_output import printable_text
 from argot.tools.reading.extractive_reader import ExtractiveReader
 from argot.types import Context, Principal, Triple, Turn
 
@@ -177,7 +177,7 @@ async def test_an_enhanced_query_is_short_and_without_triples_the_question(
     reader: QuestionReader, question: str
 ) -> None:
     plain = await reader.enhance_query(question, [])
-    assert plain in {question, readable(question)}  # what nobody sees does not come back from a model
+    assert plain in {question, printable_text(question)}  # what nobody sees does not come back from a model
     enhanced = await reader.enhance_query(question, TRIPLES)
     assert len(enhanced) <= 2 * len(question) + 20
 

@@ -23,7 +23,7 @@ import pytest
 
 from argot import errors
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy, NotAllowed, NotFound
-from argot.service.blocking_work import stream, told
+from argot.service.blocking_work import progress_events, stream
 from argot.service.identity.people import role_of
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
@@ -263,7 +263,7 @@ async def test_work_that_tells_its_progress_is_stopped_at_its_next_word() -> Non
             stopped.set()
             raise
 
-    progress = told(work)
+    progress = progress_events(work)
     assert await anext(progress) == 0
     await progress.aclose()
     assert stopped.is_set()
@@ -274,7 +274,7 @@ async def test_work_is_waited_for_however_often_its_reader_gives_up() -> None:
     may_end = threading.Event()
 
     async def read() -> None:
-        async with aclosing(told(lambda tell: (tell(0), may_end.wait()))) as items:
+        async with aclosing(progress_events(lambda tell: (tell(0), may_end.wait()))) as items:
             async for _ in items:
                 begun.set()
 

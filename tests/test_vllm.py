@@ -33,7 +33,7 @@ from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
-from argot.tools.llm.token_budget import count
+from argot.tools.llm.token_budget import count_tokens
 
 pytestmark = [pytest.mark.slow, pytest.mark.vllm]
 
@@ -343,7 +343,9 @@ async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
 async def test_tokens_are_counted_as_the_server_counts_them(
     server: ModelServer, model: Model, calls: list[ModelCall], question: str
 ) -> None:
-    counted = await count(server, prompt("judge_correct").messages(**inputs_of("judge_correct", question=question)))
+    counted = await count_tokens(
+        server, prompt("judge_correct").messages(**inputs_of("judge_correct", question=question))
+    )
     await model.json("judge_correct", **inputs_of("judge_correct", question=question))
     assert [call.prompt_tokens for call in calls] == [counted]
 
@@ -362,9 +364,11 @@ async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
     await text_of(model.text("cited_answer", passages=fitting, question=INPUTS["question"]))
     assert came_through(calls[0])
     sent = prompt("cited_answer").messages(passages=fitting, question=INPUTS["question"])
-    assert await count(server, sent) <= CONTEXT - server.settings.model_answer_tokens
+    assert await count_tokens(server, sent) <= CONTEXT - server.settings.model_answer_tokens
     one_more = prompt("cited_answer").messages(passages="\n\n".join(passages[: kept + 4]), question=INPUTS["question"])
-    assert await count(server, one_more) > CONTEXT - server.settings.model_answer_tokens, "more would have fitted"
+    assert await count_tokens(server, one_more) > CONTEXT - server.settings.model_answer_tokens, (
+        "more would have fitted"
+    )
 
 
 # -- a question's whole journey ----------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from argot.service.identity.people import LOCAL_NAME, People
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.attachments import MOST_BYTES, MOST_FILES
 from argot.settings import Settings
-from argot.ui.chat.chainlit_setup import lay_out, own_page, settings_toml
+from argot.ui.chat.chainlit_setup import lay_out, self_hosted_page, settings_toml
 from argot.ui.server import bind, require_consistent
 from argot.ui.web.asker_identity import asker, current_principal, signing_secret
 from argot.ui.web.authentication import Door
@@ -544,7 +544,7 @@ def test_a_second_start_renews_everything_but_the_secret(package: Path, tmp_path
 
 
 def test_the_page_asks_no_other_server(package: Path) -> None:
-    html = own_page((package / "frontend" / "dist" / "index.html").read_text("utf-8"))
+    html = self_hosted_page((package / "frontend" / "dist" / "index.html").read_text("utf-8"))
     assert "http" not in html
     assert "<title>Argot</title>" in html
     assert "/assets/index" in html

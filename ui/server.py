@@ -138,7 +138,7 @@ async def _serve(home: Path, settings: Settings) -> None:
             async with serving(kb), beside(kb.metrics.watch_loop(), keep_clean(kb)), slack(kb):
                 await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
-                process_memory.settle()
+                process_memory.freeze_start_up()
                 await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
 
 
@@ -190,16 +190,16 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
         secluded=secluded and not settings.public_url,
         key=chainlit_setup.key(kb),
         ticket=chainlit_setup.local_identity,
-        read_ticket=chainlit_setup.identify,
+        read_ticket=chainlit_setup.cookie_user,
     )
-    window = chainlit_setup.load(kb, sorted(names.origins))
+    window = chainlit_setup.load_chainlit(kb, sorted(names.origins))
     app = application(kb, door)
     app.include_router(chat_routes())
     app.mount("/", window)
     return Guard(
         app,
         names=names,
-        page=chainlit_setup.page(),
+        page=chainlit_setup.chainlit_page(),
         door=door,
         addresses=Addresses.of(app),
         inner=lambda who: chainlit_setup.identity(who.name, who.display_name),
@@ -268,7 +268,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
 
     from argot.ui.web.chainlit_guard import MOST_FRAME_BYTES
     from argot.ui.web.connection_limits import ConnectionLimits
-    from argot.ui.web.slow_clients import Impatient, Window
+    from argot.ui.web.slow_clients import CountedWebSocket, Impatient
 
     settings = kb.settings
     possible = file_handles.for_connections(file_handles.raise_limit())
@@ -287,7 +287,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            await finish(kb, lambda: self.force_exit)
+            await _finish(kb, lambda: self.force_exit)
             await super().shutdown(sockets)
 
     return Server(
@@ -302,14 +302,14 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             ws_max_size=MOST_FRAME_BYTES,
             ws_per_message_deflate=False,  # a few kilobytes could hold megabytes
             http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class
-            ws=partial(Window, limits=limits),  # type: ignore[arg-type]
+            ws=partial(CountedWebSocket, limits=limits),  # type: ignore[arg-type]
             backlog=AT_ONCE,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
     )
 
 
-async def finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
+async def _finish(kb: KnowledgeBase, impatient: Callable[[], bool]) -> None:
     """Begin no new answer and let those under way come to their end, as long as the settings allow.
 
     Connections stay open meanwhile: new questions are told that the service stops, and `/ready` says so too.

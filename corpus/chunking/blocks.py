@@ -46,7 +46,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class AtomicSpan:
     """A span no passage cuts again. `columns` is the header row of the table it goes on with, if it does."""
 
     start: int
@@ -56,7 +56,7 @@ class Atom:
     glued: bool = False
 
 
-def blocks_of(markdown: str) -> Iterator[Block]:
+def markdown_blocks(markdown: str) -> Iterator[Block]:
     """All blocks in order; together they hold every character that is not blank, each once."""
     begin = 0
     while begin < len(markdown):
@@ -77,28 +77,28 @@ def blocks_of(markdown: str) -> Iterator[Block]:
         begin = end
 
 
-def plain(heading: str) -> str:
+def plain_heading(heading: str) -> str:
     """A heading without its Markdown marks, on one line."""
     stripped = _MARKS.sub(lambda match: match[1] or match[3] or "", heading[:2000])
     return " ".join(stripped.split())
 
 
-def atoms_of(markdown: str, block: Block, size: int) -> Iterator[Atom]:
+def atomic_spans(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
     """The block whole if it is at most `size` characters, else cut where it hurts least."""
     start, end = trim(markdown, block.start, block.end)
     if end - start <= size:
-        yield Atom(start, end, glued=block.kind == "heading" or markdown.endswith(":", start, end))
+        yield AtomicSpan(start, end, glued=block.kind == "heading" or markdown.endswith(":", start, end))
     elif block.kind == "table":
         yield from _table_atoms(markdown, block, size)
     elif block.kind in ("list", "code"):
         inner = iter(block.inner) if block.kind == "list" else _line_starts(markdown, start, end)
         bounds = chain([start], (offset for offset in inner if start < offset < end), [end])
         for piece_start, piece_end in _cut_at(markdown, bounds, size):
-            yield Atom(piece_start, piece_end, opens=piece_start == start)
+            yield AtomicSpan(piece_start, piece_end, opens=piece_start == start)
     else:
         glued = block.kind == "heading"
         for piece_start, piece_end in cut_text(markdown, start, end, size):
-            yield Atom(piece_start, piece_end, opens=piece_start == start, glued=glued)
+            yield AtomicSpan(piece_start, piece_end, opens=piece_start == start, glued=glued)
 
 
 def trim(markdown: str, start: int, end: int) -> tuple[int, int]:
@@ -216,7 +216,7 @@ def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator
         start, end = offset(token.map[0]), offset(token.map[1])
         kind = _kind(token)
         if kind == "heading":
-            yield Block(start, end, kind, int(token.tag[1:]), plain(tokens[first + 1].content))
+            yield Block(start, end, kind, int(token.tag[1:]), plain_heading(tokens[first + 1].content))
         else:
             yield Block(start, end, kind, inner=_inner(kind, tokens[first:index], offset))
 
@@ -242,7 +242,7 @@ def _inner(kind: BlockKind, tokens: list[Token], offset: Callable[[int], int]) -
 # -- cutting --------------------------------------------------------------------------------------------------------
 
 
-def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[Atom]:
+def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
     """Rows; the header row and the rule under it stay with the first row. Later atoms carry the header as text."""
     start, end = trim(markdown, block.start, block.end)
     rows = islice(_line_starts(markdown, start, end), 2, None)  # behind header, rule and first row
@@ -250,7 +250,7 @@ def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[Atom]:
     columns = columns if len(columns) <= size // 2 else ""
     for piece_start, piece_end in _cut_at(markdown, chain([start], rows, [end]), size):
         first = piece_start == start
-        yield Atom(piece_start, piece_end, columns="" if first else columns, opens=first)
+        yield AtomicSpan(piece_start, piece_end, columns="" if first else columns, opens=first)
 
 
 def _line_starts(markdown: str, start: int, end: int) -> Iterator[int]:

@@ -12,7 +12,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from argot.corpus.chunking.blocks import Atom, Block, atoms_of, blocks_of, last_at_or_before, sentence_starts
+from argot.corpus.chunking.blocks import (
+    AtomicSpan,
+    Block,
+    atomic_spans,
+    last_at_or_before,
+    markdown_blocks,
+    sentence_starts,
+)
 from argot.corpus.document_ids import passage_id
 from argot.corpus.read_limits import ReadLimits
 from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument, Passage
@@ -122,7 +129,7 @@ def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section
     open_headings: list[tuple[int, str]] = []
     waiting: list[Block] = []
     current = _Section(())
-    for count, block in enumerate(blocks_of(markdown), start=1):
+    for count, block in enumerate(markdown_blocks(markdown), start=1):
         limits.check_blocks(count, name)
         if block.kind == "heading":
             if current.blocks:
@@ -193,7 +200,7 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
             end -= 1
         one_page = pages.index(start) == pages.index(max(start, end - 1))
         if end - start <= max_chars and (one_page or end - start < max_chars // (2 * _TINY)):
-            first = atoms_of(markdown, section.blocks[0], max_chars)
+            first = atomic_spans(markdown, section.blocks[0], max_chars)
             yield _Unit(next(first).start, end, section.path)
         else:
             yield from _cut(markdown, section, pages, max_chars)
@@ -201,10 +208,10 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
 
 def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Iterator[_Unit]:
     """Greedy: as many atoms as fit. Headings, and lines that end in a colon, go with what follows them."""
-    previous: list[Atom] = []
-    group: list[Atom] = []
+    previous: list[AtomicSpan] = []
+    group: list[AtomicSpan] = []
     for block in section.blocks:
-        for atom in atoms_of(markdown, block, _room(group, block, max_chars)):
+        for atom in atomic_spans(markdown, block, _room(group, block, max_chars)):
             if group and _must_break(group, atom, pages, max_chars):
                 kept = _leading(group, atom, max_chars)
                 if len(kept) < len(group):
@@ -222,19 +229,19 @@ def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Ite
     yield from _unit(group, section)
 
 
-def _unit(group: list[Atom], section: _Section) -> Iterator[_Unit]:
+def _unit(group: list[AtomicSpan], section: _Section) -> Iterator[_Unit]:
     if group:
         yield _Unit(group[0].start, group[-1].end, section.path, group[0].columns)
 
 
-def _room(group: list[Atom], block: Block, max_chars: int) -> int:
+def _room(group: list[AtomicSpan], block: Block, max_chars: int) -> int:
     """How large the pieces of a block may be: smaller after a heading, so that the first one fits in under it."""
     if not group or not all(atom.glued for atom in group):
         return max_chars
     return max(max_chars - (block.start - group[0].start), max_chars // 2)
 
 
-def _must_break(group: list[Atom], atom: Atom, pages: _Pages, max_chars: int) -> bool:
+def _must_break(group: list[AtomicSpan], atom: AtomicSpan, pages: _Pages, max_chars: int) -> bool:
     size = group[-1].end - group[0].start
     if atom.end - group[0].start > max_chars:
         return True
@@ -244,7 +251,7 @@ def _must_break(group: list[Atom], atom: Atom, pages: _Pages, max_chars: int) ->
     return False
 
 
-def _leading(group: list[Atom], atom: Atom, max_chars: int) -> list[Atom]:
+def _leading(group: list[AtomicSpan], atom: AtomicSpan, max_chars: int) -> list[AtomicSpan]:
     """The atoms at the end of the group that introduce `atom`: short, and they still fit in front of it."""
     first = len(group)
     earliest = max(atom.end - max_chars, group[-1].end - max_chars // 2)

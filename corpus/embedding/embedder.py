@@ -44,7 +44,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCard:
+class EmbeddingModelCard:
     """What of a sentence-transformers folder decides its vectors."""
 
     weights: str
@@ -63,7 +63,7 @@ class ModelCard:
 class OnnxEmbedder:
     """Implements `argot.protocols.Embedder`. Safe to use from several threads."""
 
-    def __init__(self, folder: Path, card: ModelCard, *, threads: int = 0) -> None:
+    def __init__(self, folder: Path, card: EmbeddingModelCard, *, threads: int = 0) -> None:
         """
         Args:
             folder: the exported model.
@@ -196,7 +196,7 @@ def model_folder(name: str) -> Path:
         ) from None
 
 
-def read_card(model: Path, cache: Path) -> ModelCard:
+def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
     """Read what decides the vectors: weights, modules with their settings, longest input and prefixes."""
     modules = json.loads((model / "modules.json").read_text())
     folders = [model / module["path"] for module in modules]
@@ -205,7 +205,7 @@ def read_card(model: Path, cache: Path) -> ModelCard:
     default = prompts.get(described.get("default_prompt_name") or "", "")
     parts = [module["type"].rsplit(".", 1)[-1] for module in modules]
     parts += [json.dumps(_read_json(folder / "config.json"), sort_keys=True) for folder in folders]
-    return ModelCard(
+    return EmbeddingModelCard(
         weights=_hash_of_files(_weight_files(folders), cache),
         modules=tuple(parts),
         max_tokens=_max_tokens(folders[0]),

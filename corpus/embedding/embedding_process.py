@@ -91,8 +91,8 @@ class BackgroundEmbedder:
         try:
             process = self._ready()
             assert process.stdin is not None and process.stdout is not None
-            send(process.stdin, json.dumps(list(texts)).encode())
-            vectors = np.frombuffer(receive(process.stdout), np.float32).reshape(len(texts), self.dimensions)
+            _send(process.stdin, json.dumps(list(texts)).encode())
+            vectors = np.frombuffer(_receive(process.stdout), np.float32).reshape(len(texts), self.dimensions)
         except (OSError, EOFError, ValueError) as error:
             logger.warning("passages are embedded beside the questions: the process for it ended (%s)", error)
             self._stop()
@@ -187,12 +187,12 @@ class _Turns:
         return self._waiting[lane][0] is ticket and (lane != self._last or not others)
 
 
-def send(stream: IO[bytes], message: bytes) -> None:
+def _send(stream: IO[bytes], message: bytes) -> None:
     stream.write(_LENGTH.pack(len(message)) + message)
     stream.flush()
 
 
-def receive(stream: IO[bytes]) -> bytes:
+def _receive(stream: IO[bytes]) -> bytes:
     """
     Raises:
         EOFError: the other side has ended.
@@ -219,8 +219,8 @@ def main(model: str, cache: str, threads: str) -> None:
     embedder = embedder_for(Settings(embedding_model=model, cache=Path(cache), threads=int(threads)))
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            texts = json.loads(receive(sys.stdin.buffer))
-            send(sys.stdout.buffer, embedder.embed_passages(texts).tobytes())
+            texts = json.loads(_receive(sys.stdin.buffer))
+            _send(sys.stdout.buffer, embedder.embed_passages(texts).tobytes())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 
 from argot.corpus.index.soundness import sketches
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.protocols import Embedder, Vectors
@@ -66,7 +66,7 @@ def stored_items(connection: sqlite3.Connection) -> Iterator[Item]:
         ) AS t JOIN audiences AS a ON a.n = t.audience ORDER BY part, t.n"""
     )
     for kind, id_, text, document, tokens in rows:
-        yield Item(kind, id_, text, document, audience_of(tokens))
+        yield Item(kind, id_, text, document, stored_audience(tokens))
 
 
 def stored_item_count(connection: sqlite3.Connection) -> int:
@@ -131,4 +131,4 @@ def expected_counts(connection: sqlite3.Connection, index: VectorIndex) -> dict[
         WHERE v.generation = ? GROUP BY v.kind, d.audience""",
         (index.generation,),
     )
-    return {index.collection_name(kind, audience_of(tokens)): count for kind, tokens, count in rows}
+    return {index.collection_name(kind, stored_audience(tokens)): count for kind, tokens, count in rows}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
-from argot.corpus.database import Database
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.store.blobs import Blobs
-from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import VectorKind, vector_id
 
 VectorIds = Mapping[str, Sequence[str]]
@@ -47,7 +47,7 @@ def discard(connection: sqlite3.Connection, document: str, generation: str, vect
     )
 
 
-def settle(database: Database, index: VectorIndex, blobs: Blobs) -> None:
+def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
     """Do what is queued. Interrupted at any point, it can be done again."""
     connection = database.connection()
     vectors = connection.execute(
@@ -80,7 +80,7 @@ def vectors_of(connection: sqlite3.Connection, index: VectorIndex, document: str
     )
     found: dict[str, list[str]] = {}
     for kind, item, windows, tokens in rows:
-        ids = found.setdefault(index.collection_name(kind, audience_of(tokens)), [])
+        ids = found.setdefault(index.collection_name(kind, stored_audience(tokens)), [])
         ids += [vector_id(item, window) for window in range(windows)]
     return found
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from argot.corpus.index.vectors import BATCH, VectorIndex
-from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
 from argot.protocols import Vectors
 
@@ -68,7 +68,7 @@ def expected_vectors(connection: sqlite3.Connection, index: VectorIndex) -> dict
     )
     found: dict[str, dict[str, Sketch | None]] = {}
     for item, kind, windows, sketch, tokens in rows:
-        of_collection = found.setdefault(index.collection_name(kind, audience_of(tokens)), {})
+        of_collection = found.setdefault(index.collection_name(kind, stored_audience(tokens)), {})
         for window in range(windows):
             of_collection[vector_id(item, window)] = None if sketch is None else _part(sketch, window)
     return found

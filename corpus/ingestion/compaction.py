@@ -26,7 +26,7 @@ from argot.corpus.index.generations import blank_unsaved, make_current
 from argot.corpus.index.vectors import IndexClosed, VectorIndex
 from argot.corpus.ingestion import reindexing
 from argot.corpus.store.document_store import CorpusStore
-from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
 from argot.protocols import Embedder
 
@@ -148,7 +148,7 @@ class Compacting:
         )
         ids: dict[str, list[str]] = {}
         for item, kind, windows, tokens in rows:
-            of_collection = ids.setdefault(old.collection_name(kind, audience_of(tokens)), [])
+            of_collection = ids.setdefault(old.collection_name(kind, stored_audience(tokens)), [])
             of_collection += [vector_id(item, window) for window in range(windows)]
         for collection, wanted in ids.items():
             fresh.upsert(collection, old.get(collection, wanted))

@@ -19,7 +19,7 @@ from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
-from argot.corpus.store.row_mapping import audience_of
+from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.store.row_writes import insert_derived, insert_triples
 from argot.corpus.vector_ids import VectorKind, vector_id
 from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
@@ -261,7 +261,7 @@ def _audience(connection: sqlite3.Connection, document: str) -> Audience:
     row = connection.execute(
         "SELECT a.tokens FROM documents AS d JOIN audiences AS a ON a.n = d.audience WHERE d.id = ?", (document,)
     ).fetchone()
-    return audience_of(row[0])
+    return stored_audience(row[0])
 
 
 def _vectors_of_items(

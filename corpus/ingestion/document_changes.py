@@ -61,7 +61,7 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
     with database.writing() as connection:
         for one in revisions:
             document = one.new.document
-            row_writes.put(connection, one.new)
+            row_writes.put_revision(connection, one.new)
             record_windows(connection, generation, one.embedded)
             replaced = outbox.without(before[document.id], one.vector_ids)
             outbox.finish(connection, document.id, generation, replaced)
@@ -78,17 +78,17 @@ def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence
     for name, of_collection in vectors.items():
         index.upsert(name, of_collection)
     with database.writing() as connection:
-        row_writes.relabel(connection, document.id, audience, tags)
+        row_writes.relabel_rows(connection, document.id, audience, tags)
         replaced = {name: ids for name, ids in before.items() if moves[name] != name}
         outbox.finish(connection, document.id, index.generation, replaced)
 
 
-def remove(parts: Parts, document: Document) -> None:
+def remove_document(parts: Parts, document: Document) -> None:
     """Delete a document and everything that was ever made of it."""
     with parts.store.database.writing() as connection:
         vectors = outbox.vectors_of(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
-        row_writes.remove(connection, document.id)
+        row_writes.remove_rows(connection, document.id)
 
 
 def _fetched(index: VectorIndex, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:

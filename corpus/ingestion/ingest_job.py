@@ -75,7 +75,7 @@ class Standing:
 
 
 @dataclass(slots=True)
-class Group:
+class DocumentGroup:
     """Documents read and ready to be stored together."""
 
     members: list[ReadRevision] = field(default_factory=list)
@@ -164,7 +164,7 @@ class Adding:
 
     def _each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
         """One event a source. Copies of a document whose own turn is still to come wait until it has been."""
-        group = Group()
+        group = DocumentGroup()
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
@@ -176,7 +176,7 @@ class Adding:
                     candidate = self._load(source)
                     if group.concerns(candidate):
                         yield from self._store(group)
-                        group = Group()
+                        group = DocumentGroup()
                     known = self._known(candidate)
                     if known is None:
                         group.add(reading.read(candidate))
@@ -188,7 +188,7 @@ class Adding:
                     yield _refused(source, error)
                 if group.full:
                     yield from self._store(group)
-                    group = Group()
+                    group = DocumentGroup()
             yield from self._store(group)
 
     # -- reading, without holding anybody up ------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class Adding:
 
     # -- storing, one writer at a time ------------------------------------------------------------------------------
 
-    def _store(self, group: Group) -> Iterator[IngestEvent]:
+    def _store(self, group: DocumentGroup) -> Iterator[IngestEvent]:
         if not group.members:
             return
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
@@ -270,7 +270,9 @@ class Adding:
             events = self._written(parts, group, embedded)
         yield from events
 
-    def _written(self, parts: Parts, group: Group, embedded: dict[str, list[EmbeddedItem]]) -> list[IngestEvent]:
+    def _written(
+        self, parts: Parts, group: DocumentGroup, embedded: dict[str, list[EmbeddedItem]]
+    ) -> list[IngestEvent]:
         overtaken = [self._known(member.candidate, parts) for member in group.members]  # by another writer, meanwhile
         fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
         kinds = ["updated" if self._standing(member.new.document.uri) else "added" for member in fresh]

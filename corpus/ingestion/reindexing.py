@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from argot.corpus.database import Database
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.embedding_windows import (
     by_collection,
     embed_items,
@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
 
 
-def new_generation(database: Database, root: Path, embedder: Embedder) -> VectorIndex:
+def new_generation(database: CorpusDatabase, root: Path, embedder: Embedder) -> VectorIndex:
     """An empty generation, known to the database. It is not the live one yet."""
     root.mkdir(parents=True, exist_ok=True)
     name = next_generation(root)
@@ -40,7 +40,7 @@ def new_generation(database: Database, root: Path, embedder: Embedder) -> Vector
     return VectorIndex(root, name, embedder.fingerprint)
 
 
-def fill(database: Database, index: VectorIndex, embedder: Embedder, progress: Progress | None) -> None:
+def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progress: Progress | None) -> None:
     """Embed everything that is stored into an empty generation. Killed at any point, the live one is untouched."""
     total = stored_item_count(database.connection())
     stream, done = stored_items(database.connection()), 0
@@ -57,7 +57,7 @@ def fill(database: Database, index: VectorIndex, embedder: Embedder, progress: P
             progress(done, total)
 
 
-def rebuild_words(database: Database) -> None:
+def rebuild_words(database: CorpusDatabase) -> None:
     """Fold all texts again (the rules may have changed since), and build the keyword indexes of them."""
     with database.writing() as connection:
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
@@ -80,14 +80,14 @@ def rebuild_words(database: Database) -> None:
         keyword_index.rebuild(connection)
 
 
-def forget_other_generations(database: Database, root: Path, live: str) -> None:
+def forget_other_generations(database: CorpusDatabase, root: Path, live: str) -> None:
     with database.writing() as connection:
         connection.execute("DELETE FROM vectors WHERE generation != ?", (live,))
         connection.execute("DELETE FROM generations WHERE name != ?", (live,))
     remove_generations(root, but=live)
 
 
-def make_live(database: Database, root: Path, index: VectorIndex) -> None:
+def make_live(database: CorpusDatabase, root: Path, index: VectorIndex) -> None:
     """The swap. What comes after it is tidying, which the next start does where a kill prevented it."""
     make_current(root, index.generation)
     forget_other_generations(database, root, index.generation)

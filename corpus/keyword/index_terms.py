@@ -25,19 +25,19 @@ _TRAILING = "_.:-/@&$%\\~^•·"
 _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g++, C#, F#, .NET
 
 
-def fold(text: str) -> str:
+def fold_for_index(text: str) -> str:
     """One spelling for what looks the same: NFKC (full width, ligatures, combining marks), nothing invisible."""
     if text.isascii():
         return text.replace("\x00", " ")
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
 
 
-def words(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """The words of folded text, as FTS5's unicode61 splits them (stemming and accents are its own affair)."""
     return _WORD.findall(text)
 
 
-def identifiers(text: str) -> Iterator[str]:
+def exact_identifiers(text: str) -> Iterator[str]:
     """Names in the text that must be findable exactly, as written, in order and with repetitions."""
     for match in _CANDIDATE.finditer(text):
         if (name := _as_identifier(match[0])) is not None:
@@ -46,7 +46,7 @@ def identifiers(text: str) -> Iterator[str]:
 
 def identifier_column(*texts: str) -> str:
     """What the `identifiers` column holds for these texts."""
-    return " ".join(identifier_token(name) for text in texts for name in identifiers(fold(text)))
+    return " ".join(identifier_token(name) for text in texts for name in exact_identifiers(fold_for_index(text)))
 
 
 def identifier_token(name: str) -> str:
@@ -60,23 +60,23 @@ def match_expression(query: str, *, columns: str = "") -> str | None:
     None when there is nothing to look for (empty, only emoji). Nothing of the text reaches FTS5 outside quotes, and
     inside them there are only letters and digits.
     """
-    text = fold(query[:MAX_QUERY_CHARS])
+    text = fold_for_index(query[:MAX_QUERY_CHARS])
     exact, plain = _split(text)
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
     scope = f"{{{columns}}} : " if columns else ""
     terms = [f'identifiers : "{identifier_token(name)}"' for name in exact]
-    terms += [f'{scope}"{" ".join(parts)}"' for parts in map(words, exact) if len(parts) > 1]
+    terms += [f'{scope}"{" ".join(parts)}"' for parts in map(_words, exact) if len(parts) > 1]
     terms += [f'{scope}"{word}"' for word in content]
     return " OR ".join(list(dict.fromkeys(terms))[:MAX_QUERY_TOKENS]) or None
 
 
 def phrase_expression(phrase: str, *, columns: str) -> str | None:
     """An FTS5 expression for exactly these words in this order (stemmed); names like `C++` exactly."""
-    text = fold(phrase[:MAX_QUERY_CHARS]).strip()
+    text = fold_for_index(phrase[:MAX_QUERY_CHARS]).strip()
     name = _as_identifier(text) if not re.search(r"\s", text) else None
     if name is not None and _SYMBOL_NAME.fullmatch(name):
         return f'identifiers : "{identifier_token(name)}"'
-    found = words(text)[:MAX_QUERY_TOKENS]
+    found = _words(text)[:MAX_QUERY_TOKENS]
     return f'{{{columns}}} : "{" ".join(found)}"' if found else None
 
 
@@ -86,15 +86,15 @@ def _split(text: str) -> tuple[list[str], list[str]]:
     plain: list[str] = []
     position = 0
     for match in _CANDIDATE.finditer(text):
-        plain += words(text[position : match.start()])
+        plain += _words(text[position : match.start()])
         position = match.end()
         name = _as_identifier(match[0])
         if name is None:
-            plain += words(match[0])
+            plain += _words(match[0])
         else:
             exact.append(name)
             plain += _loose_parts(name)
-    return _unique(exact), _unique(plain + words(text[position:]))
+    return _unique(exact), _unique(plain + _words(text[position:]))
 
 
 def _as_identifier(candidate: str) -> str | None:
@@ -108,7 +108,7 @@ def _as_identifier(candidate: str) -> str | None:
 
 def _is_exact(name: str) -> bool:
     """Digits with letters or points (NX-4410B, L2P, 10.2.3), inner capitals or symbols (tCCS, ARGOT_HOME), C++."""
-    parts = words(name)
+    parts = _words(name)
     has_digit = any(character.isdigit() for character in name)
     has_letter = any(character.isalpha() for character in name)
     if has_digit:
@@ -122,7 +122,7 @@ def _loose_parts(name: str) -> list[str]:
     """Parts that say something by themselves. A name like `C++` has none: its `C` is another thing."""
     if _SYMBOL_NAME.fullmatch(name):
         return []
-    return [part for part in words(name) if len(part) > 1 and not part.isdigit()]
+    return [part for part in _words(name) if len(part) > 1 and not part.isdigit()]
 
 
 def _unique(items: Iterable[str]) -> list[str]:

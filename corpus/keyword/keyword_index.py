@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from argot.corpus.database import Database
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.index_terms import match_expression, phrase_expression
 
 
@@ -55,7 +55,7 @@ MERGED_PAGES = 500
 """Written in one transaction when words are forgotten; others wait for it."""
 
 
-def search(
+def search_keywords(
     connection: sqlite3.Connection, index: WordIndex, query: str, audiences: Sequence[int] | None, limit: int
 ) -> list[tuple[str, float]]:
     """Ids of rows with a positive score, best first.
@@ -147,7 +147,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
         connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
 
 
-def forget_deleted(database: Database, index: WordIndex) -> None:
+def forget_deleted(database: CorpusDatabase, index: WordIndex) -> None:
     """Merge an index into one piece, in small transactions: until then it keeps the words of rows taken out.
 
     About half a second of processor time for 50,000 passages (`fts5`, "The merge Command").

@@ -8,7 +8,7 @@ import re
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
 from argot.corpus.readers.html import html_to_markdown
-from argot.corpus.readers.plain_text import stem
+from argot.corpus.readers.plain_text import file_stem
 from argot.types import ParsedDocument
 
 _STYLES = """
@@ -35,7 +35,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     )
     markdown = html_to_markdown(result.value)
     heading = _FIRST_HEADING.search(markdown)
-    title = core_title(data) or (heading[1].strip() if heading else "") or stem(name)
+    title = core_title(data) or (heading[1].strip() if heading else "") or file_stem(name)
     return ParsedDocument(title, markdown, _MEDIA_TYPE)
 
 

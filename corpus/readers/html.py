@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pipe_tables import pipe_table
-from argot.corpus.readers.plain_text import decode, stem
+from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -35,7 +35,7 @@ _TERM, _DEFINITION = "\x01", "\x02"
 def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: the first top heading if there is one, else `<title>`, else the file name."""
     charset = _META_CHARSET.search(data[:4096])
-    text = decode(data, name, charset[1].decode("ascii") if charset else None)
+    text = decode_text(data, name, charset[1].decode("ascii") if charset else None)
     limits.check_elements(text.count("<") - text.count("</"), _ELEMENTS_A_SECOND, "HTML", name)
     soup = _soup(text)
     heading = soup.find("h1")
@@ -44,7 +44,7 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         markdown = to_markdown(_main_part(soup))
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
-    return ParsedDocument(title or stem(name), markdown, "text/html", date=_date(soup))
+    return ParsedDocument(title or file_stem(name), markdown, "text/html", date=_date(soup))
 
 
 def html_to_markdown(html: str) -> str:

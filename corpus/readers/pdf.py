@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pdf_blocks import Fonts, Piece, RuledTable, Words, join_pages, markdown_of, pieces_of
+from argot.corpus.readers.pdf_blocks import Fonts, Piece, RuledTable, Words, join_pages, markdown_of, page_blocks
 from argot.corpus.readers.pdf_lines import Line, body_size, page_lines
-from argot.corpus.readers.plain_text import stem
+from argot.corpus.readers.plain_text import file_stem
 from argot.errors import UnreadableDocument
 from argot.types import Box, BoxMark, PageMark, ParsedDocument
 
@@ -44,8 +44,10 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         document.close()
     fonts = _fonts(lines)
     words = Words(line for page in lines for line in page)
-    pages = [pieces_of(page, number, fonts, ruled.get(number, ()), words) for number, page in enumerate(lines, start=1)]
-    title = title or _first_heading(pages, fonts) or stem(name)
+    pages = [
+        page_blocks(page, number, fonts, ruled.get(number, ()), words) for number, page in enumerate(lines, start=1)
+    ]
+    title = title or _first_heading(pages, fonts) or file_stem(name)
     blank = [str(number) for number, page in enumerate(lines, start=1) if not page]
     if blank:
         warnings.append(f"no text on page {', '.join(blank[:20])}{' ...' if len(blank) > 20 else ''}")

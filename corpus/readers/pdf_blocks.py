@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from argot.corpus.readers.pdf_lines import HYPHEN, Line, Span, line_step
+from argot.corpus.readers.pdf_lines import HYPHEN, Line, LineSpan, line_step
 from argot.corpus.readers.pipe_tables import pipe_table
 
 _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
@@ -79,7 +79,7 @@ class Fonts:
         return min(self.larger.index(size) + 1, 5) if size in self.larger else min(len(self.larger) + 1, 6)
 
 
-def pieces_of(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[RuledTable], words: Words) -> list[Piece]:
+def page_blocks(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[RuledTable], words: Words) -> list[Piece]:
     """The blocks of one page in reading order."""
     step = line_step(lines)
     edges = (min((line.x0 for line in lines), default=0.0), max((line.x1 for line in lines), default=0.0))
@@ -273,7 +273,7 @@ def _table_piece(lines: list[Line], page: int) -> Piece:
     return Piece("table", pipe_table(_with_header(rows)), page, [box])
 
 
-def _place(span: Span, columns: list[tuple[float, float]]) -> int:
+def _place(span: LineSpan, columns: list[tuple[float, float]]) -> int:
     """The column it overlaps most; without any overlap the nearest."""
 
     def closeness(index: int) -> float:

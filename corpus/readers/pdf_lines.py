@@ -21,7 +21,7 @@ _CLOSING = re.compile(r"[)%]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LineSpan:
     """A piece of text on one line without wide gaps. Points, origin in the top left corner."""
 
     text: str
@@ -37,7 +37,7 @@ class Span:
 class Line:
     """What stands side by side: one span of prose, or the cells of a table row."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[LineSpan, ...]
 
     @property
     def text(self) -> str:
@@ -78,7 +78,7 @@ def page_lines(page: Any) -> list[Line]:
     return [Line(tuple(_joined(row))) for row in _rows(spans)]
 
 
-def _spans(page: Any, textpage: Any) -> Iterator[Span]:
+def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
     import pypdfium2.raw as pdfium
 
     handle = textpage.raw
@@ -177,15 +177,15 @@ class _Run:
             self.x1, self.y1 = max(self.x1, box[2]), max(self.y1, box[3])
         self.text.append(char)
 
-    def flush(self) -> Iterator[Span]:
+    def flush(self) -> Iterator[LineSpan]:
         if self.text:
-            yield Span("".join(self.text), self.x0, self.y0, self.x1, self.y1, self.size, self.bold)
+            yield LineSpan("".join(self.text), self.x0, self.y0, self.x1, self.y1, self.size, self.bold)
             self.text = []
 
 
-def _rows(spans: list[Span]) -> Iterator[list[Span]]:
+def _rows(spans: list[LineSpan]) -> Iterator[list[LineSpan]]:
     """Spans that follow each other and stand side by side, left to right, are one line."""
-    row: list[Span] = []
+    row: list[LineSpan] = []
     for span in spans:
         if row and not (_level(row[-1], span) and span.x0 > row[-1].x1 - 1):
             yield row
@@ -195,7 +195,7 @@ def _rows(spans: list[Span]) -> Iterator[list[Span]]:
         yield row
 
 
-def _level(one: Span, other: Span) -> bool:
+def _level(one: LineSpan, other: LineSpan) -> bool:
     """Whether both stand on one line: they overlap by half the lower one's height."""
     overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
     return overlap > 0.5 * min(one.y1 - one.y0, other.y1 - other.y0) or (
@@ -203,9 +203,9 @@ def _level(one: Span, other: Span) -> bool:
     )
 
 
-def _joined(row: list[Span]) -> Iterator[Span]:
+def _joined(row: list[LineSpan]) -> Iterator[LineSpan]:
     """Bullets, currency signs and closing brackets, set apart, belong to their neighbours."""
-    held: Span | None = None
+    held: LineSpan | None = None
     for index, span in enumerate(row):
         last = index == len(row) - 1
         if held is not None:
@@ -223,7 +223,7 @@ def _joined(row: list[Span]) -> Iterator[Span]:
             yield held
 
 
-def _merge(one: Span, other: Span, glue: str) -> Span:
+def _merge(one: LineSpan, other: LineSpan, glue: str) -> LineSpan:
     wide = one if len(one.text) > len(other.text) else other
     return replace(
         wide,

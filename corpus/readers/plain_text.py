@@ -41,22 +41,22 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
     The front matter speaks about the document and is no part of what is searched and quoted.
     """
-    from argot.corpus.chunking.blocks import plain
+    from argot.corpus.chunking.blocks import plain_heading
 
-    front, markdown = _without_front_matter(decode(data, name))
+    front, markdown = _without_front_matter(decode_text(data, name))
     heading = _first_heading(markdown)
-    title = front.get("title") or (plain(heading) if heading else "") or stem(name)
+    title = front.get("title") or (plain_heading(heading) if heading else "") or file_stem(name)
     return ParsedDocument(title, markdown, "text/markdown", date=_date(front.get("date", "")))
 
 
 def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Plain text is read as Markdown: underlined headings, bullets and indented code mean the same there."""
-    markdown = decode(data, name)
+    markdown = decode_text(data, name)
     underlined = re.match(r"\s*(\S[^\n]{0,150})\n(?:=|-){3,}[ \t]*(?:\n|\Z)", markdown)
-    return ParsedDocument(underlined[1].strip() if underlined else stem(name), markdown, "text/plain")
+    return ParsedDocument(underlined[1].strip() if underlined else file_stem(name), markdown, "text/plain")
 
 
-def decode(data: bytes, name: str, declared: str | None = None) -> str:
+def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
     """The text with plain line feeds, by byte order mark, UTF-16 without one, declaration, UTF-8, then a guess.
 
     Raises:
@@ -72,7 +72,7 @@ def decode(data: bytes, name: str, declared: str | None = None) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def stem(name: str) -> str:
+def file_stem(name: str) -> str:
     """The file name without folders and suffix: the title of last resort."""
     last = PurePosixPath(name.replace("\\", "/")).name
     return PurePosixPath(last).stem or last or "untitled"

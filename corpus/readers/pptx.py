@@ -9,7 +9,7 @@ from typing import Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
 from argot.corpus.readers.pipe_tables import pipe_table
-from argot.corpus.readers.plain_text import stem
+from argot.corpus.readers.plain_text import file_stem
 from argot.types import PageMark, ParsedDocument
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -38,7 +38,7 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         limits.check_chars(length, name)
     has_text = any(_title(slide) or list(_blocks(slide.shapes, 0)) or _notes(slide) for slide in deck.slides)
     markdown = "".join(parts) if has_text else ""
-    return ParsedDocument(core_title(data) or first_title or stem(name), markdown, _MEDIA_TYPE, pages=tuple(pages))
+    return ParsedDocument(core_title(data) or first_title or file_stem(name), markdown, _MEDIA_TYPE, pages=tuple(pages))
 
 
 def _title(slide: Any) -> str:

@@ -83,7 +83,7 @@ class _Child:
         self._served += 1
         if self._served >= _FILES_PER_CHILD or _resident(process.pid) > _MOST_KEPT:
             self.stop()
-        return reader_protocol.result(message, markdown, name)
+        return reader_protocol.decoded_answer(message, markdown, name)
 
     def stop(self) -> None:
         process, self._process, self._served = self._process, None, 0

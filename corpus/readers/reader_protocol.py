@@ -64,12 +64,12 @@ def job(name: str, limits: ReadLimits, cutting: Cutting) -> bytes:
     return json.dumps({"name": name, "limits": asdict(limits), "cutting": asdict(cutting)}).encode()
 
 
-def job_of(message: bytes) -> tuple[str, ReadLimits, Cutting]:
+def decoded_job(message: bytes) -> tuple[str, ReadLimits, Cutting]:
     said = json.loads(message)
     return said["name"], ReadLimits(**said["limits"]), Cutting(**said["cutting"])
 
 
-def answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
+def encoded_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
     """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
     head = {"title": parsed.title, "media_type": parsed.media_type, "date": parsed.date, "warnings": parsed.warnings}
     lines = (_line(cuts[start : start + _CUTS_A_LINE]) for start in range(0, len(cuts), _CUTS_A_LINE))
@@ -80,7 +80,7 @@ def refusal(error: UnreadableDocument) -> bytes:
     return json.dumps({"reason": error.reason, "remedy": error.remedy}).encode()
 
 
-def result(message: bytes, markdown: bytes, name: str) -> CutDocument:
+def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     """The document an answer holds.
 
     Raises:

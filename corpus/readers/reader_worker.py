@@ -40,7 +40,7 @@ def main() -> None:
                 message, data = reader_protocol.receive(read)
             except EOFError:
                 return
-            reader_protocol.send(outgoing, *_answer(data, *reader_protocol.job_of(message)))
+            reader_protocol.send(outgoing, *_answer(data, *reader_protocol.decoded_job(message)))
 
 
 def _answer(data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting) -> tuple[bytes, bytes]:
@@ -51,7 +51,7 @@ def _answer(data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol
             cuts = cuts_of(parsed, max_chars=chars, neighbour_chars=neighbours, limits=limits, name=name)
             if not cuts:
                 raise UnreadableDocument(name, "no text in it")
-            return reader_protocol.answer(parsed, cuts)
+            return reader_protocol.encoded_answer(parsed, cuts)
     except UnreadableDocument as error:
         return reader_protocol.refusal(error), b""
     except MemoryError:  # the bound is lifted by now: saying so takes memory, too

@@ -13,7 +13,7 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.html import html_to_markdown
-from argot.corpus.readers.plain_text import decode, stem
+from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
@@ -84,7 +84,7 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     from docutils.core import publish_doctree, publish_from_doctree
     from docutils.utils import SystemMessage
 
-    source = decode(data, name)
+    source = decode_text(data, name)
     _register_used(source)
     settings = {**_SETTINGS, "warning_stream": io.StringIO()}
     try:
@@ -94,7 +94,7 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     except (SystemMessage, RecursionError, AssertionError) as error:
         raise UnreadableDocument(name, f"no valid reStructuredText: {error}"[:200]) from error
     first = next(iter(tree.findall(nodes.title)), None)
-    title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or stem(name)
+    title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or file_stem(name)
     date = next(filter(None, (_DATE.search(node.astext()) for node in tree.findall(nodes.date))), None)
     markdown = html_to_markdown(html[html.find("<body") :])
     return ParsedDocument(

@@ -12,7 +12,7 @@ from typing import Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
 from argot.corpus.readers.pipe_tables import pipe_table
-from argot.corpus.readers.plain_text import decode, stem
+from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import PageMark, ParsedDocument
 
@@ -28,14 +28,14 @@ Row = list[str]
 
 def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
-    text = decode(data, name)
+    text = decode_text(data, name)
     csv.field_size_limit(max(limits.max_text_chars, 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     try:
         markdown = "\n\n".join(_tables(reader))
     except csv.Error as error:
         raise UnreadableDocument(name, f"no valid CSV at line {reader.line_num}: {error}") from error
-    return ParsedDocument(stem(name), markdown, "text/csv")
+    return ParsedDocument(file_stem(name), markdown, "text/csv")
 
 
 def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -60,7 +60,7 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         length += len(text)
     book.close()
     return ParsedDocument(
-        core_title(data) or stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages), warnings=tuple(warnings)
+        core_title(data) or file_stem(name), "".join(parts), _MEDIA_TYPE, pages=tuple(pages), warnings=tuple(warnings)
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argot.errors import DamagedStore
-from argot.files import NotAFile, read_file, write_atomically
+from argot.files import NotAFile, read_bytes, write_atomically
 from argot.remedies import restore_command
 
 
@@ -30,7 +30,7 @@ class Blobs:
             DamagedStore: the file is gone, or something else lies in its place.
         """
         try:
-            return read_file(self._path(content_hash))
+            return read_bytes(self._path(content_hash))
         except (FileNotFoundError, NotAFile):
             raise DamagedStore(
                 f"{self._path(content_hash)} is missing. Bring back a backup with: {restore_command(self.root.parent)}"

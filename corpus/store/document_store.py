@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.database import Database
+from argot.corpus.database import CorpusDatabase
 from argot.corpus.document_ids import content_hash
 from argot.corpus.fifo_cache import Kept
 from argot.corpus.keyword import keyword_index
@@ -23,9 +23,9 @@ from argot.corpus.store.row_mapping import (
     DOCUMENT_TABLES,
     PASSAGE_COLUMNS,
     Revision,
-    audience_of,
     document_of,
     passage_of,
+    stored_audience,
 )
 from argot.corpus.vector_ids import VectorKind
 from argot.errors import InvalidInput, NotFound
@@ -44,7 +44,7 @@ _TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
 class CorpusStore:
     """Safe to use from several threads. Nothing here writes a document: that is `argot.corpus.corpus`."""
 
-    def __init__(self, database: Database, blobs: Blobs) -> None:
+    def __init__(self, database: CorpusDatabase, blobs: Blobs) -> None:
         self.database = database
         self.blobs = blobs
         self._searches = Kept(100)
@@ -65,7 +65,7 @@ class CorpusStore:
         if not exists and read_only:
             raise NotFound(f"There is no knowledge base in {path.parent}. Make one with: {init_command(path.parent)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        return cls(Database(path, read_only=read_only), Blobs(path.parent / "blobs"))
+        return cls(CorpusDatabase(path, read_only=read_only), Blobs(path.parent / "blobs"))
 
     def close(self) -> None:
         self.database.close()
@@ -98,7 +98,7 @@ class CorpusStore:
     def documents_of_conversation(self, principal: Principal) -> list[Document]:
         """What was put into the conversation at hand, oldest first. Quick, however many documents there are."""
         audiences = self._connection.execute("SELECT n, tokens FROM audiences").fetchall()
-        own = [n for n, tokens in audiences if is_of_thread(one := audience_of(tokens)) and principal.may_read(one)]
+        own = [n for n, tokens in audiences if is_of_thread(one := stored_audience(tokens)) and principal.may_read(one)]
         if not own:
             return []
         rows = self._connection.execute(  # by then a number may stand for others: each is checked once more
@@ -179,7 +179,7 @@ class CorpusStore:
             WHERE d.id = ? ORDER BY p.ordinal""",  # noqa: S608
             (document_id,),
         )
-        return [passage_of(row[1:]) for row in rows if principal.may_read(audience_of(row[0]))]
+        return [passage_of(row[1:]) for row in rows if principal.may_read(stored_audience(row[0]))]
 
     def passages_tagged(self, principal: Principal, tags: Sequence[str]) -> list[str]:
         """Ids of the passages of documents with one of these tags, and of those put into the conversation at hand."""
@@ -202,7 +202,7 @@ class CorpusStore:
         found = {
             id_: DerivedText(id_, kind, text, tuple(json.loads(passages)), prompt, model)
             for tokens, id_, kind, text, prompt, model, passages in rows
-            if principal.may_read(audience_of(tokens))
+            if principal.may_read(stored_audience(tokens))
         }
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
@@ -224,7 +224,7 @@ class CorpusStore:
             WHERE t.id IN (SELECT value FROM json_each(?))""",
             (json.dumps(list(ids)),),
         )
-        found = {row[1]: Triple(*row[1:]) for row in rows if principal.may_read(audience_of(row[0]))}
+        found = {row[1]: Triple(*row[1:]) for row in rows if principal.may_read(stored_audience(row[0]))}
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def readable(self, principal: Principal, kind: VectorKind, ids: Sequence[str]) -> set[str]:
@@ -235,7 +235,7 @@ class CorpusStore:
             WHERE t.id IN (SELECT value FROM json_each(?))""",  # noqa: S608
             (json.dumps(list(ids)),),
         )
-        return {id_ for id_, tokens in rows if principal.may_read(audience_of(tokens))}
+        return {id_ for id_, tokens in rows if principal.may_read(stored_audience(tokens))}
 
     # -- keyword search and statistics ------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class CorpusStore:
             fetched, found = self._searches.get(key) or (0, [])
             if fetched < limit:
                 fetched = max(limit, _FETCHED)
-                found = keyword_index.search(connection, keyword_index.PASSAGES, query, audiences, fetched)
+                found = keyword_index.search_keywords(connection, keyword_index.PASSAGES, query, audiences, fetched)
                 self._searches.put(key, (fetched, found))
             return found[:limit]
 
@@ -285,7 +285,9 @@ class CorpusStore:
     def audience_sets(self, principal: Principal) -> list[Audience]:
         """The distinct audiences of documents this principal may read."""
         rows = self._connection.execute("SELECT tokens FROM audiences ORDER BY tokens")
-        return [audience for audience in (audience_of(tokens) for (tokens,) in rows) if principal.may_read(audience)]
+        return [
+            audience for audience in (stored_audience(tokens) for (tokens,) in rows) if principal.may_read(audience)
+        ]
 
     # -- checks -----------------------------------------------------------------------------------------------------
 
@@ -336,7 +338,7 @@ class CorpusStore:
         """
         with self.database.reading() as connection:
             rows = connection.execute("SELECT n, tokens FROM audiences").fetchall()
-            numbers = [n for n, tokens in rows if principal.may_read(audience_of(tokens))]
+            numbers = [n for n, tokens in rows if principal.may_read(stored_audience(tokens))]
             yield connection, None if len(numbers) == len(rows) else numbers
 
     def _state(self, audiences: list[int] | None) -> Standing:
@@ -347,7 +349,7 @@ class CorpusStore:
         self, index: keyword_index.WordIndex, principal: Principal, query: str, limit: int
     ) -> list[tuple[str, float]]:
         with self._readable(principal) as (connection, audiences):
-            return keyword_index.search(connection, index, query, audiences, limit)
+            return keyword_index.search_keywords(connection, index, query, audiences, limit)
 
     def _revision_row(self, principal: Principal, revision_id: str, columns: str) -> tuple[Any, ...]:
         row = self._connection.execute(
@@ -356,7 +358,7 @@ class CorpusStore:
             WHERE r.id = ?""",  # noqa: S608
             (revision_id,),
         ).fetchone()
-        if row is None or not principal.may_read(audience_of(row[0])):
+        if row is None or not principal.may_read(stored_audience(row[0])):
             raise NotFound(f"There is no revision '{revision_id}'.")
         return tuple(row[1:])
 

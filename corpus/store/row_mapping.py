@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from argot.corpus.keyword.index_terms import fold, identifier_column
+from argot.corpus.keyword.index_terms import fold_for_index, identifier_column
 from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
 
 DOCUMENT_COLUMNS = """
@@ -41,7 +41,7 @@ def audience_text(audience: Audience) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def audience_of(text: str) -> Audience:
+def stored_audience(text: str) -> Audience:
     return frozenset(json.loads(text))
 
 
@@ -59,7 +59,7 @@ def document_of(row: tuple[Any, ...]) -> Document:
         added_at=added_at,
         date=date,
         tags=tuple(json.loads(tags)),
-        audience=audience_of(tokens),
+        audience=stored_audience(tokens),
         passages=passages,
         size=size,
     )
@@ -138,8 +138,8 @@ def passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[st
     """The columns of a passage that are there for the keyword index alone."""
     heading = " ".join(heading_path)
     return {
-        "title": fold(title),
-        "heading": fold(heading),
+        "title": fold_for_index(title),
+        "heading": fold_for_index(heading),
         "folded": _folded(text),
         "identifiers": identifier_column(title, heading, text),
     }
@@ -151,5 +151,5 @@ def text_words(text: str) -> dict[str, Any]:
 
 
 def _folded(text: str) -> str | None:
-    folded = fold(text)
+    folded = fold_for_index(text)
     return None if folded == text else folded

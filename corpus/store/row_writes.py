@@ -26,7 +26,7 @@ class NewRevision:
     derived_by: str = ""
 
 
-def put(connection: sqlite3.Connection, new: NewRevision) -> None:
+def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
     """Make this the live revision; the one before is superseded and no longer answers."""
     document, tags = new.document, _tags(new.document.tags)
     clear(connection, document.id)
@@ -91,7 +91,7 @@ def clear(connection: sqlite3.Connection, document: str) -> None:
     connection.execute("DELETE FROM passages WHERE document = ?", (document,))
 
 
-def remove(connection: sqlite3.Connection, document: str) -> None:
+def remove_rows(connection: sqlite3.Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
@@ -99,7 +99,7 @@ def remove(connection: sqlite3.Connection, document: str) -> None:
     touch(connection)
 
 
-def relabel(connection: sqlite3.Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
+def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audience, tags: Sequence[str]) -> None:
     """Change who may read a document, and its tags, leaving its content."""
     number = audience_number(connection, audience)
     connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))

@@ -37,13 +37,13 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         if quoting is None:
             raise
         trouble = clause(error)
-        by, draft = "extractive", await written(quoting, request, run)
+        by, draft = "extractive", await written_draft(quoting, request, run)
     if by == "model" and is_refusal(draft):
         draft = ""
         if not run.profile.withhold_unsupported:
             tell_retract()
     if by == "model" and not draft.strip() and quoting is not None and (state.get("whole") or _may_be_told(request)):
-        by, draft = "extractive", await written(quoting, request, run)
+        by, draft = "extractive", await written_draft(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
 
@@ -51,11 +51,11 @@ async def generate_answer(state: State, run: RunContext) -> Step:
 async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
     """As the one who answers writes it. While a model does, its sentences are matched."""
     if run.model is None:
-        return await written(OutlineWriter() if state.get("whole") else run.writer, request, run)
+        return await written_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
     if not run.profile.match_references:
-        return await written(run.writer, request, run)
+        return await written_draft(run.writer, request, run)
     async with matching_ahead(request, run, asked_of(state), quoting_writer(state, run)) as ahead:
-        return await written(run.writer, request, run, ahead.hear)
+        return await written_draft(run.writer, request, run, ahead.hear)
 
 
 def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
@@ -93,7 +93,9 @@ def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
     return state["hits"] if state.get("whole") else state["hits"][: run.profile.passages_for_answer]
 
 
-async def written(writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: Hearer | None = None) -> str:
+async def written_draft(
+    writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: Hearer | None = None
+) -> str:
     """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
     teller = None if run.profile.withhold_unsupported else PieceTeller()

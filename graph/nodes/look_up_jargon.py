@@ -10,7 +10,7 @@ from argot.graph.checkpoints.thread_history import latest_turns
 from argot.graph.node_frame import Step
 from argot.graph.question_substance import says_nothing_else
 from argot.graph.run_context import RunContext
-from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, OpenTerm, ReadingRecord, State
+from argot.graph.state import MOST_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
 from argot.graph.state_records import EXPLAINED, context_scores, senses_of, term_of, to_mention
 from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.tools.reading.unknown_terms import known_to_documents
@@ -33,7 +33,7 @@ class _Findings:
 
     readings: list[ReadingRecord] = field(default_factory=list)
     open_terms: list[OpenTerm] = field(default_factory=list)
-    unknown: list[MissRecord] = field(default_factory=list)
+    unknown: list[QueryMissRecord] = field(default_factory=list)
 
     def read(
         self,
@@ -153,7 +153,7 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
     if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
     suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
-    findings.unknown.append(MissRecord(mention=place, term=term, suggestions=suggestions))
+    findings.unknown.append(QueryMissRecord(mention=place, term=term, suggestions=suggestions))
 
 
 def _choose(

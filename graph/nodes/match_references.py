@@ -3,9 +3,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from argot.graph.draft_checking import checked, cited
+from argot.graph.draft_checking import checked_draft, cited
 from argot.graph.node_frame import Step, tell_piece, tell_retract
-from argot.graph.nodes.generate_answer import answer_request, asked_of, hits_to_answer_from, quoting_writer, written
+from argot.graph.nodes.generate_answer import (
+    answer_request,
+    asked_of,
+    hits_to_answer_from,
+    quoting_writer,
+    written_draft,
+)
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import hits_of
@@ -20,15 +26,15 @@ async def match_references(state: State, run: RunContext) -> Step:
     """
     hits = await asyncio.to_thread(hits_of, hits_to_answer_from(state, run), run)
     by_model = state.get("answered_by") == "model"
-    sentences = await asyncio.to_thread(checked, state["draft"], hits, run, asked_of(state) if by_model else None)
+    sentences = await asyncio.to_thread(checked_draft, state["draft"], hits, run, asked_of(state) if by_model else None)
     update: dict[str, Any] = {"draft": ""}
     if run.profile.match_references and not cited(sentences):
         if not run.profile.withhold_unsupported:
             tell_retract()
         quoting = quoting_writer(state, run)
         if by_model and quoting is not None:
-            draft = await written(quoting, await answer_request(state, run), run)
-            sentences = await asyncio.to_thread(checked, draft, hits, run)
+            draft = await written_draft(quoting, await answer_request(state, run), run)
+            sentences = await asyncio.to_thread(checked_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}
     supported = cited(sentences)
     if run.profile.match_references and not supported:

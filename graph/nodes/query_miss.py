@@ -9,7 +9,7 @@ from langgraph.types import interrupt
 from argot.graph.choices import TERM
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
-from argot.graph.state import MOST_QUESTIONS_BACK, MissRecord, State
+from argot.graph.state import MOST_QUESTIONS_BACK, QueryMissRecord, State
 from argot.graph.state_records import to_mention, to_mention_record
 
 
@@ -53,7 +53,7 @@ def _may_ask(state: State, run: RunContext) -> bool:
     return run.profile.misses == "ask" and any_terms and state["asked_back"] < MOST_QUESTIONS_BACK
 
 
-def _let_be(state: State, misses: list[MissRecord]) -> dict[str, object]:
+def _let_be(state: State, misses: list[QueryMissRecord]) -> dict[str, object]:
     terms = [miss["term"] for miss in misses]
     return {
         "unknown": [miss for miss in state["unknown"] if miss["term"] not in terms],
@@ -62,7 +62,7 @@ def _let_be(state: State, misses: list[MissRecord]) -> dict[str, object]:
     }
 
 
-def _respelt(state: State, miss: MissRecord, meant: str) -> dict[str, object]:
+def _respelt(state: State, miss: QueryMissRecord, meant: str) -> dict[str, object]:
     """The mentions of the term now stand for the other spelling; they are looked up next."""
     mentions = [to_mention(record) for record in state["mentions"]]
     return {

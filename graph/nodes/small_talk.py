@@ -5,7 +5,7 @@ import asyncio
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.tools.retrieval.suggested_questions import Trial, examples
+from argot.tools.retrieval.suggested_questions import Trial, example_questions
 
 _LEFT_ALONE = ("thanks", "farewell", "no_file", "recall")
 """Whoever takes their leave, means a file or what was said before, is offered nothing more."""
@@ -20,5 +20,5 @@ async def small_talk(state: State, run: RunContext) -> Step:
     offered: list[str] = []
     if state["small_talk"] not in _LEFT_ALONE:
         trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.tags)
-        offered = await asyncio.to_thread(examples, trial)
+        offered = await asyncio.to_thread(example_questions, trial)
     return Step({"status": "small_talk", "examples": offered}, "no question: nothing is searched")

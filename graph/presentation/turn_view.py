@@ -24,7 +24,7 @@ from argot.graph.presentation.wording import (
     unknown_term_text,
 )
 from argot.graph.run_context import RunContext
-from argot.graph.state import CitationRecord, MissRecord, SentenceRecord, TurnPart
+from argot.graph.state import CitationRecord, QueryMissRecord, SentenceRecord, TurnPart
 from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
 from argot.results import (
     STOPPED,
@@ -297,7 +297,7 @@ def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[Missed
     return [MissedTerm(term=miss["term"], suggestions=_suggestions(miss, run), contact=contact) for miss in records]
 
 
-def _suggestions(miss: MissRecord, run: RunContext) -> list[str]:
+def _suggestions(miss: QueryMissRecord, run: RunContext) -> list[str]:
     known = run.glossary.lookup.senses(run.principal, miss["suggestions"]) if miss["suggestions"] else {}
     return [term for term in miss["suggestions"] if known.get(term)]
 

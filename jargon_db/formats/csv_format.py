@@ -46,7 +46,7 @@ _BARE, _GUARDED = re.compile(_FORMULA.format("")), re.compile(f"{_FORMULA.format
 _ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
 
 
-def decode(data: bytes) -> str:
+def decode_csv(data: bytes) -> str:
     """The text of a CSV file saved by whatever program: UTF-8 with or without mark, UTF-16 or UTF-32, else
     Windows-1252.
     """

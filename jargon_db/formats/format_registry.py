@@ -32,7 +32,7 @@ class Format:
 
 
 def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
-    text = csv_format.decode(data)
+    text = csv_format.decode_csv(data)
     context = options.context or csv_format.DEFAULT_CONTEXT
     return GlossaryFile(csv_format.read_senses(text, name, context, options.most_senses))
 
@@ -147,9 +147,9 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
             return wanted.read(data, name, options)
         except NeedsProcess:
             pass
-    from argot.jargon_db.formats.isolated_reader import read_in_child
+    from argot.jargon_db.formats.isolated_reader import read_glossary_in_child
 
-    return read_in_child(data, name, wanted.name, options)
+    return read_glossary_in_child(data, name, wanted.name, options)
 
 
 def _by_name(file: str) -> Format | None:

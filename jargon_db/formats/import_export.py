@@ -137,7 +137,7 @@ class Files:
             InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
             NotAllowed: as for `import_senses`.
         """
-        senses = csv_format.read_senses(csv_format.decode(text) if isinstance(text, bytes) else text, name)
+        senses = csv_format.read_senses(csv_format.decode_csv(text) if isinstance(text, bytes) else text, name)
         return self.import_senses(senses, name, by=by, why=why)
 
     def export_file(self, principal: Principal, format: str) -> str:

@@ -27,7 +27,7 @@ _PATIENCE = 5
 _REMEDY = "Save it as CSV or JSON, which take far less, split it, or"
 
 
-def read_in_child(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
+def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
     """Raises:
     InvalidGlossary: as the readers do; and when the file takes more time or memory than it may.
     """

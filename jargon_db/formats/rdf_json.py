@@ -20,8 +20,8 @@ from argot.jargon_db.formats.rdf_statements import (
     Add,
     TooMuch,
     Value,
+    absolute_iri,
     blank,
-    resolved,
 )
 
 _KEYWORDS = frozenset(["@id", "@type", "@graph", "@value", "@language", "@list", "@set", "@context"])
@@ -114,7 +114,7 @@ class _Reader:
         self._vocabulary = given.get("@vocab")
         if self._vocabulary is not None and ":" not in self._vocabulary:
             raise NotPlain
-        self._base = resolved(self._base, given["@base"]) if "@base" in given else self._base
+        self._base = absolute_iri(self._base, given["@base"]) if "@base" in given else self._base
         self._language = given.get("@language", "").lower()
 
     def _take_word(self, word: str, meaning: str) -> None:
@@ -193,12 +193,12 @@ class _Reader:
             raise NotPlain
         if name.startswith("_:"):
             return name
-        return resolved(self._base, self._compact(name) if ":" in name else name)
+        return absolute_iri(self._base, self._compact(name) if ":" in name else name)
 
     def _type(self, name: Any) -> str:
         if not isinstance(name, str) or name.startswith("@"):
             raise NotPlain
-        return name if name.startswith("_:") else resolved(self._base, self._named(name))
+        return name if name.startswith("_:") else absolute_iri(self._base, self._named(name))
 
     # -- statements -----------------------------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ def blank() -> str:
     return f"_:#{next(_COUNT)}"
 
 
-def resolved(base: str, address: str) -> str:
+def absolute_iri(base: str, address: str) -> str:
     """An address of a file in full. It is a name: nothing is ever opened."""
     if _ABSOLUTE.match(address):
         return address

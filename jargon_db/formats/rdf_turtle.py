@@ -19,8 +19,8 @@ from argot.jargon_db.formats.rdf_statements import (
     Add,
     Malformed,
     Value,
+    absolute_iri,
     blank,
-    resolved,
     too_deep,
 )
 
@@ -284,7 +284,7 @@ class _Reader:
         return space + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local)
 
     def _address(self, address: str) -> str:
-        return resolved(self._base, self._unescaped(address) if "\\" in address else address)
+        return absolute_iri(self._base, self._unescaped(address) if "\\" in address else address)
 
     def _unescaped(self, text: str) -> str:
         return _ESCAPE.sub(self._character, text) if "\\" in text else text

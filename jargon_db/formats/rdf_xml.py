@@ -18,8 +18,8 @@ from argot.jargon_db.formats.rdf_statements import (
     Add,
     Malformed,
     TooMuch,
+    absolute_iri,
     blank,
-    resolved,
 )
 from argot.jargon_db.formats.skos_words import RDF
 
@@ -102,7 +102,7 @@ class _Reader:
         base, language = parent.base, parent.language
         if attributes:
             language = attributes.get(_LANGUAGE, language).lower()
-            base = resolved(base, attributes[_BASE]) if _BASE in attributes else base
+            base = absolute_iri(base, attributes[_BASE]) if _BASE in attributes else base
         if parent.kind == "resource":
             self._open.append(self._property(parent, name, attributes, base, language))
         elif parent.kind == "literal":
@@ -129,9 +129,9 @@ class _Reader:
         if name == _LI or name in _SYNTAX:
             raise Malformed(f"this is no RDF/XML: rdf:{name.removeprefix(RDF)} cannot be a resource")
         if _ABOUT in attributes:
-            subject = resolved(base, attributes[_ABOUT])
+            subject = absolute_iri(base, attributes[_ABOUT])
         elif _ID in attributes:
-            subject = resolved(base, "#" + attributes[_ID])
+            subject = absolute_iri(base, "#" + attributes[_ID])
         else:
             subject = f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else blank()
         if name != _DESCRIPTION:
@@ -173,7 +173,7 @@ class _Reader:
 
     def _named(self, attributes: dict[str, str], base: str) -> str:
         if _RESOURCE in attributes:
-            return resolved(base, attributes[_RESOURCE])
+            return absolute_iri(base, attributes[_RESOURCE])
         return f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else blank()
 
     def _value(self, subject: str, said: str, value: str) -> str:
@@ -184,7 +184,7 @@ class _Reader:
         """Properties may be written as attributes too."""
         for name, value in attributes.items():
             if name == TYPE:
-                self._add(subject, TYPE, resolved(base, value), None)
+                self._add(subject, TYPE, absolute_iri(base, value), None)
             elif name not in _SYNTAX and not name.startswith(_XML):
                 self._add(subject, name, value, language)
 

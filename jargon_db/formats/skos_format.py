@@ -269,13 +269,13 @@ def _short_and_long(preferred: str, others: list[str]) -> tuple[str, str]:
 
 def abbreviates(label: str, long: str) -> bool:
     """Whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
-    from argot.jargon_db.mining.spelling_out import GOOD, letters_of, score
+    from argot.jargon_db.mining.spelling_out import GOOD, letters_of, spelling_score
 
     if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
         return False
     words = long.replace("-", " -").replace("/", " ").split()
     letters = letters_of(label)
-    return bool(letters) and len(words) <= 2 * len(letters) + 2 and score(letters, words) >= GOOD
+    return bool(letters) and len(words) <= 2 * len(letters) + 2 and spelling_score(letters, words) >= GOOD
 
 
 def _last_part(address: str) -> str:

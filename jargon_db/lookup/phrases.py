@@ -71,7 +71,7 @@ class NearPhrases:
         Args:
             is_free: whether a place may be looked at.
         """
-        words = [_Word(*match.span(), match.group().lower(), fold(match.group())) for match in _words(text)]
+        words = [_Word(*match.span(), match.group().lower(), _fold(match.group())) for match in _words(text)]
         kept: list[Near] = []
         for index in (self._whole, self._cut):
             for window in _windows(text, words):
@@ -94,9 +94,9 @@ class _Index:
         phrase = (tuple(map(intern, words)), label)
         if len(words) == 1:
             if len(words[0]) >= _LONGEST_ALONE:
-                self._alone[fold(words[0])[:1]].append(phrase)
+                self._alone[_fold(words[0])[:1]].append(phrase)
             return
-        for key in _keys([fold(word) for word in words]):
+        for key in _keys([_fold(word) for word in words]):
             known = self._by_end.setdefault(key, phrase)
             if isinstance(known, list):
                 known.append(phrase)
@@ -132,7 +132,7 @@ def _keys(folded: Sequence[str]) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=65_536)
-def fold(word: str) -> str:
+def _fold(word: str) -> str:
     """What two spellings of a word share that are often confused: doubled letters, ph and f, y and i, z and s."""
     word = normalise(word)
     word = next(iter(singulars(word)), word) if len(word) > 3 else word
@@ -158,7 +158,7 @@ def _is_same(word: str, other: str) -> bool:
 
 def _is_near(word: _Word, other: str, size: int) -> bool:
     """Whether a word is the other one in a phrase of so many words, perhaps misspelt."""
-    folded = fold(other)
+    folded = _fold(other)
     if word.text == other:
         return True
     if word.folded[:1] != folded[:1] or is_function_word(word.text):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from argot.jargon_db.lookup.normalise import normalise
-from argot.jargon_db.mining.pairs import Block, PairKind
+from argot.jargon_db.mining.pairs import PairKind, TextBlock
 from argot.jargon_db.mining.short_forms import may_be_short, short_forms
-from argot.jargon_db.mining.spelling_out import letters_of, score
+from argot.jargon_db.mining.spelling_out import letters_of, spelling_score
 from argot.jargon_db.mining.tokenizer import blocks_of, tokens_of, without_markup
 
 DefinitionKind = Literal["table", "list", "brackets", "said", "initials", "sentence"]
@@ -140,7 +140,9 @@ def _from_entries(text: str, glossary: bool) -> Iterator[Defined]:
         marked = bool(match["marked"]) or bool(match["lead"].strip()) or "\n:" in match["joint"]
         if not _is_term(term, marked=glossary and marked) or not re.search(r"[^\W\d_]{2}", meaning):
             continue
-        spelt = score(letters_of(term), [token.text for token in tokens_of(_split(term, meaning)[0]) if token.is_word])
+        spelt = spelling_score(
+            letters_of(term), [token.text for token in tokens_of(_split(term, meaning)[0]) if token.is_word]
+        )
         if not (glossary or spelt > 0):
             continue
         expansion, description = _split(term, meaning)
@@ -169,7 +171,7 @@ def _split(term: str, meaning: str) -> tuple[str, str]:
 def _from_pairs(text: str) -> Iterator[Defined]:
     plain = without_markup(text)
     for offset, piece in blocks_of(plain):
-        for pair in Block(piece).pairs():
+        for pair in TextBlock(piece).pairs():
             kind: PairKind = pair.kind
             start, end = _sentences_around(piece, pair.short.start, pair.long.start, pair.short.end, pair.long.end)
             expansion = " ".join(pair.long.of(piece).split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from argot.jargon_db.mining.pairs import Block, Pair, Span
+from argot.jargon_db.mining.pairs import Pair, Span, TextBlock
 from argot.jargon_db.mining.tokenizer import blocks_of, without_markup
 
 
@@ -24,7 +24,7 @@ def forms_of(text: str) -> Forms:
     short: list[Span] = []
     pairs: list[Pair] = []
     for offset, piece in blocks_of(plain):
-        block = Block(piece)
+        block = TextBlock(piece)
         found = block.pairs()
         paired = [_moved(pair.short, offset) for pair in found]
         longs = [_moved(pair.long, offset) for pair in found]

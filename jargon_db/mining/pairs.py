@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from argot.jargon_db.mining.short_forms import Run, may_be_short, short_forms
-from argot.jargon_db.mining.spelling_out import GOOD, STRICT, TAIL, fold, letters_of, score, starts
+from argot.jargon_db.mining.short_forms import TokenRun, may_be_short, short_forms
+from argot.jargon_db.mining.spelling_out import GOOD, STRICT, TAIL, letters_of, spelling_score, starts, without_accents
 from argot.jargon_db.mining.tokenizer import CLOSING, OPENING, Token, tokens_of
 
 PairKind = Literal["brackets", "said", "initials"]
@@ -82,7 +82,7 @@ _SMALL_FIRST = 0.2  # a phrase that begins with "the"
 _PART_OF_WORD = 0.15  # a phrase that begins behind a hyphen
 
 
-class Block:
+class TextBlock:
     """One block of text, cut and searched once."""
 
     def __init__(self, text: str) -> None:
@@ -90,7 +90,9 @@ class Block:
         self.tokens = tokens_of(text)
         self.runs = short_forms(text, self.tokens)
         self._brackets = _brackets(self.tokens)
-        self._words = [TAIL * self._is_behind_hyphen(i) + fold(token.text) for i, token in enumerate(self.tokens)]
+        self._words = [
+            TAIL * self._is_behind_hyphen(i) + without_accents(token.text) for i, token in enumerate(self.tokens)
+        ]
         self._given = [token.is_word or token.text in ("&", "'s", "’s") for token in self.tokens]
         self._bounds = [token.is_stop or token.text in _NEVER_WITHIN for token in self.tokens]
         self._in_run = frozenset(i for run in self.runs for i in range(run.first, run.last + 1))
@@ -130,11 +132,11 @@ class Block:
                 yield self._pair(run, phrase, "brackets")
                 return
 
-    def _shorts_within(self, first: int, last: int) -> Iterator[Run]:
+    def _shorts_within(self, first: int, last: int) -> Iterator[TokenRun]:
         cut = next((i for i in range(first, last + 1) if self.tokens[i].text in ",;:=" or self._opens(i)), last + 1) - 1
         if cut < first:
             return
-        whole = Run(first, cut, self.text[self.tokens[first].start : self.tokens[cut].end])
+        whole = TokenRun(first, cut, self.text[self.tokens[first].start : self.tokens[cut].end])
         several = " " in whole.text
         if may_be_short(whole.text) and not several:
             yield whole
@@ -154,7 +156,7 @@ class Block:
             text = self.tokens[opening - 1].text if opening else ""
             if not may_be_short(text) or sum(map(str.isupper, text)) < 1 or len(text) < 2:
                 return
-            run = Run(opening - 1, opening - 1, text)
+            run = TokenRun(opening - 1, opening - 1, text)
         phrase = self._best_after(run.text, first, last)
         if phrase and phrase.score >= GOOD:
             yield self._pair(run, phrase, "brackets")
@@ -172,7 +174,7 @@ class Block:
                     yield self._pair(run, phrase, "said")
             yield from self._said_before(run)
 
-    def _said_before(self, run: Run) -> Iterator[Pair]:
+    def _said_before(self, run: TokenRun) -> Iterator[Pair]:
         start = self.tokens[run.first].start
         for last in range(run.first - 1, max(-1, run.first - 8), -1):
             token = self.tokens[last]
@@ -185,7 +187,7 @@ class Block:
                     yield self._pair(run, phrase, "said")
                     return
 
-    def _is_said(self, phrase: Phrase, run: Run, between: str) -> bool:
+    def _is_said(self, phrase: Phrase, run: TokenRun, between: str) -> bool:
         """Whether what stands between the two says that they are the same, or the letters leave no doubt."""
         if self.tokens[phrase.first].is_small_word:
             return False
@@ -195,7 +197,7 @@ class Block:
             return phrase.score >= _SAID
         return phrase.score >= _BESIDE and self._is_telling(phrase, run)
 
-    def _is_telling(self, phrase: Phrase, run: Run) -> bool:
+    def _is_telling(self, phrase: Phrase, run: TokenRun) -> bool:
         """Whether the letters cannot agree by chance: three or more, or two of names; no "the" at either end."""
         first, last = self.tokens[phrase.first], self.tokens[phrase.last]
         if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
@@ -221,7 +223,7 @@ class Block:
             if phrase:
                 yield self._pair(run, phrase, "initials")
 
-    def _initials(self, letters: str, run: Run) -> Phrase | None:
+    def _initials(self, letters: str, run: TokenRun) -> Phrase | None:
         low, high = self._sentence(run.first)
         best: tuple[int, Phrase] | None = None
         for last in range(low, high + 1):
@@ -268,7 +270,7 @@ class Block:
         return best
 
     def _best_start(self, short: str, end: int, dropped: float) -> Phrase | None:
-        letters, own = letters_of(short), fold(short)
+        letters, own = letters_of(short), without_accents(short)
         best: Phrase | None = None
         cost, words = dropped, list[str]()
         for start in range(end, max(-1, end - _LONGEST), -1):
@@ -281,7 +283,7 @@ class Block:
             words.insert(0, word)
             if not starts(letters, word):
                 continue
-            worth = score(letters, words) - cost - _PART_OF_WORD * word.startswith(TAIL)
+            worth = spelling_score(letters, words) - cost - _PART_OF_WORD * word.startswith(TAIL)
             worth -= _SMALL_FIRST * self.tokens[start].is_small_word
             if worth > 0 and (best is None or worth > best.score + 1e-9) and self._says_more(start, end, letters):
                 best = Phrase(start, end, worth)
@@ -289,7 +291,7 @@ class Block:
 
     def _best_after(self, short: str, first: int, last: int) -> Phrase | None:
         """The phrase beginning at token `first` that spells the short form best."""
-        letters, own = letters_of(short), fold(short)
+        letters, own = letters_of(short), without_accents(short)
         best: Phrase | None = None
         cost, words = 0.0, list[str]()
         for end in range(first, min(last, first + _LONGEST, len(self.tokens) - 1) + 1):
@@ -300,7 +302,7 @@ class Block:
                 cost += _COMMA * (word in ",/")
                 continue
             words.append(word)
-            worth = score(letters, words) - cost
+            worth = spelling_score(letters, words) - cost
             if worth > 0 and (best is None or worth > best.score + 1e-9) and self._says_more(first, end, letters):
                 best = Phrase(first, end, worth)
         return best
@@ -318,7 +320,7 @@ class Block:
         following = self.tokens[index + 1 : index + 3]
         return len(following) == 2 and following[0].is_hyphen and following[1].is_word and not following[1].spaced
 
-    def _pair(self, run: Run, phrase: Phrase, kind: PairKind) -> Pair:
+    def _pair(self, run: TokenRun, phrase: Phrase, kind: PairKind) -> Pair:
         short = Span(self.tokens[run.first].start, self.tokens[run.last].end)
         return Pair(
             short, Span(self.tokens[phrase.first].start, self.tokens[phrase.last].end), kind, min(1.0, phrase.score)

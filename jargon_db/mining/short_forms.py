@@ -26,7 +26,7 @@ _JOINTS = HYPHENS + "/&"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TokenRun:
     """Tokens [first, last] that are one short form, its text, and whether its shape alone is enough."""
 
     first: int
@@ -35,10 +35,10 @@ class Run:
     sure: bool = True
 
 
-def short_forms(text: str, tokens: Sequence[Token]) -> list[Run]:
+def short_forms(text: str, tokens: Sequence[Token]) -> list[TokenRun]:
     """The short forms of a text, in order."""
     shouted = _is_shouted(tokens)
-    found: list[Run] = []
+    found: list[TokenRun] = []
     index = 0
     while index < len(tokens):
         last = _joined_until(tokens, index)
@@ -77,18 +77,18 @@ def _joined_until(tokens: Sequence[Token], index: int) -> int:
     return last
 
 
-def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[Run]:
+def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shouted: bool) -> list[TokenRun]:
     if first == last:
-        return [Run(first, last, tokens[first].text)] if _is_short(tokens, first, shouted=shouted) else []
+        return [TokenRun(first, last, tokens[first].text)] if _is_short(tokens, first, shouted=shouted) else []
     parts = range(first, last + 1, 2)
     joints = {tokens[i].text for i in range(first + 1, last, 2)}
     if len(parts) <= 3 and all(_is_part(tokens[i].text) for i in parts) and not joints <= {"/"}:
         whole = text[tokens[first].start : tokens[last].end]
         if sum(map(str.isupper, whole)) > 1:
-            return [Run(first, last, whole)]
+            return [TokenRun(first, last, whole)]
     if joints == {"/"} and len(parts) == 2 and all(_SINGLE.fullmatch(tokens[i].text) for i in parts):
-        return [Run(first, last, text[tokens[first].start : tokens[last].end])]
-    return [Run(i, i, tokens[i].text) for i in parts if _is_short(tokens, i, shouted=shouted)]
+        return [TokenRun(first, last, text[tokens[first].start : tokens[last].end])]
+    return [TokenRun(i, i, tokens[i].text) for i in parts if _is_short(tokens, i, shouted=shouted)]
 
 
 def _is_part(word: str) -> bool:

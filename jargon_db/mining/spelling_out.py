@@ -44,11 +44,11 @@ def letters_of(short: str) -> str:
     bare = short.removesuffix("'s").removesuffix("’s")
     if len(bare) > 2 and bare.endswith("s") and bare[-2].isupper():
         bare = bare[:-1]
-    return "".join(c for c in fold(bare) if c.isalnum())
+    return "".join(c for c in without_accents(bare) if c.isalnum())
 
 
 @lru_cache(maxsize=16_384)
-def fold(text: str) -> str:
+def without_accents(text: str) -> str:
     """Small letters without accents."""
     if text.isascii():
         return text.lower()
@@ -56,7 +56,7 @@ def fold(text: str) -> str:
     return "".join(c for c in split if not unicodedata.combining(c))
 
 
-def score(letters: str, words: Sequence[str]) -> float:
+def spelling_score(letters: str, words: Sequence[str]) -> float:
     """How well the words spell the letters, in [0, 1]; 0 if they do not.
 
     The first word must begin with the first letter.
@@ -64,7 +64,7 @@ def score(letters: str, words: Sequence[str]) -> float:
     The best assignment of letters to words by dynamic programming: `best[j]` is what the words so far are worth if
     they give the first j letters.
     """
-    folded = [fold(word) for word in words]
+    folded = [without_accents(word) for word in words]
     if not letters or not folded or not starts(letters, folded[0]) or not _may_hold(letters, "".join(folded)):
         return 0.0
     best = dict(_gains(letters, folded[0].removeprefix(TAIL), 0))

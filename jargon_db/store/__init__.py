@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.sense_store import Senses
     from argot.jargon_db.store.term_lookup import TermLookup
     from argot.jargon_db.store.term_source import StoredTerms
-    from argot.jargon_db.store.usage import Usage
+    from argot.jargon_db.store.usage import SenseUsage
 
 __all__ = [
     "Accepted",
@@ -40,11 +40,11 @@ __all__ = [
     "Proposals",
     "Search",
     "SenseInput",
+    "SenseUsage",
     "SenseWarning",
     "Senses",
     "StoredTerms",
     "TermLookup",
-    "Usage",
 ]
 
 if not TYPE_CHECKING:
@@ -70,6 +70,6 @@ if not TYPE_CHECKING:
             "Senses": "sense_store",
             "StoredTerms": "term_source",
             "TermLookup": "term_lookup",
-            "Usage": "usage",
+            "SenseUsage": "usage",
         },
     )

@@ -91,14 +91,14 @@ class Connections:
     def _of_this_thread(self, name: str, *, read_only: bool) -> Database:
         db: Database | None = getattr(self._local, name, None)
         if db is None:
-            db = connect(self.path, read_only=read_only)
+            db = _connect(self.path, read_only=read_only)
             setattr(self._local, name, db)
             with self._guard:
                 self._all.add(db)
         return db
 
 
-def connect(path: Path, *, read_only: bool) -> Database:
+def _connect(path: Path, *, read_only: bool) -> Database:
     """One connection; it may be closed by another thread, but is used by its own alone."""
     mode = "ro" if read_only else "rw"
     uri = f"{path.resolve().as_uri()}?mode={mode}"
@@ -151,7 +151,7 @@ def _create(path: Path) -> None:
 def _check_and_migrate(path: Path) -> None:
     if path.stat().st_size == 0:
         raise damaged_store(path, "the file is empty")
-    db = connect(path, read_only=False)
+    db = _connect(path, read_only=False)
     try:
         db.conn.execute("PRAGMA journal_mode = WAL")
         verdict = db.conn.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -37,7 +37,7 @@ class SenseInput:
     review_by: str | None = None
 
 
-def checked(given: SenseInput) -> SenseInput:
+def checked_input(given: SenseInput) -> SenseInput:
     """The input, trimmed.
 
     Raises:

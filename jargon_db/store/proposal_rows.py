@@ -111,7 +111,7 @@ def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | fl
     return (*texts, max(scores, default=None))
 
 
-def quoted(row: Row) -> list[str]:
+def quoted_passage_ids(row: Row) -> list[str]:
     """The ids of the passages that a proposal quotes."""
     return [one[0] for one in json.loads(row["evidence"])]
 
@@ -119,7 +119,7 @@ def quoted(row: Row) -> list[str]:
 def forget_evidence(conn: sqlite3.Connection, gone: Set[str]) -> None:
     """A description stays only where a remaining quote has it, or a person wrote it."""
     rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
-    for row in [row for row in rows if not gone.isdisjoint(quoted(row))]:
+    for row in [row for row in rows if not gone.isdisjoint(quoted_passage_ids(row))]:
         kept = [one for one in json.loads(row["evidence"]) if one[0] not in gone]
         by_person = row["origin"] == "person"
         if not kept and row["status"] == "open" and not by_person:

@@ -12,7 +12,7 @@ from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
-from argot.jargon_db.store.inputs import SenseInput, checked, context_key, is_storable
+from argot.jargon_db.store.inputs import SenseInput, checked_input, context_key, is_storable
 from argot.jargon_db.store.proposal_rows import (
     LIST,
     NO_EXPANSION,
@@ -25,7 +25,7 @@ from argot.jargon_db.store.proposal_rows import (
     one_proposal,
     proposal_of,
     put,
-    quoted,
+    quoted_passage_ids,
     readable_proposals,
 )
 from argot.jargon_db.store.rows import readable, select, sense_of
@@ -66,7 +66,7 @@ class Proposals:
         Raises:
             InvalidInput: the origin is none, or a text is empty, too long or cannot be stored.
         """
-        given = checked(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
+        given = checked_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
         texts = [created_by, *audience, *(part for one in evidence for part in one)]
         if origin not in ORIGINS or not all(map(is_storable, texts)):
             raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
@@ -88,7 +88,9 @@ class Proposals:
     def quoted_passages(self) -> set[str]:
         """The passages that proposals quote."""
         return {
-            passage for row in self._connections.select("SELECT evidence FROM proposals") for passage in quoted(row)
+            passage
+            for row in self._connections.select("SELECT evidence FROM proposals")
+            for passage in quoted_passage_ids(row)
         }
 
     def forget_evidence(self, gone: Collection[str]) -> None:
@@ -239,7 +241,7 @@ def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
 def _accepted(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
     """Nothing is written before all that may refuse it was asked."""
     found = _undecided(writer, by, number)
-    given = checked(
+    given = checked_input(
         SenseInput(
             found.term,
             found.context or context,

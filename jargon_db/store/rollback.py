@@ -37,7 +37,7 @@ SELECT * FROM history_rows WHERE subject = 'sense' AND row IN (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RollbackStep:
     """One row to be set: from what is stored to what was. None: not there. `found` is the sense that is stored."""
 
     subject: Literal["sense", "context"]
@@ -47,7 +47,7 @@ class Step:
     found: Sense | None = None
 
 
-def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[Step]:
+def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) -> list[RollbackStep]:
     """What takes back all rows of a change.
 
     Raises:
@@ -62,7 +62,7 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
     if len(readable) < len(rows):
         raise NotAllowed(f"Change {change} cannot be rolled back by {by.name}: only who may change all of it can.")
     senses = {row["id"]: sense_of(row) for row in select(writer.db.conn, _NOW, {"change": change})}
-    first: dict[tuple[str, int], Step] = {}
+    first: dict[tuple[str, int], RollbackStep] = {}
     blocked: list[Row] = []
     for row in rows:
         if row["before"] == row["after"]:
@@ -72,13 +72,13 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
         now = known.now if known else _stored_now(writer, row, found)
         if known is None and now != loaded(row["after"]):
             blocked.append(row)
-        first[row["subject"], row["row"]] = Step(row["subject"], row["row"], now, loaded(row["before"]), found)
+        first[row["subject"], row["row"]] = RollbackStep(row["subject"], row["row"], now, loaded(row["before"]), found)
     if blocked and not force:
         raise _changed_since(writer, by, change, blocked)
     return list(first.values())
 
 
-def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[Step]:
+def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int) -> list[RollbackStep]:
     """What sets every sense of a term to how it was at a moment, or right after a change.
 
     Raises:
@@ -98,7 +98,7 @@ def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int
         raise NotFound(f"There is no history of '{term}'.")
     found = {number: writer.sense(number) for number in latest}
     return [
-        Step("sense", number, _stored_now(writer, row, found[number]), then.get(number), found[number])
+        RollbackStep("sense", number, _stored_now(writer, row, found[number]), then.get(number), found[number])
         for number, row in latest.items()
     ]
 
@@ -146,7 +146,7 @@ def _named(entry: Row) -> str:
     return f"'{told['term']}' in '{told['context']}'" if "term" in told else f"the context '{told['context']}'"
 
 
-def take(writer: Writer, steps: Iterable[Step]) -> None:
+def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
     """Takes those steps that lead anywhere.
 
     Contexts come before the senses that need them, and go after those that leave them.
@@ -173,7 +173,7 @@ def take(writer: Writer, steps: Iterable[Step]) -> None:
     _remove_contexts(writer, (step for step in contexts if step.then is None))
 
 
-def reopen_conflicts(writer: Writer, change: int, steps: Iterable[Step]) -> None:
+def reopen_conflicts(writer: Writer, change: int, steps: Iterable[RollbackStep]) -> None:
     """Has the conflicts that the change accepted looked at again. Senses that no step enters into the history are
     entered as they are, so that it says so of each.
     """
@@ -183,7 +183,7 @@ def reopen_conflicts(writer: Writer, change: int, steps: Iterable[Step]) -> None
         writer.record_unchanged(sense)
 
 
-def _moves(step: Step) -> bool:
+def _moves(step: RollbackStep) -> bool:
     return any((step.now or {}).get(name) != (step.then or {}).get(name) for name in ("term", "context", "expansion"))
 
 
@@ -193,7 +193,7 @@ def _make_room(writer: Writer, senses: Iterable[Sense]) -> None:
         writer.set_aside(sense.id)
 
 
-def _remove_contexts(writer: Writer, steps: Iterable[Step]) -> None:
+def _remove_contexts(writer: Writer, steps: Iterable[RollbackStep]) -> None:
     """A context others have put senses into meanwhile stays."""
     for step in steps:
         found = next(select(writer.db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))

@@ -12,7 +12,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.accepted_conflicts import BY_APPROVAL, record_acceptance
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer, already_there
-from argot.jargon_db.store.inputs import STATUSES, SenseInput, checked, context_key, said
+from argot.jargon_db.store.inputs import STATUSES, SenseInput, checked_input, context_key, said
 from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.rows import Row, passable_audiences, readable, select, sense_of
 from argot.jargon_db.store.statements import statement
@@ -97,7 +97,7 @@ class Senses:
         """
         if status not in STATUSES:
             raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(STATUSES)}.")
-        given = checked(
+        given = checked_input(
             SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
         )
         with self._connections.changing(by, "edit", why=why) as writer:
@@ -164,7 +164,7 @@ class Senses:
         """
         with self._connections.changing(by, "edit", why=why) as writer:
             found = seen_sense(writer, by, sense_id, version)
-            given = checked(
+            given = checked_input(
                 SenseInput(
                     found.term if term is None else term,
                     found.context if context is None else context,
@@ -250,7 +250,7 @@ def add_new(writer: Writer, given: SenseInput) -> Sense:
         Conflict: it is; `current` is what is stored.
         NotAllowed: it is, and not the principal's to read.
     """
-    given = checked(given)
+    given = checked_input(given)
     if (found := writer.existing(given)) is not None:
         raise already_there(found)
     number, _, _ = writer.put_sense(given)

@@ -34,7 +34,7 @@ class WeekOfUse:
     count: int
 
 
-class Usage:
+class SenseUsage:
     """In how many questions each sense was the one that was meant."""
 
     def __init__(self, connections: Connections) -> None:

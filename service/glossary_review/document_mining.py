@@ -31,7 +31,7 @@ PASSAGES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundMeaning:
     """A meaning, and who may read the documents that give it. `proposal` is its number, once it is stored."""
 
     mined: Mined
@@ -40,7 +40,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MiningProgress:
     """How far mining is: `done` of `total` documents."""
 
     name: str
@@ -59,7 +59,7 @@ def texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience,
     return dict(texts)
 
 
-def offer(
+def _offer(
     glossary: Glossary, origin: Origin, mined: Mined, audience: Audience, *, context: str | None = None, by: str = ""
 ) -> Proposal:
     """Propose what was found. The same again adds its evidence, and what was decided stays decided."""
@@ -105,14 +105,14 @@ class Mining:
     found: int = 0
     known: int = 0
     decided: int = 0
-    offered: list[Found] = field(default_factory=list)
+    offered: list[FoundMeaning] = field(default_factory=list)
 
-    def run(self) -> Iterator[Step]:
+    def run(self) -> Iterator[MiningProgress]:
         readable = self.store.documents(self.principal)
         todo = readable if self.again or not self.stored else unread(self.store, self.glossary, self.principal)
         self.documents, self.skipped = len(todo), len(readable) - len(todo)
         self._remember()
-        yield Step("", 0, len(todo), 0)
+        yield MiningProgress("", 0, len(todo), 0)
         batch: list[tuple[Passage, Document]] = []
         begun = 0
         for done, document in enumerate(todo, 1):
@@ -123,9 +123,9 @@ class Mining:
                 if self.stored:
                     self.glossary.mining.mark_mined([one.revision_id for one in todo[begun:done]])
                 batch, begun = [], done
-            yield Step(document.name, done, len(todo), len(self.offered))
+            yield MiningProgress(document.name, done, len(todo), len(self.offered))
 
-    def best(self, limit: int) -> list[Found]:
+    def best(self, limit: int) -> list[FoundMeaning]:
         """What was offered, the surest and most frequent first."""
         return sorted(self.offered, key=lambda one: (-one.mined.score, -one.mined.count, one.mined.term))[:limit]
 
@@ -151,9 +151,11 @@ class Mining:
         elif not self._is_worse(key, mined):
             number = None
             if self.stored:
-                number = offer(self.glossary, "mined", mined, audience, context=self.context, by=self.principal.name).id
+                number = _offer(
+                    self.glossary, "mined", mined, audience, context=self.context, by=self.principal.name
+                ).id
             if (key, audience) not in self._seen:
-                self.offered.append(Found(mined, audience, number))
+                self.offered.append(FoundMeaning(mined, audience, number))
             self._seen.add((key, audience))
             open_ = self._open[key[0]]
             open_[key[1]] = max(open_.get(key[1], 0.0), mined.score)
@@ -188,7 +190,7 @@ class Mining:
                 self._decided.add((term, expansion))
 
 
-def shown(one: Found) -> dict[str, Any]:
+def meaning_json(one: FoundMeaning) -> dict[str, Any]:
     """A meaning found, for JSON."""
     mined = one.mined
     return {

@@ -165,7 +165,7 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
     from argot.tools.llm import quoted_definitions
 
     held = await kb.blocking(_passages_with, kb.document_store, principal, term, MOST_SHOWN)
-    said = await quoted_definitions.define(server.session([]), term, held)
+    said = await quoted_definitions.quote_definition(server.session([]), term, held)
     return None if said is None else await kb.blocking(_proposed, kb.glossary, principal, term, said)
 
 

@@ -62,7 +62,7 @@ def excerpt_of(text: str, phrase: str, around: int = AROUND) -> tuple[str, str, 
     )
 
 
-def parts_of(text: str, phrase: str) -> list[tuple[str, bool]]:
+def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
     """The whole text, cut at every place of the phrase: (text, whether it is the phrase)."""
     if not phrase.strip() or len(phrase) > LONGEST_PHRASE:
         return [(text, False)]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from argot.clock import as_text, timestamp, utc_now
+from argot.clock import timestamp, utc_now, utc_text
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.secret_tokens import new_token, token_hash
 from argot.service.storage.sqlite import Database
@@ -165,7 +165,7 @@ class Keys:
 
 
 def _in_days(days: int | None) -> str | None:
-    return None if days is None else as_text(utc_now() + timedelta(days=days))
+    return None if days is None else utc_text(utc_now() + timedelta(days=days))
 
 
 def _key(row: sqlite3.Row) -> Key:

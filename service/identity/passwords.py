@@ -37,7 +37,7 @@ def require_password(name: str, password: str) -> None:
         raise InvalidInput("That password is among the first that are guessed. Four unusual words make a good one.")
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """What is stored in its place: algorithm, parameters, salt and hash in one string.
 
     Raises:

@@ -243,7 +243,7 @@ class People:
         self.user(name)
         passwords.require_password(name, password)
         first = not self.has_passwords()
-        self.database.write("UPDATE users SET password = ? WHERE name = ?", passwords.hashed(password), name)
+        self.database.write("UPDATE users SET password = ? WHERE name = ?", passwords.hash_password(password), name)
         self.sessions.end(name)
         if first:
             self._tell(Ended(LOCAL_NAME))
@@ -262,7 +262,7 @@ class People:
         if not passwords.matches(kept, password) or user is None or kept is None:
             return None
         if passwords.outdated(kept):
-            renewed = passwords.hashed(password)
+            renewed = passwords.hash_password(password)
             self.database.write(
                 "UPDATE users SET password = ? WHERE name = ? AND password = ?", renewed, user.name, kept
             )
@@ -273,7 +273,7 @@ class People:
     def kept_of(self, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
         """Every row of these names, by table, without what is secret."""
         with self.database.reader() as connection:
-            return personal_rows.kept_of(connection, names)
+            return personal_rows.personal_rows_of(connection, names)
 
     def erase(self, names: Sequence[str]) -> int:
         """Delete every row of these names. Whoever is still connected under one of them is cut off."""

@@ -30,7 +30,7 @@ def tables_of(connection: sqlite3.Connection) -> set[str]:
     return {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def kept_of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def personal_rows_of(connection: sqlite3.Connection, names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """Every row of these names, by table; hashes of passwords, sessions and keys stay where they are."""
     there = tables_of(connection)
     kept: dict[str, list[dict[str, Any]]] = {}

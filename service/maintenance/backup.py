@@ -78,7 +78,7 @@ def write_backup(home: Path, path: Path) -> Backup:
     if path.exists() and not path.is_file():
         raise InvalidInput(f"{path} is there and no file, so it is not replaced. Give another file.")
     for left in home.glob(f"{_COPIES}*"):  # by a backup that was killed
-        restore.remove(left)
+        restore.remove_path(left)
     try:
         with tempfile.TemporaryDirectory(prefix=_COPIES, dir=home) as copies, replacing(path) as file:
             members = _write(home, Path(copies), file)
@@ -152,7 +152,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = take_lock(home, patience=0)
     try:
-        scratch = restore.begin(home)
+        scratch = restore.staging_folder(home)
         try:
             members = _unpack(path, scratch)
             _make_ready(path, scratch)

@@ -10,7 +10,7 @@ from importlib import metadata
 
 from argot import __version__
 from argot.errors import install_command
-from argot.remedies import quoted
+from argot.remedies import shell_quoted
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.slack_check import slack_findings
@@ -88,4 +88,6 @@ def _embedder(settings: Settings) -> Finding:
         vectors = embedder.embed_queries(["is anybody there"])
         return f"{settings.embedding_model}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
 
-    return attempt("embedding model", look, f"remove the export, it is made again: rm -r {quoted(settings.cache)}")
+    return attempt(
+        "embedding model", look, f"remove the export, it is made again: rm -r {shell_quoted(settings.cache)}"
+    )

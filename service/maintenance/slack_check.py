@@ -127,7 +127,7 @@ def _remedy(code: str, setting: str) -> str:
     return f"copy the token from the app's page at api.slack.com into {setting}"
 
 
-def team_of(settings: Settings) -> str:
+def bot_team(settings: Settings) -> str:
     """The workspace that the bot token belongs to.
 
     Raises:

@@ -25,7 +25,7 @@ def bound_arenas() -> bool:
     return bool(mallopt(_M_ARENA_MAX, ARENAS))
 
 
-def settle() -> None:
+def freeze_start_up() -> None:
     """Keep the garbage collector from going through all that start-up has made, again and again.
 
     A full pass over those quarter of a million objects takes 0.15 s, in the middle of somebody's question; they live

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from datetime import datetime, timedelta
 
-from argot.clock import as_text, utc_now
+from argot.clock import utc_now, utc_text
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.threads import delete_thread
@@ -41,7 +41,7 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
     erased = {"threads": 0, "questions": 0}
     if not days:
         return erased
-    before = as_text((now or utc_now()) - timedelta(days=days))
+    before = utc_text((now or utc_now()) - timedelta(days=days))
     threads = await kb.threads()
     for thread in await threads.unused_since(before):
         await delete_thread(kb, thread.owner, thread.id)

@@ -11,7 +11,7 @@ from argot import __version__
 from argot.clock import timestamp
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.files import write_atomically
-from argot.remedies import UPDATE, init_command, quoted, restore_command
+from argot.remedies import UPDATE, init_command, restore_command, shell_quoted
 
 MARKER = "knowledge_base.json"
 FORMAT = 1
@@ -120,7 +120,7 @@ def _check_format(home: Path) -> None:
         found = int(json.loads(marker.read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedStore(
-            f"{marker} cannot be read. It holds nothing else: mend it with: rm {quoted(marker)}"
+            f"{marker} cannot be read. It holds nothing else: mend it with: rm {shell_quoted(marker)}"
         ) from error
     if found > FORMAT:
         raise DamagedStore(f"{home} has format {found}, this Argot knows {FORMAT}. {UPDATE}")

@@ -22,7 +22,7 @@ COMPLETE = "complete"
 PARTS = (*layout.DATABASES, layout.BLOBS)
 
 
-def begin(home: Path) -> Path:
+def staging_folder(home: Path) -> Path:
     """An empty folder on the same file system, to unpack into."""
     scratch = home / SCRATCH
     if scratch.exists():
@@ -50,14 +50,14 @@ def finish_restore(home: Path) -> str:
     scratch, ended = home / SCRATCH, home / ENDED
     completed = ended.exists()
     if (complete := scratch / COMPLETE).exists():
-        remove(ended)
+        remove_path(ended)
         _exchange(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
         layout.write_marker(home)
         scratch.rename(ended)
         flush_folder(home)
         completed = True
-    remove(scratch)
-    remove(ended)
+    remove_path(scratch)
+    remove_path(ended)
     return _COMPLETED.format(home=home, reindex=reindex_command(home)) if completed else _TAKEN_BACK.format(home=home)
 
 
@@ -67,17 +67,17 @@ _TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was be
 
 def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
     """Can be repeated: what has been moved is no longer in `scratch`, and what is in its place stays."""
-    remove(home / layout.VECTORS)
+    remove_path(home / layout.VECTORS)
     for name in PARTS:
         if (scratch / name).exists() or name not in parts:
             for old in (name, f"{name}-wal", f"{name}-shm"):
-                remove(home / old)
+                remove_path(home / old)
         if (scratch / name).exists():
             (scratch / name).rename(home / name)
     flush_folder(home)
 
 
-def remove(path: Path) -> None:
+def remove_path(path: Path) -> None:
     """Remove a file or folder, or do nothing if it is not there."""
     if path.is_dir():
         shutil.rmtree(path)

@@ -12,15 +12,15 @@ from typing import Any
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run_context import RunContext
 from argot.results import AskResult
-from argot.service.threads.thread_store import Judged
+from argot.service.threads.thread_store import JudgedTurn
 
 
-def judged_answers(run: RunContext, judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
     """One row for each answer that somebody judged, as whom `run` is for may see it."""
     return [_row(one, run) for one in judged]
 
 
-def _row(one: Judged, run: RunContext) -> dict[str, Any]:
+def _row(one: JudgedTurn, run: RunContext) -> dict[str, Any]:
     said, turn = one.said, one.turn
     row: dict[str, Any] = {"id": f"{said.thread}.{said.turn}", "at": said.at, "value": said.value}
     row |= {"shared": said.shared, "status": turn.get("status", ""), "profile": turn.get("profile", "")}

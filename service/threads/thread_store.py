@@ -117,7 +117,7 @@ class ThreadFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTurn:
     """Feedback with the turn it is about, as the turn stood then: ids and short texts, as a thread keeps them.
 
     What of it somebody may see is found out when it is read, as for every turn.
@@ -255,13 +255,13 @@ class Threads:
         rows = await self._rows(f"SELECT {_FEEDBACK} FROM feedback WHERE thread = ? ORDER BY turn", (thread,))  # noqa: S608
         return [_said(row) for row in rows]
 
-    async def judged(self, since: str = "") -> list[Judged]:
+    async def judged(self, since: str = "") -> list[JudgedTurn]:
         """Everybody's feedback that was not taken back, the oldest first. What may be shown of it is the caller's to
         decide.
         """
         sql = f"SELECT {_FEEDBACK}, trace FROM feedback WHERE value != 0 AND at >= ? ORDER BY at, thread, turn"  # noqa: S608
         rows = await self._rows(sql, (since,))
-        return [Judged(_said(row[:-1]), json.loads(row[-1]) if row[-1] else {}) for row in rows]
+        return [JudgedTurn(_said(row[:-1]), json.loads(row[-1]) if row[-1] else {}) for row in rows]
 
     async def attach(self, owner: str, thread: str, file: ThreadFile) -> None:
         """Note that a document was put into a thread of this person's."""

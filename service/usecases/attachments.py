@@ -60,7 +60,7 @@ async def thread_attach(
         InvalidInput: it cannot be read, is too large, or there are too many.
         TooManyQuestions: others of theirs, or of too many people, are being read just now.
     """
-    threads, name = await kb.threads(), file_name(name)
+    threads, name = await kb.threads(), _file_name(name)
     await _require_room(threads, principal, thread, name)
     async with kb.attachments.place(principal):
         data = _decoded(content)
@@ -138,7 +138,7 @@ async def _added(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Docu
     raise InvalidInput(f"{name} cannot be asked about: nothing was read from it.")
 
 
-def file_name(name: str) -> str:
+def _file_name(name: str) -> str:
     """The last part of a name as browsers send it, without what no file should be called. Never a path."""
     last = PurePosixPath(name.replace("\\", "/")).name
     plain = "".join(char for char in last if char.isprintable()).strip()

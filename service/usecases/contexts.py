@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from argot.service.json_values import audience_of, jsonable
+from argot.service.json_values import given_audience, jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import between
 from argot.service.usecases.senses import Readers, Word, Words
@@ -35,7 +35,7 @@ async def context_add(
     new: bool = False,
 ) -> dict[str, Any]:
     """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
-    readers = audience_of(audience)
+    readers = given_audience(audience)
     add = kb.glossary.contexts.add
     context = await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
     plain: dict[str, Any] = jsonable(context)
@@ -55,7 +55,7 @@ async def context_save(
     why: Words = "",
 ) -> dict[str, Any]:
     """Change what is given of a context, also to nothing, if nobody saved it since the version that was seen."""
-    told: dict[str, Any] = {"description": description, "contact": contact, "audience": audience_of(audience)}
+    told: dict[str, Any] = {"description": description, "contact": contact, "audience": given_audience(audience)}
     save = kb.glossary.contexts.save
     plain: dict[str, Any] = jsonable(await kb.blocking(save, principal, context_id, version=version, **told, why=why))
     return plain

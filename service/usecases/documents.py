@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.blocking_work import HandOver, stream, told
-from argot.service.json_values import PassageShown, audience_of, jsonable, passage_shown
+from argot.service.blocking_work import HandOver, progress_events, stream
+from argot.service.json_values import PassageShown, given_audience, jsonable, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
@@ -128,7 +128,7 @@ async def add(
             lambda: corpus.add(
                 sources,
                 deriver=ExtractiveDeriver(),
-                audience=audience_of(audience),
+                audience=given_audience(audience),
                 tags=None if tags is None else tuple(tags),
                 turn=turns,
                 by=principal,
@@ -237,7 +237,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
         def work(tell: HandOver[tuple[int, int]]) -> None:
             corpus.reindex(lambda done, total: tell((done, total)))
 
-        async with aclosing(told(work)) as progress:
+        async with aclosing(progress_events(work)) as progress:
             async for done, total in progress:
                 yield {"kind": "progress", "done": done, "total": total}
     yield Finished(ReindexReport(corpus.store.passage_count(principal)))

@@ -13,7 +13,7 @@ from argot.jargon_db.formats.format_registry import FORMATS, format_named, forma
 from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
 from argot.jargon_db.formats.import_export import ImportReport
 from argot.jargon_db.formats.import_preview import ImportPreview
-from argot.service.blocking_work import HandOver, told
+from argot.service.blocking_work import HandOver, progress_events
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.senses import Limit, Words
@@ -85,7 +85,7 @@ async def glossary_import_file(
         report = kb.glossary.files.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
         tell(Finished(report))
 
-    async with aclosing(told(work)) as events:
+    async with aclosing(progress_events(work)) as events:
         async for event in events:
             yield event
 

@@ -16,7 +16,7 @@ from argot.errors import ArgotError, NotFound
 from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.blocking_work import stream
-from argot.service.glossary_review.document_mining import Mining, shown, unread
+from argot.service.glossary_review.document_mining import Mining, meaning_json, unread
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Event, Finished, Text, usecase
 from argot.types import Principal
@@ -53,7 +53,7 @@ async def glossary_mine(
             yield {"kind": "progress", **asdict(step)}
     numbers = ("documents", "skipped", "passages", "found", "known", "decided")
     counts = {name: getattr(mining, name) for name in numbers}
-    rows = [shown(one) for one in mining.best(limit)]
+    rows = [meaning_json(one) for one in mining.best(limit)]
     yield Finished({"proposals": rows, "offered": len(mining.offered), **counts, "stored": not dry_run})
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @usecase("asker")
 async def my_data(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     """Everything that is kept of oneself, as `user_export` has it."""
-    return await exported(kb, principal)
+    return await _exported(kb, principal)
 
 
 @usecase("admin")
@@ -36,7 +36,7 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
         NotFound: nothing is kept of anybody of this name.
     """
     user = await kb.blocking(kb.people.find, name)
-    found = await exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
+    found = await _exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
     if not user and not any(found[part] for part in ("people", "conversations", "glossary")):
         raise _nobody(name)
     return found
@@ -72,7 +72,7 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     return {"name": name, **erased, "files_clean": whole, "still_named": await _still_named(kb, name)}
 
 
-async def exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+async def _exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
     """Everything of one person, with the passages that they may read."""
     names = await _names(kb, principal.name)
     threads = await kb.threads()

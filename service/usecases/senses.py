@@ -13,7 +13,7 @@ from pydantic import Field
 
 from argot.errors import NotFound
 from argot.service.glossary_review import occurrences as documents
-from argot.service.json_values import audience_of, jsonable, passage
+from argot.service.json_values import given_audience, jsonable, passage
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Number, Reader, Text, Together, usecase
 from argot.types import Principal, Sense, SenseStatus
@@ -46,7 +46,7 @@ class SenseFields(Together):
     def said(self) -> dict[str, Any]:
         """All that is not left out, as the glossary takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given["audience"] = audience_of(self.audience)
+        given["audience"] = given_audience(self.audience)
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -139,7 +139,7 @@ async def glossary_passage(
     if passage_id not in found:
         raise NotFound("This passage is not there any more: its document was changed or removed.")
     of, document = found[passage_id]
-    return {**passage(of, document), "parts": documents.parts_of(of.text, phrase)}
+    return {**passage(of, document), "parts": documents.cut_at_phrase(of.text, phrase)}
 
 
 @usecase("asker")
@@ -181,7 +181,7 @@ async def glossary_add(
         notes=notes,
         aliases=tuple(aliases or ()),
         owner=principal.name,
-        audience=audience_of(audience),
+        audience=given_audience(audience),
         by=principal,
     )
     plain: dict[str, Any] = jsonable(sense)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.service.json_values import parts_of
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile, ThreadRead
@@ -192,7 +192,7 @@ async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     found = await threads.own(principal.name, thread)
     state = await thread_state(await kb.graph(), await run_context(kb, principal, thread=found), thread)
     return ThreadRead(
-        **parts_of(found),
+        **dataclass_fields(found),
         turns=state.turns,
         waiting=state.waiting,
         feedback=await threads.feedback(principal.name, thread),

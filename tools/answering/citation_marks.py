@@ -82,7 +82,7 @@ _RAISED = re.compile(
 )
 """Raised or circled numbers where no quantity can have them: "m²" and "10<sup>9</sup>" are none."""
 _GONE = "\x00"
-"""Stands where a mark was, until what was written around it is gone too; no text has it (see `readable`)."""
+"""Stands where a mark was, until what was written around it is gone too; no text has it (see `printable_text`)."""
 _DRESSED = re.compile(_GAP + r"(?:(\*{1,3}|_{1,3})\x00+\1|<sup>\x00+</sup>|\[\x00*[¹²³⁰⁴-⁹]{1,3}\]|\^?\x00+\^?)")
 _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE

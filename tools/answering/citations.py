@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from argot.protocols import Scorer
 from argot.tools.answering.objections import objection
 from argot.tools.answering.support import support
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import split_units
 from argot.types import MatchedSegment, Passage
 
@@ -144,7 +144,7 @@ def locate(sentence: str, passage: Passage) -> tuple[int, int]:
     the revision's Markdown). Exact for a quotation, also one whose Markdown was cleaned; the most similar unit for
     anything else; the whole text when nothing in it is similar.
     """
-    said, source = plain(sentence).text, plain(passage.text)
+    said, source = plain_prose(sentence).text, plain_prose(passage.text)
     found = source.text.find(said) if said else -1
     if found < 0 and said:
         found = source.text.casefold().find(said.casefold()) if len(source.text.casefold()) == len(source.text) else -1

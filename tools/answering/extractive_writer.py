@@ -12,7 +12,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from argot.protocols import AnswerRequest, Embedder
-from argot.tools.answering.quoting import Unit, headings_above, heads_of, is_header, needed_with, quoted, units_of
+from argot.tools.answering.quoting import (
+    Unit,
+    headings_above,
+    heads_of,
+    is_header,
+    needed_with,
+    quotation_markdown,
+    units_of,
+)
 from argot.tools.answering.support import statement_stems
 from argot.tools.reading.answer_types import Wanted, has_shape, wanted_by
 from argot.tools.reading.question_splitting import parts_of
@@ -231,4 +239,4 @@ def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[
         units = units_of(hits[one.hit].passage.text)
         needed = needed_with(one.unit, units, whole_list=question.wanted == "steps")
         numbers.setdefault(one.hit, []).extend(needed)
-    return [quoted(found, units_of(hits[place].passage.text)) for place, found in numbers.items()]
+    return [quotation_markdown(found, units_of(hits[place].passage.text)) for place, found in numbers.items()]

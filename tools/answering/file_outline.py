@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.protocols import AnswerRequest
-from argot.tools.answering.quoting import Unit, needed_with, quoted, units_of
-from argot.tools.text.markdown_prose import plain
+from argot.tools.answering.quoting import Unit, needed_with, quotation_markdown, units_of
+from argot.tools.text.markdown_prose import plain_prose
 from argot.types import Passage
 
 MOST_PARTS = 8
@@ -104,7 +104,7 @@ def _of_passage(passage: Passage, units: Sequence[Unit], sentences: int) -> Iter
 
 
 def _title(unit: Unit) -> str:
-    return plain(unit.text.split("\n")[0].strip().strip("#")).text.strip()
+    return plain_prose(unit.text.split("\n")[0].strip().strip("#")).text.strip()
 
 
 def _first(unit: Unit, units: Sequence[Unit], sentences: int) -> list[int]:
@@ -123,7 +123,7 @@ def _rendered(part: _Part, units: Sequence[Unit]) -> str:
     heading = f"**{part.heading}**" if part.heading else ""
     if not part.numbers:
         return heading
-    text = quoted(part.numbers, units)
+    text = quotation_markdown(part.numbers, units)
     if not heading:
         return text
     return f"{heading}: {text}" if units[part.numbers[0]].kind == "prose" else f"{heading}\n\n{text}"

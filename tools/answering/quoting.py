@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import UnitKind, split_units
 
 _LEANS = re.compile(
@@ -37,7 +37,7 @@ class Unit:
 
     @property
     def plain(self) -> str:
-        return plain(self.text).text
+        return plain_prose(self.text).text
 
 
 @lru_cache(maxsize=1_000)
@@ -125,7 +125,7 @@ def _with_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     return numbers
 
 
-def quoted(numbers: Sequence[int], units: Sequence[Unit]) -> str:
+def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:
     """The units as Markdown, in document order: sentences that follow each other in one paragraph, others apart."""
     chosen = sorted(set(numbers))
     parts: list[str] = []
@@ -155,7 +155,7 @@ def _as_markdown(unit: Unit) -> str:
             return unit.text.strip()
         case "item":
             marker = _MARKER.match(unit.text)
-            return f"{marker.group()}{plain(unit.text[marker.end() :]).text}" if marker else unit.plain
+            return f"{marker.group()}{plain_prose(unit.text[marker.end() :]).text}" if marker else unit.plain
         case _:
             return unit.plain
 

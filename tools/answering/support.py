@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import UNSPACED
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.quantities import quantities
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import folded, identifiers, stem
@@ -34,7 +34,7 @@ def visible(markdown: str) -> str:
     """The prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
     if "<" in markdown:
         markdown = _TAG.sub(" ", markdown)
-    return plain(_LIST_MARKER.sub("", markdown, count=1)).text
+    return plain_prose(_LIST_MARKER.sub("", markdown, count=1)).text
 
 
 @lru_cache(maxsize=8_000)
@@ -77,7 +77,7 @@ def nearest_unit(said: str, passage: str) -> str:
 @lru_cache(maxsize=1_000)
 def _units_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Each unit of the passage, plain, with its stems."""
-    units = (plain(passage[start:end]).text for start, end, _ in split_units(passage))
+    units = (plain_prose(passage[start:end]).text for start, end, _ in split_units(passage))
     return tuple((unit, statement_stems(unit)) for unit in units)
 
 

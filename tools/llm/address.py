@@ -12,7 +12,7 @@ EXAMPLE = "http://127.0.0.1:8011/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ModelAddress:
     """`api` is the OpenAI interface's URL, ending in /v1; `root` is the server's own, where /tokenize lies."""
 
     api: str
@@ -24,7 +24,7 @@ class Address:
         return self.host
 
 
-def address_of(url: str) -> Address:
+def address_of(url: str) -> ModelAddress:
     """The address, from a URL with or without /v1 and a slash at its end.
 
     Raises:
@@ -46,7 +46,7 @@ def address_of(url: str) -> Address:
         path = path.removesuffix(endpoint)
     path = path.removesuffix("/v1").rstrip("/")
     root = f"{parts.scheme}://{parts.netloc}{path}"
-    return Address(f"{root}/v1", root, parts.netloc, _is_local(parts.hostname))
+    return ModelAddress(f"{root}/v1", root, parts.netloc, _is_local(parts.hostname))
 
 
 def _refused(what: str) -> InvalidSettings:

@@ -14,7 +14,7 @@ from argot.errors import ModelUnavailable
 from argot.prompts.loader import Prompt
 from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
-from argot.tools.llm.completion import Completion, Messages
+from argot.tools.llm.completion import Messages, ModelCompletion
 from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import Fault, not_served
 from argot.tools.llm.limits import Clock, ends_in_blanks
@@ -69,7 +69,7 @@ class Call:
     _again: bool = False
     _in_words: bool = False
     _schema_ignored: bool = False
-    _completion: Completion | None = None
+    _completion: ModelCompletion | None = None
     _clock: Clock = field(init=False)
 
     @property
@@ -141,7 +141,7 @@ class Call:
         self.run.server.habits.in_words |= self._schema_ignored
         yield reply
 
-    async def _prepared(self) -> Completion:
+    async def _prepared(self) -> ModelCompletion:
         """The request, as this server takes it."""
         server = self.run.server
         offer = await self._clock.wait(server.offer())
@@ -162,7 +162,9 @@ class Call:
             if by_words:
                 messages = in_words(messages, schema)
         expects_thought = habits.thinks and (self.schema is None or by_words)
-        return Completion(offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought)
+        return ModelCompletion(
+            offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought
+        )
 
     async def _worth_another(self, fault: Fault) -> bool:
         """Only while the reader has got nothing: then asking again cannot say anything twice."""

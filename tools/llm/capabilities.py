@@ -10,7 +10,7 @@ from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import StatusError, WrongAnswer, not_served
 from argot.tools.llm.limits import Clock
 from argot.tools.llm.structured_output import InvalidReply, parse_object
-from argot.tools.llm.token_budget import count, counts_tokens
+from argot.tools.llm.token_budget import count_tokens, counts_tokens
 
 WORD = "blue-17"
 """No model says this by itself: one that replies with it was held to the schema."""
@@ -55,7 +55,7 @@ async def probe(server: Endpoint) -> ServerInfo:
         await _chat(server, offer.model, 1, needed=True)
         by_schema, with_logprobs = await _abilities(server, offer.model)
     server.habits.tokenizer, server.counts_again = True, 0.0
-    await Clock.of(server.settings).wait(count(server, GREETING))
+    await Clock.of(server.settings).wait(count_tokens(server, GREETING))
     return ServerInfo(
         model=offer.model,
         context_tokens=offer.context_tokens,

@@ -13,10 +13,10 @@ from argot.tools.llm.chunks import Chunk, read_chunk
 from argot.tools.llm.faults import WrongAnswer
 from argot.tools.llm.limits import CHARS_PER_TOKEN, BodyTooLarge, Clock
 from argot.tools.llm.reasoning_filter import ReasoningFilter
-from argot.tools.llm.structured_output import readable
+from argot.tools.llm.structured_output import printable_text
 
 if TYPE_CHECKING:
-    from argot.tools.llm.model_client import EventStream, ModelClient
+    from argot.tools.llm.model_client import ModelClient, ServerSentEvents
 
 AFTER_SECONDS = 2.0
 """For what follows the end of a reply, which is nothing but its counts."""
@@ -29,7 +29,7 @@ Messages = Sequence[tuple[str, str]]
 
 
 @dataclass(repr=False)
-class Completion:
+class ModelCompletion:
     """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
 
     `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
@@ -100,7 +100,7 @@ class Completion:
         self.received = piece is not TAKEN_BACK
         return piece
 
-    async def _next(self, stream: EventStream, clock: Clock) -> Chunk | None:
+    async def _next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:
         """What comes next; None at the end. Behind the end of the reply nothing can spoil it, nor hold it up for long.
 
         A server that calls every piece the last is found out by the text that still comes.
@@ -137,4 +137,4 @@ class Completion:
         self._chars += len(chunk.text)
         if self._chars > self.max_tokens * CHARS_PER_TOKEN:
             raise BodyTooLarge
-        return readable(chunk.text)
+        return printable_text(chunk.text)

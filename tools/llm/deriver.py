@@ -26,7 +26,7 @@ from argot.results import ModelCall
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import Clock
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.plausibility import grounded_triples, plausible_questions, plausible_text
+from argot.tools.llm.plausibility import plausible_questions, plausible_text, plausible_triples
 from argot.tools.llm.session import Model
 from argot.types import DerivableKind, DerivedText, Passage, Triple
 
@@ -239,7 +239,7 @@ async def _triples(work: _Work, _: str) -> _Result:
     said: list[dict[str, Any]] = []
     for part in await work.parts("triples", "passage", work.passage.text):
         said += (await work.json("triples", passage=part))["triples"]
-    return grounded_triples(said, work.passage), []
+    return plausible_triples(said, work.passage), []
 
 
 async def _expert_summary(work: _Work, _: str) -> _Result:

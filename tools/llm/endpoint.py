@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.results import ModelCall
 from argot.settings import Settings
-from argot.tools.llm.address import Address
+from argot.tools.llm.address import ModelAddress
 from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, fault_of, named, unreachable
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Endpoint:
     """
 
     settings: Settings
-    address: Address
+    address: ModelAddress
     habits: Habits = field(default_factory=Habits)
     known: Offer | None = None
     counts: dict[bytes, int] = field(default_factory=dict)

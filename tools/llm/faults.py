@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from argot.errors import ModelUnavailable
 from argot.settings import Settings
-from argot.tools.llm.address import Address
+from argot.tools.llm.address import ModelAddress
 from argot.tools.llm.limits import BodyTooLarge, TooLate
 from argot.tools.llm.structured_output import InvalidReply
 
@@ -98,7 +98,7 @@ class Fault:
         return (ContextOverflow if self.overflow else ModelUnavailable)(f"{SUBJECT} {self.clause}.")
 
 
-def fault_of(error: Exception, settings: Settings, address: Address) -> Fault:
+def fault_of(error: Exception, settings: Settings, address: ModelAddress) -> Fault:
     """The fault behind an exception of a call."""
     if isinstance(error, StatusError):
         return _of_status(error.status, error.said)
@@ -141,7 +141,7 @@ def _of_status(status: int, said: str) -> Fault:
     return Fault(f"{verb} ({status})", status=status, asked=asked)
 
 
-def _of_transport(error: Exception, address: Address) -> Fault | None:
+def _of_transport(error: Exception, address: ModelAddress) -> Fault | None:
     """The fault of an exception of httpx's, which is imported only where one can have come."""
     import httpx
 
@@ -173,7 +173,7 @@ def _odd(error: Exception) -> str:
     return "something that is no part of an answer"
 
 
-def unreachable(address: Address) -> str:
+def unreachable(address: ModelAddress) -> str:
     return f"cannot be reached at {address}: start it, or mend ARGOT_MODEL_URL"
 
 

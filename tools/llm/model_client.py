@@ -20,7 +20,7 @@ from typing import Any, Self
 import httpx
 
 from argot.settings import Settings
-from argot.tools.llm.address import Address
+from argot.tools.llm.address import ModelAddress
 from argot.tools.llm.faults import StatusError, WrongAnswer
 from argot.tools.llm.limits import WINDOWS, Inflater
 from argot.tools.llm.sse import EventParser
@@ -48,7 +48,7 @@ COMPRESSION = "sent what cannot be read: a compression that is broken or unknown
 class ModelClient:
     """One event loop's connections to the server. `asking` is for what one call asks for all."""
 
-    def __init__(self, settings: Settings, address: Address) -> None:
+    def __init__(self, settings: Settings, address: ModelAddress) -> None:
         self._address = address
         self.asking = asyncio.Lock()
         key = settings.model_key.get_secret_value()
@@ -78,7 +78,7 @@ class ModelClient:
         finally:
             await response.aclose()
 
-    async def stream(self, body: dict[str, Any], request_id: str, *, gathers: bool = False) -> EventStream:
+    async def stream(self, body: dict[str, Any], request_id: str, *, gathers: bool = False) -> ServerSentEvents:
         """A chat completion as the server writes it. Closing the stream tells the server to stop.
 
         Args:
@@ -93,7 +93,7 @@ class ModelClient:
         """
         url = f"{self._address.api}/chat/completions"
         response = await self._sent("POST", url, {**body, "stream": True}, "text/event-stream", request_id)
-        return EventStream(response, gathers=gathers)
+        return ServerSentEvents(response, gathers=gathers)
 
     async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
         """The response's head, after a look at it: status, compression and content type are those of a model server."""
@@ -115,7 +115,7 @@ class ModelClient:
         await self._http.aclose()
 
 
-class EventStream:
+class ServerSentEvents:
     """The data of a response's server-sent events, one after the other, until [DONE] or the end of the body."""
 
     def __init__(self, response: httpx.Response, *, gathers: bool = False) -> None:

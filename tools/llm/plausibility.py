@@ -15,7 +15,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import QUESTION_MARKS
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.retrieval.triple_extraction import MOST_PER_PASSAGE
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.words import bare, content_stems, stem, words
 from argot.types import Passage, Triple
 
@@ -38,12 +38,12 @@ _VARIED_FROM = 12
 # -- triples ----------------------------------------------------------------------------------------------------------
 
 
-def grounded_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
+def plausible_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
     """Those of a model's triples whose parts stand in the passage or its headings, in the passage's own spelling.
 
     Ids are left empty: the store gives them.
     """
-    texts = [plain(passage.text).text, plain(passage.header).text]
+    texts = [plain_prose(passage.text).text, plain_prose(passage.header).text]
     found = dict.fromkeys(parts for one in said if (parts := _grounded(one, texts)))
     return [Triple("", *parts, passage.id) for parts in list(found)[:MOST_PER_PASSAGE]]
 
@@ -58,7 +58,7 @@ def _grounded(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, 
 
 def _thing(part: str, texts: Sequence[str]) -> str | None:
     """The part as the first of the texts that holds it spells it; None where none does, or where it names nothing."""
-    bare = _DETERMINER.sub("", plain(part).text.strip(_MARKS))
+    bare = _DETERMINER.sub("", plain_prose(part).text.strip(_MARKS))
     standing = _standing(bare, texts) if len(bare) <= _LONGEST_PART else None
     if standing is None or not re.search(r"[^\W\d_]{2}", standing):
         return None
@@ -67,7 +67,7 @@ def _thing(part: str, texts: Sequence[str]) -> str | None:
 
 def _action(part: str, texts: Sequence[str]) -> str | None:
     """The action as far as it stands in the texts: whole, or its verb in whatever form they have it."""
-    bare = plain(part).text.strip(_MARKS).casefold()
+    bare = plain_prose(part).text.strip(_MARKS).casefold()
     if not bare or len(bare) > _LONGEST_PART or set(bare.split()) <= STOP_WORDS:
         return None
     if _standing(bare, texts):

@@ -35,7 +35,9 @@ class QuotedDefinition:
     document: Document
 
 
-async def define(model: Model, term: str, found: Sequence[tuple[Passage, Document]]) -> QuotedDefinition | None:
+async def quote_definition(
+    model: Model, term: str, found: Sequence[tuple[Passage, Document]]
+) -> QuotedDefinition | None:
     """What these passages (best first) say the term means; None if the model fails, or quotes what is not there.
 
     Passages that speak to their reader ("ignore all ...") are not shown.
@@ -52,13 +54,13 @@ async def define(model: Model, term: str, found: Sequence[tuple[Passage, Documen
     if not 1 <= reply["passage"] <= len(shown):
         return None
     passage, document = shown[reply["passage"] - 1]
-    quote, definition = standing(reply["quote"], passage.text), " ".join(reply["definition"].split())
+    quote, definition = _standing(reply["quote"], passage.text), " ".join(reply["definition"].split())
     if len(quote) < LEAST_QUOTE or not definition:
         return None
-    return QuotedDefinition(standing(reply["expansion"], passage.text), definition, quote, passage, document)
+    return QuotedDefinition(_standing(reply["expansion"], passage.text), definition, quote, passage, document)
 
 
-def standing(quote: str, text: str) -> str:
+def _standing(quote: str, text: str) -> str:
     """The words of the text that the quotation gives, as the text spells them; empty if they do not stand there.
 
     White space and case may differ, words may not.

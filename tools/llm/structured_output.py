@@ -48,7 +48,7 @@ class InvalidReply(Exception):
         super().__init__(reason)
 
 
-def readable(text: str) -> str:
+def printable_text(text: str) -> str:
     """Without what is no text: controls (also those of a terminal), marks that turn the direction, half characters,
     and what nobody sees, in which a whole sentence can be hidden. Joiners stay: Persian, Hindi and emoji need them.
 
@@ -64,7 +64,7 @@ def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         InvalidReply: there is none, or it does not fit the schema.
     """
     value: dict[str, Any] = _readable(_first_object(text))
-    check(value, schema)
+    check_schema(value, schema)
     return value
 
 
@@ -80,10 +80,10 @@ def is_whole(text: str) -> bool:
 def _readable(value: Any) -> Any:
     """Escapes of JSON may hold what the reply's own text could not."""
     if isinstance(value, dict):
-        return {readable(name): _readable(one) for name, one in value.items()}
+        return {printable_text(name): _readable(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_readable(one) for one in value]
-    return readable(value) if isinstance(value, str) else value
+    return printable_text(value) if isinstance(value, str) else value
 
 
 def _first_object(text: str) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
 
 
-def check(value: Any, schema: Mapping[str, Any], place: str = "it") -> None:
+def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> None:
     """Hold a value against the part of JSON Schema that the prompts use.
 
     Raises:
@@ -120,7 +120,7 @@ def check(value: Any, schema: Mapping[str, Any], place: str = "it") -> None:
         _check_members(value, schema, place)
     elif isinstance(value, list) and "items" in schema:
         for number, item in enumerate(value):
-            check(item, schema["items"], f"{place}[{number}]")
+            check_schema(item, schema["items"], f"{place}[{number}]")
 
 
 def _is_of(value: Any, names: list[str]) -> bool:
@@ -141,4 +141,4 @@ def _check_members(value: dict[str, Any], schema: Mapping[str, Any], place: str)
         raise InvalidReply(f"{place} has members that nobody asked for")
     for name, part in properties.items():
         if name in value:
-            check(value[name], part, name)
+            check_schema(value[name], part, name)

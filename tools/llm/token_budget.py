@@ -42,7 +42,7 @@ def estimate(messages: Messages) -> int:
     return total
 
 
-async def count(server: Endpoint, messages: Messages) -> int:
+async def count_tokens(server: Endpoint, messages: Messages) -> int:
     """The tokens of the messages with all that the chat template adds: vLLM's POST /tokenize, or an estimate."""
     key = hashlib.blake2b(json.dumps(messages).encode(), digest_size=16).digest()
     if key in server.counts:
@@ -114,7 +114,7 @@ async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages:
     while too_many - fits > 1:
         asked = messages(BETWEEN.join(pieces[:guess]))
         size = byte_bound(asked)
-        tokens = size if size <= room else await count(server, asked)
+        tokens = size if size <= room else await count_tokens(server, asked)
         if tokens <= room:
             fits = guess
         else:

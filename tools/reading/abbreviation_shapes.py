@@ -53,7 +53,7 @@ _SHORTHAND = frozenset(
 """What people and command lines write for short: informal, but nothing that a glossary would explain."""
 
 
-def is_coded(word: str) -> bool:
+def looks_coded(word: str) -> bool:
     """Whether capitals, small letters and digits are mixed as in codes: tCCS, Vpgm, L2P, qR2Vt; not as in names."""
     if is_name_with_number(word) or _CHEMICAL.fullmatch(word):
         return False

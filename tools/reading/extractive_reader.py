@@ -12,7 +12,7 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.follow_ups import stand_alone
-from argot.tools.reading.unknown_terms import identify, known_to_documents
+from argot.tools.reading.unknown_terms import identify_terms, known_to_documents
 from argot.tools.text.words import asks, content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
 
@@ -72,7 +72,9 @@ class ExtractiveReader:
     def _mentions(self, question: str) -> list[Mention]:
         text = question[:_LOOK_AT_MOST]
         known = self._matcher.find(text)
-        return identify(text, known, [near for near in self._matcher.misspelt(text, known) if self._is_slip(near)])
+        return identify_terms(
+            text, known, [near for near in self._matcher.misspelt(text, known) if self._is_slip(near)]
+        )
 
     def _is_slip(self, near: Mention) -> bool:
         """A word like a term is no slip of the pen where the documents have that word."""

@@ -20,8 +20,8 @@ from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.tools.reading.abbreviation_shapes import (
     ALL_CAPITALS,
     SMALL_FIRST,
-    is_coded,
     is_unpronounceable,
+    looks_coded,
     may_be_small,
 )
 from argot.tools.reading.inline_definitions import explanations
@@ -97,7 +97,7 @@ _NEAR = 60  # characters before and behind a word that are looked at
 _LONGEST_CHUNK = 80  # characters without a space: what is longer is no term
 
 
-def identify(question: str, known: Sequence[Mention], misspelt: Sequence[Mention] = ()) -> list[Mention]:
+def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[Mention] = ()) -> list[Mention]:
     """Every term of the question: those the glossary knows, near misses of them, and what is jargon by its shape.
 
     Known terms win over near misses, these over shapes; among equals the longer wins. In order, without overlaps.
@@ -175,7 +175,7 @@ def _are_codes(chunk: str) -> bool:
     """Whether what looks like a path is a row of terms: "tCCS/tADL"."""
     parts = chunk.split("/")
     return len(parts) > 1 and (
-        all(ALL_CAPITALS.fullmatch(part) or is_coded(part) for part in parts) or all(map(may_be_small, parts))
+        all(ALL_CAPITALS.fullmatch(part) or looks_coded(part) for part in parts) or all(map(may_be_small, parts))
     )
 
 
@@ -211,7 +211,7 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
             return False
         if text[max(0, start - 1) : start].isdigit():
             return False
-    return is_coded(word)
+    return looks_coded(word)
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:

@@ -19,7 +19,7 @@ from argot.protocols import Embedder, Scorer
 from argot.tools.answering.quoting import units_of
 from argot.tools.answering.support import statement_stems
 from argot.tools.retrieval.hybrid_search import WeightedQuery
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.words import folded, identifiers, stem
 from argot.types import Hit
 
@@ -91,7 +91,7 @@ class _Read:
 @lru_cache(maxsize=5_000)  # some 10 to 20 kB each
 def _read(text: str) -> _Read:
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(folded(plain(text).text)):
+    for place, word in enumerate(folded(plain_prose(text).text)):
         places.setdefault(stem(word), []).append(place)
     for name in identifiers(text):
         places.setdefault(name, [])

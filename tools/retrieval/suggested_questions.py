@@ -76,7 +76,7 @@ class Trial:
         return passage in ids and evidence_strength(question, ordered) >= profile.abstain_below
 
 
-def examples(trial: Trial) -> list[str]:
+def example_questions(trial: Trial) -> list[str]:
     """Ids of up to three passages of different documents, each with a question (`question_for`) that finds it."""
     store, principal = trial.corpus.store, trial.principal
     chosen: list[str] = []

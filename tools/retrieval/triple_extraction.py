@@ -20,7 +20,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.markdown_prose import plain
+from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import blocks
 from argot.types import DerivedText, Passage, Triple
 
@@ -132,7 +132,7 @@ def _parts_of(passage: Passage) -> Iterator[_Parts]:
     for start, end, kind in blocks(passage.text):
         if kind in ("row", "code"):
             continue
-        text = plain(passage.text[start:end]).text
+        text = plain_prose(passage.text[start:end]).text
         if kind == "heading":
             aim = _aim(text)
             continue

@@ -33,7 +33,7 @@ _FEW = 5  # sentences with an acronym, at which their own mean counts as much as
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class AcronymUsage:
     """An acronym in a sentence: what stands before it and after it."""
 
     before: str
@@ -54,7 +54,7 @@ class Texts:
 
     def __init__(
         self,
-        usages: Sequence[Usage],
+        usages: Sequence[AcronymUsage],
         expansions: Sequence[str],
         vectors: Floats,
         meanings: Floats,
@@ -150,7 +150,7 @@ class Texts:
         words = set(self._of_expansions[expansion])
         return len(words.intersection(self._stems[row])) / len(words) if words else 0.0
 
-    def _fluency(self, usage: Usage, expansions: Iterable[int]) -> list[float]:
+    def _fluency(self, usage: AcronymUsage, expansions: Iterable[int]) -> list[float]:
         """How much more often than by chance the expansion's last word stands before the acronym's next one."""
         after = [stem(word) for word in folded(usage.after[:40])][:1]
         return [

@@ -45,7 +45,7 @@ class Plain:
 
 
 @lru_cache(maxsize=8_000)
-def plain(source: str) -> Plain:
+def plain_prose(source: str) -> Plain:
     """The prose of `source`: link and image syntax, emphasis, code ticks, heading marks and escapes gone."""
     building = _Building(source)
     position = 0

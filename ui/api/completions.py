@@ -131,7 +131,7 @@ class ModelCards(BaseModel):
     data: list[ModelCard]
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request that cannot be done as it is meant."""
 
     def __init__(self, message: str, param: str, status: int = 400, code: str | None = None) -> None:
@@ -175,7 +175,7 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         """
         try:
             asked = _asked(given)
-        except Refused as refusal:
+        except RefusedRequest as refusal:
             return _told(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
         head["system_fingerprint"] = FINGERPRINT
@@ -205,7 +205,7 @@ def _asked(given: ChatRequest) -> dict[str, Any]:
     said = [one for one in given.messages if one.role in ("user", "assistant")]
     messages = [_message(one, asked=place == len(said)) for place, one in enumerate(said, 1)]
     if not messages:
-        raise Refused("There is no message of the user. Send the question as the last message.", "messages")
+        raise RefusedRequest("There is no message of the user. Send the question as the last message.", "messages")
     return {
         "messages": [one for one in messages if one["content"].strip() or one["role"] == "user"],
         "profile": _profile(given.model),
@@ -217,17 +217,17 @@ def _asked(given: ChatRequest) -> dict[str, Any]:
 def _refuse_what_cannot_be(given: ChatRequest) -> None:
     more: Mapping[str, Any] = given.model_extra or {}
     if given.n not in (None, 1):
-        raise Refused(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
+        raise RefusedRequest(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):
         if more.get(name) and not (calls_none and name != "audio"):
-            raise Refused(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
+            raise RefusedRequest(f"'{name}' is not supported: Argot answers from documents and calls nothing.", name)
     if more.get("logprobs"):
-        raise Refused("'logprobs' is not supported. Leave it out.", "logprobs")
+        raise RefusedRequest("'logprobs' is not supported. Leave it out.", "logprobs")
     form = more.get("response_format")
     if isinstance(form, dict) and form.get("type", "text") != "text":
         text = "Answers are text; as data they stand in the message's field 'argot', and at /api/ask."
-        raise Refused(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
+        raise RefusedRequest(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
 
 
 def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
@@ -238,7 +238,7 @@ def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
     if isinstance(content, list):
         other = next((part.type for part in content if part.type not in ("text", "refusal")), None)
         if other is not None and asked:
-            raise Refused(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
+            raise RefusedRequest(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
         content = "\n".join(part.text or "" for part in content)
     text = content or ""
     return {"role": message.role, "content": without_footnotes(text) if message.role == "assistant" else text}
@@ -256,12 +256,12 @@ def _profile(model: str) -> str | None:
     return next((profile for profile in PROFILES if profile.replace("_", "-") == name), None)
 
 
-def _unknown(model: str) -> Refused:
+def _unknown(model: str) -> RefusedRequest:
     text = f"There is no model '{model[:80]}'. Models: {', '.join(_models())}."
-    return Refused(text, "model", 404, "model_not_found")
+    return RefusedRequest(text, "model", 404, "model_not_found")
 
 
-def _told(refusal: Refused) -> Response:
+def _told(refusal: RefusedRequest) -> Response:
     return told_to_programs(refusal.status, str(refusal), param=refusal.param, code=refusal.code)
 
 

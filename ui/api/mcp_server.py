@@ -48,13 +48,13 @@ Meaning = Annotated[
 CHOOSE_BY_MEANING = "Ask the same question again, with `meaning` set to one of these numbers or in words."
 
 
-class Calls(Protocol):
+class UseCaseCaller(Protocol):
     async def acall(self, case: str, /, **parameters: Any) -> Any: ...
 
     def close(self) -> None: ...
 
 
-def serve(settings: Settings, as_user: str | None) -> None:
+def serve_mcp(settings: Settings, as_user: str | None) -> None:
     """Serve until standard input ends.
 
     Raises:
@@ -67,13 +67,13 @@ def serve(settings: Settings, as_user: str | None) -> None:
         calls.close()
 
 
-def calls_for(settings: Settings, as_user: str | None) -> Calls:
+def calls_for(settings: Settings, as_user: str | None) -> UseCaseCaller:
     if settings.service_url:
         return Remote(settings.service_url, settings.service_key.get_secret_value(), agent=AGENT)
     return BackgroundClient(settings.home, settings, as_user, surface="mcp")
 
 
-def server_for(calls: Calls, log_level: str = "WARNING") -> FastMCP[None]:
+def server_for(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[None]:
     from mcp.server.fastmcp import FastMCP
     from mcp.server.fastmcp.exceptions import ToolError
     from mcp.types import ToolAnnotations

@@ -88,7 +88,7 @@ _WORDS = {
 }
 
 
-def load(kb: KnowledgeBase, origins: list[str]) -> Window:
+def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     """Chainlit's application behind its guard, set up for this knowledge base. Once in a process.
 
     Raises:
@@ -160,7 +160,7 @@ def _sizes(folder: Path) -> list[int]:
     return [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
 
 
-def page() -> str:
+def chainlit_page() -> str:
     """The one HTML page, as Chainlit will send it."""
     from chainlit import server
 
@@ -168,7 +168,7 @@ def page() -> str:
     return html
 
 
-def identify(token: str) -> str | None:
+def cookie_user(token: str) -> str | None:
     """Who a cookie's signed token is for; None if it is not ours, or too old."""
     import jwt
     from chainlit.auth import decode_jwt
@@ -222,12 +222,12 @@ def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
     _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
     _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
     dist = package / "frontend" / "dist"
-    _write(folder / "build" / "index.html", own_page((dist / "index.html").read_text(encoding="utf-8")))
+    _write(folder / "build" / "index.html", self_hosted_page((dist / "index.html").read_text(encoding="utf-8")))
     (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)
     return folder
 
 
-def own_page(html: str) -> str:
+def self_hosted_page(html: str) -> str:
     """Chainlit's page without what it asks of other servers, and with our own name in its head."""
     html = re.sub(r"\s*<link\b[^>]*https?://[^>]*>", "", html)
     head = (

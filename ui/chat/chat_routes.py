@@ -21,7 +21,7 @@ from starlette.responses import Response
 from argot.errors import ArgotError
 from argot.ui.web.authorization import Visitor, needs, visitor
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
-from argot.ui.web.error_pages import problems_of, status_of
+from argot.ui.web.error_pages import status_of, validation_problems
 from argot.ui.web.open_connections import limited
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class WindowRoute(APIRoute):
             except HTTPException as error:
                 return told_to_window(error.status_code, str(error.detail))
             except RequestValidationError as error:
-                return told_to_window(422, problems_of(error))
+                return told_to_window(422, validation_problems(error))
             except ArgotError as error:
                 return told_to_window(status_of(error), str(error))
 
@@ -112,7 +112,7 @@ def put_chainlits_errors_in_words(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         """Without repeating what was given: half a character in it could not be written."""
-        return told_to_window(422, problems_of(error))
+        return told_to_window(422, validation_problems(error))
 
 
 def chat_routes() -> APIRouter:

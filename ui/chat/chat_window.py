@@ -31,11 +31,20 @@ from argot.ui.chat.answer_settings import Manners
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
-from argot.ui.chat.message_files import Files
+from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
-from argot.ui.chat.shared_windows import Asked, Turn, Windows, settled
-from argot.ui.chat.streaming import ANSWER, BUTTONS, Stages, actions, give_buttons_back, offer, take_buttons_away, told
-from argot.ui.pages.source_pages import opened_elements, source_of, term_of
+from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, settled
+from argot.ui.chat.streaming import (
+    ANSWER,
+    BUTTONS,
+    Stages,
+    actions,
+    give_buttons_back,
+    offer,
+    reporting_errors,
+    take_buttons_away,
+)
+from argot.ui.pages.source_pages import opened_elements, reported_term, source_of
 from argot.ui.rendering.chat_markdown import (
     AGAIN,
     ASK_INSTEAD,
@@ -44,7 +53,7 @@ from argot.ui.rendering.chat_markdown import (
     REPORT,
     SENSE,
     SHARE,
-    View,
+    AnswerView,
     answer_buttons,
     export_text,
     next_buttons,
@@ -72,7 +81,7 @@ class ChatWindow:
         self.layer = ThreadsLayer(kb)
         self.news = News(kb)
         self.manners = Manners(kb)
-        self.files = Files(kb)
+        self.files = MessageFiles(kb)
         self.windows = Windows(self._reopen)
 
     def register(self, config: Any) -> None:
@@ -120,7 +129,7 @@ class ChatWindow:
         await self.manners.offer_new()
 
     async def on_settings(self, settings: dict[str, Any]) -> None:
-        async with told():
+        async with reporting_errors():
             await self.manners.chosen(settings, context.session.thread_id)
 
     # -- asking ----------------------------------------------------------------------------------------------------
@@ -128,7 +137,7 @@ class ChatWindow:
     async def on_message(self, message: cl.Message) -> None:
         """A question, or an answer in words to what was asked back: the service can tell. Files come before it."""
         await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
-        async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, told():
+        async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, reporting_errors():
             named, began_in = message.content or self.files.names(message), context.session.thread_id
             thread = await ensure_thread(self.kb, context.session, named)
             if not message.content and thread != began_in:  # a conversation that begins without words is listed too
@@ -140,7 +149,7 @@ class ChatWindow:
                 await give_buttons_back()
                 return
             answering = ask(self.kb, await current_principal(self.kb), question=message.content, thread=thread)
-            await self._turn(run, thread, Asked(message.id, message.content), answering)
+            await self._turn(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
         """A button of what was asked back."""
@@ -167,7 +176,7 @@ class ChatWindow:
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = ask_again(self.kb, await current_principal(self.kb), thread=thread)
-            await self._turn(run, thread, Asked(question), answering, old)
+            await self._turn(run, thread, AskedMessage(question), answering, old)
 
         await self._run(turn, question)
 
@@ -179,7 +188,7 @@ class ChatWindow:
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = answered(await current_principal(self.kb), thread)
-            await self._turn(run, thread, Asked(message.id, said), answering)
+            await self._turn(run, thread, AskedMessage(message.id, said), answering)
 
         await self._run(turn, message.id)
 
@@ -187,7 +196,7 @@ class ChatWindow:
         """The frame of an answer that a button asks for. It can be stopped like any other."""
 
         async def work() -> None:
-            async with cl.Step(name="on_message", type="run", parent_id=parent) as run, told():
+            async with cl.Step(name="on_message", type="run", parent_id=parent) as run, reporting_errors():
                 await take_buttons_away()
                 await turn(run)
 
@@ -198,7 +207,12 @@ class ChatWindow:
             await context.emitter.task_end()
 
     async def _turn(
-        self, run: cl.Step, thread: str, asked: Asked, answering: AsyncGenerator[AskEvent], old: Iterable[str] = ()
+        self,
+        run: cl.Step,
+        thread: str,
+        asked: AskedMessage,
+        answering: AsyncGenerator[AskEvent],
+        old: Iterable[str] = (),
     ) -> None:
         """Show an answer on its way: stages as steps, pieces as they come, the result last.
 
@@ -207,7 +221,7 @@ class ChatWindow:
             answering: a use case that answers; closing it stops the work.
             old: the steps of an answer whose place is taken.
         """
-        turn = Turn(thread, asked, run.id, cl.Message(content="", author=NAME))
+        turn = SharedTurn(thread, asked, run.id, cl.Message(content="", author=NAME))
         stages = Stages(run.id)
         async with (
             self.windows.giving(turn),
@@ -222,7 +236,7 @@ class ChatWindow:
                 await self._shown(event, turn, stages)
         await self.news.tell(context.session)
 
-    def _waits_for(self, turn: Turn) -> str:
+    def _waits_for(self, turn: SharedTurn) -> str:
         """What a question that has not begun waits for; empty: nothing that is known."""
         if turn.begun:
             return ""
@@ -230,7 +244,7 @@ class ChatWindow:
             return "Waiting for its turn"
         return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
 
-    async def _shown(self, event: AskEvent, turn: Turn, stages: Stages) -> None:
+    async def _shown(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
         """Show one event of an answer."""
         match event.kind:
             case "stage":
@@ -249,7 +263,7 @@ class ChatWindow:
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._go_on(turn.message.id, result)
 
-    async def _show(self, message: cl.Message, shown: View) -> None:
+    async def _show(self, message: cl.Message, shown: AnswerView) -> None:
         message.content = shown.content
         message.actions = actions(shown.buttons)
         cl.user_session.set(BUTTONS, message.actions)
@@ -262,7 +276,7 @@ class ChatWindow:
             following = await thread_follow_ups(self.kb, await current_principal(self.kb), thread=result.thread)
             await offer(actions(next_buttons(following), "next"), answer)
 
-    def _shareable(self, shown: View, result: AskResult, *, shared: bool = False) -> View:
+    def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """With a button that lets managers read what met an unknown term; at a machine of one's own they do anyway."""
         if shared or not result.misses or not sign_in_required(self.kb):
             return shown
@@ -271,7 +285,7 @@ class ChatWindow:
     # -- what was not meant, sharing, saving -----------------------------------------------------------------------
 
     async def _ask_what_was_meant(self, turn: int, term: str) -> None:
-        async with told():
+        async with reporting_errors():
             offered = await other_senses(
                 self.kb, await current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
             )
@@ -282,7 +296,7 @@ class ChatWindow:
     async def on_report(self, action: cl.Action) -> None:
         """None of the senses was meant: the glossary's managers are told."""
         await take_buttons_away()
-        async with told():
+        async with reporting_errors():
             turn, term = action.payload.get("turn"), action.payload.get("term")
             await report_term(
                 self.kb, await current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
@@ -296,7 +310,7 @@ class ChatWindow:
     async def on_share(self, action: cl.Action) -> None:
         """The asker lets managers read the questions of this conversation that met unknown terms."""
         await action.remove()
-        async with told():
+        async with reporting_errors():
             await thread_share(self.kb, await current_principal(self.kb), thread=context.session.thread_id)
             text = "Those who look after the glossary can read your question now."
             await cl.Message(content=text, author=NAME).send()
@@ -310,7 +324,7 @@ class ChatWindow:
     async def on_window_message(self, data: Any) -> None:
         """A mark was pressed (assets/argot.js tells): show what it stands for, or ask what was meant."""
         address = data.get("open") if isinstance(data, dict) else None
-        if term := term_of(address):
+        if term := reported_term(address):
             await self._ask_what_was_meant(*term)
         elif source := source_of(address):
             title, elements = await opened_elements(self.kb, source, context.session.thread_id)

@@ -19,7 +19,7 @@ from argot.ui.rendering.safe_markdown import plain
 from argot.ui.web.asker_identity import current_principal
 
 
-class Files:
+class MessageFiles:
     """The files of the conversations of one knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:

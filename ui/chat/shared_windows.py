@@ -27,7 +27,7 @@ STILL_WRITING = "This is still being answered. The answer appears here."
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedMessage:
     """The message of a question: its id, and its text unless it stands in the conversation already."""
 
     id: str
@@ -35,14 +35,14 @@ class Asked:
 
 
 @dataclass(eq=False)
-class Turn:
+class SharedTurn:
     """An answer on its way: to what, in which message of which run, and by which task.
 
     `begun`: its turn has come; `written`: the Markdown that has come so far.
     """
 
     thread: str
-    asked: Asked
+    asked: AskedMessage
     run: str
     message: cl.Message
     begun: bool = False
@@ -70,7 +70,7 @@ class Windows:
     def __init__(self, reopen: Callable[[], Awaitable[None]]) -> None:
         self._reopen = reopen
         self._open: WeakSet[Any] = WeakSet()
-        self._turns: list[Turn] = []
+        self._turns: list[SharedTurn] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._anew: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
@@ -80,7 +80,7 @@ class Windows:
     def left(self, session: Any) -> None:
         self._open.discard(session)
 
-    def turns(self, thread: str) -> list[Turn]:
+    def turns(self, thread: str) -> list[SharedTurn]:
         """What is being answered in a conversation now."""
         return [turn for turn in self._turns if turn.thread == thread]
 
@@ -94,7 +94,7 @@ class Windows:
             return
 
     @asynccontextmanager
-    async def giving(self, turn: Turn) -> AsyncIterator[None]:
+    async def giving(self, turn: SharedTurn) -> AsyncIterator[None]:
         """An answer is being given in the session at hand: others that show the conversation are told, at both ends."""
         session, socket = context.session, context.session.socket_id
         session.thread_id_to_resume = turn.thread  # so that who loses the connection is shown all of it on coming back
@@ -117,7 +117,7 @@ class Windows:
             for other in self._others(session, turn.thread):
                 self._refresh(other, turn)
 
-    async def tell_resumed(self, thread: dict[str, Any], turns: list[Turn]) -> None:
+    async def tell_resumed(self, thread: dict[str, Any], turns: list[SharedTurn]) -> None:
         """In a window that is being reopened: what is on its way, and the button that stops it."""
         for turn in turns:
             thread["steps"] += turn.steps()
@@ -133,12 +133,12 @@ class Windows:
             and getattr(other.user, "identifier", None) == asker.get()
         ]
 
-    def _refresh(self, session: Any, turn: Turn) -> None:
+    def _refresh(self, session: Any, turn: SharedTurn) -> None:
         task = asyncio.create_task(self._refreshed(session, turn))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _refreshed(self, session: Any, turn: Turn) -> None:
+    async def _refreshed(self, session: Any, turn: SharedTurn) -> None:
         init_ws_context(session)
         local_steps.set([])  # what is shown now belongs to no answer
         if session.thread_id != turn.thread or _is_busy(session, turn):
@@ -151,25 +151,25 @@ class Windows:
             return
 
 
-def settled(turns: list[AskResult], under_way: list[Turn]) -> list[AskResult]:
+def settled(turns: list[AskResult], under_way: list[SharedTurn]) -> list[AskResult]:
     """The turns of a thread without that which looks stopped and is on its way."""
     return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED else turns
 
 
-async def _show(session: Any, turn: Turn) -> None:
+async def _show(session: Any, turn: SharedTurn) -> None:
     for step in turn.steps():
         await session.emit("new_message", step)
     await _may_stop(session, turn)
 
 
-async def _may_stop(session: Any, turn: Turn) -> None:
+async def _may_stop(session: Any, turn: SharedTurn) -> None:
     """Show the stop button in a window, and let it stop this."""
     if not _is_busy(session, turn):
         session.current_task = turn.task
         await session.emit("task_start", {})
 
 
-def _is_busy(session: Any, turn: Turn) -> bool:
+def _is_busy(session: Any, turn: SharedTurn) -> bool:
     """Whether something else is being done for this window."""
     task = session.current_task
     return task is not None and task is not turn.task and not task.done()

@@ -28,7 +28,7 @@ ANSWER = "answer"
 
 
 @asynccontextmanager
-async def told() -> AsyncIterator[None]:
+async def reporting_errors() -> AsyncIterator[None]:
     """What goes wrong is said in one sentence, without a traceback."""
     try:
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import typer
 
 from argot.errors import InvalidInput
-from argot.files import NotAFile, read_file
+from argot.files import NotAFile, read_bytes
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -149,7 +149,7 @@ def _upload(file: str, home: Path | None) -> _File:
     """
     most = int(settings_for(home).max_glossary_mb * 2**20) + 1
     try:
-        data = sys.stdin.buffer.read(most) if file == "-" else read_file(Path(file), most)
+        data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:
         raise InvalidInput(f"{file} is {error.strerror}. Give a file, or - for the standard stream.") from error
     except OSError as error:

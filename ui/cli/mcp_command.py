@@ -23,6 +23,6 @@ def mcp(as_user: AsUser = None, home: Home = None) -> None:
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("Serving other assistants (MCP)", "chat")
     settings = settings_for(home)
-    from argot.ui.api.mcp_server import serve
+    from argot.ui.api.mcp_server import serve_mcp
 
-    serve(settings, as_user)
+    serve_mcp(settings, as_user)

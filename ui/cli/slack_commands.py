@@ -173,9 +173,9 @@ def list_people(json_: Json = False, home: Home = None) -> None:
 
 def _team(home: Home) -> str:
     """The workspace of the bot token."""
-    from argot.service.maintenance.slack_check import team_of
+    from argot.service.maintenance.slack_check import bot_team
 
-    return team_of(settings_for(home))
+    return bot_team(settings_for(home))
 
 
 def _show(found: list[dict[str, Any]], columns: list[str], *, json_: bool) -> None:

@@ -26,7 +26,7 @@ from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown
 from argot.ui.web.authentication import Door
 from argot.ui.web.authorization import VISITOR, Visitor, needs, visitor
-from argot.ui.web.page_templates import page
+from argot.ui.web.page_templates import render_page
 from argot.ui.web.security import SIGN_IN
 
 ACCOUNT = "/account"
@@ -73,7 +73,7 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     async def form(request: Request, next: str = "/") -> Response:
         if request.scope.get(VISITOR) is not None:
             return RedirectResponse(own_page(next), status_code=303)
-        return page("sign_in.html", next=own_page(next), name="", error="", passwords=has_passwords(kb))
+        return render_page("sign_in.html", next=own_page(next), name="", error="", passwords=has_passwords(kb))
 
     @router.post(SIGN_IN)
     @needs("anonymous", csrf=False)
@@ -85,7 +85,7 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
         except SignInRefused as refusal:
             headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
             shown = {"next": own_page(next), "name": name, "error": str(refusal), "passwords": True}
-            return page("sign_in.html", refusal.status, headers, **shown)
+            return render_page("sign_in.html", refusal.status, headers, **shown)
         await leave(kb, request.scope.get(VISITOR))
         return _entered(door, token, own_page(next))
 
@@ -121,7 +121,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
         values["new_key"] = ""
         values |= {"error": "", "done": "", **said}
-        return page("account.html", status, None, **values)
+        return render_page("account.html", status, None, **values)
 
     @router.get("")
     @needs("asker")

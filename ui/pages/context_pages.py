@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_add, context_save, context_since
-from argot.ui.pages.form_fields import OF_CONTEXT, between_commas, compared, merged, values_of
+from argot.ui.pages.form_fields import OF_CONTEXT, between_commas, differing_fields, merged, values_of
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -78,7 +78,7 @@ async def _both_page(pages: Pages, request: Request, who: Visitor, given: dict[s
     since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
     if not given["id"]:
         since["base"] = {"description": "", "contact": "", "audience": []}
-    differ = compared(since, given, OF_CONTEXT)
+    differ = differing_fields(since, given, OF_CONTEXT)
     if not differ:
         return sent_to("/contexts", done="context")
     kept = {**merged(since, given, OF_CONTEXT), **_shown_as(since["current"])}

@@ -58,7 +58,7 @@ def values_of(stored: Mapping[str, Any], fields: Sequence[str] = FIELDS) -> dict
     return {**shown, "audience": ", ".join(stored["audience"]), "why": ""}
 
 
-def compared(
+def differing_fields(
     since: Mapping[str, Any], given: Mapping[str, str], fields: Sequence[str] = FIELDS
 ) -> list[dict[str, str]]:
     """The fields in which what was typed and what is stored differ: `field`, `theirs`, `yours`, and `kept`, which of

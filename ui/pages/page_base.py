@@ -105,7 +105,7 @@ def templates() -> Environment:
     )
     made.globals.update(
         HOME=HOME,
-        link=link,
+        link=glossary_link,
         person_link=person_link,
         LABELS=page_filters.LABELS,
         bars=page_filters.bars,
@@ -135,10 +135,10 @@ def page(
     """A whole page. `done` in its address says what was done before it; an `error` is said on it, and is its status."""
     shown = {"done": DONE.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
     html = templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
-    return HTMLResponse(html, status_code=code if error is None else status_of(error), headers=HEADERS)
+    return HTMLResponse(html, status_code=code if error is None else _status_of(error), headers=HEADERS)
 
 
-def status_of(error: Exception) -> int:
+def _status_of(error: Exception) -> int:
     """The status of HTTP of a page that says what went wrong."""
     return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
 
@@ -158,10 +158,10 @@ def effects_together(request: Request, who: Visitor, effects: dict[str, Any], *,
 
 def sent_to(path: str, **query: str | int) -> RedirectResponse:
     """Where the browser goes after something was done, so that reloading does not do it again."""
-    return RedirectResponse(link(path, **query), status_code=303)
+    return RedirectResponse(glossary_link(path, **query), status_code=303)
 
 
-def link(path: str, **query: str | int | None) -> str:
+def glossary_link(path: str, **query: str | int | None) -> str:
     """An address under the glossary, its parameters quoted; those that are empty are left out."""
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{HOME}{path}" + (f"?{urlencode(given, quote_via=quote)}" if given else "")

@@ -50,7 +50,7 @@ from argot.ui.pages.page_base import (
     bounded,
     effects_together,
     form_of,
-    link,
+    glossary_link,
     number,
     page,
     part,
@@ -130,7 +130,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return part("effects_error.html", error=str(error))
-        address = {"path": link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
+        address = {"path": glossary_link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = "As another name"
         return part("effects.html", address=address, effects=found, sense={**sense, "term": t}, q=q, after=after)
 

@@ -23,7 +23,7 @@ from argot.service.usecases.senses import (
     glossary_warnings,
 )
 from argot.service.usecases.usecase_registry import UseCase
-from argot.ui.pages.form_fields import EMPTY, FIELDS, compared, merged, typed, values_of, written
+from argot.ui.pages.form_fields import EMPTY, FIELDS, differing_fields, merged, typed, values_of, written
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -220,7 +220,7 @@ async def not_saved(
         since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
         current = since["current"]
         if current["version"] != version:
-            both = {"since": since, "compared": compared(since, given)}
+            both = {"since": since, "compared": differing_fields(since, given)}
             kept = merged(since, given)
             return await form_page(pages, request, who, kept, action=action, sense=current, error=error, both=both)
     sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)

@@ -36,7 +36,7 @@ _TERM = re.compile(re.escape(TERMS) + r"/(\d{1,6})\?term=([\w%.~-]{1,2000})")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CitedSource:
     """What a mark opens: a passage, or the original of its document at a page."""
 
     passage_id: str
@@ -45,21 +45,21 @@ class Source:
     page: int | None
 
 
-def source_of(address: object) -> Source | None:
+def source_of(address: object) -> CitedSource | None:
     """The source at an address of ours; None for anything else a page might send."""
     found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if found is None:
         return None
-    return Source(found[1], found[0].partition("#")[0], bool(found[2]), int(found[3]) if found[3] else None)
+    return CitedSource(found[1], found[0].partition("#")[0], bool(found[2]), int(found[3]) if found[3] else None)
 
 
-def term_of(address: object) -> tuple[int, str] | None:
+def reported_term(address: object) -> tuple[int, str] | None:
     """The turn and the term of a "not what I meant"; None for anything else a page might send."""
     found = _TERM.fullmatch(address) if isinstance(address, str) else None
     return (int(found[1]), unquote(found[2])) if found else None
 
 
-async def opened_elements(kb: KnowledgeBase, source: Source, thread: str) -> tuple[str, list[dict[str, Any]]]:
+async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
     """The title of the side panel and what it shows: of a PDF the page with the place marked, and then the words."""
     import chainlit as cl
 

@@ -20,7 +20,7 @@ from argot.service.usecases.senses import (
 )
 from argot.service.usecases.usecase_registry import one_of
 from argot.types import SenseStatus
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, link, number, page, part, sent_to
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, glossary_link, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
 SHOWN = 50
@@ -50,7 +50,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
         found = await _found(pages, who, **wanted)
         return part(
             "results.html",
-            {"HX-Replace-Url": link("", **{**wanted, "start": wanted["start"] or None})},
+            {"HX-Replace-Url": glossary_link("", **{**wanted, "start": wanted["start"] or None})},
             **wanted,
             **found,
         )

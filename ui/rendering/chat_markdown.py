@@ -67,12 +67,12 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AnswerView:
     content: str
     buttons: tuple[Button, ...] = ()
 
 
-def view(result: AskResult) -> View:
+def view(result: AskResult) -> AnswerView:
     """The message that shows a result."""
     match result.status:
         case "answered":
@@ -84,7 +84,7 @@ def view(result: AskResult) -> View:
         case "abstained":
             return _abstained(result)
         case "small_talk":
-            return View(plain(first_line(result.answer)), next_buttons(result.examples))
+            return AnswerView(plain(first_line(result.answer)), next_buttons(result.examples))
 
 
 def stage_line(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
@@ -128,7 +128,7 @@ def panel_title(passage: PassageShown) -> str:
     return f"{literal(passage.document)}{page}"
 
 
-def other_meanings(offer: OtherSenses, turn: int) -> View:
+def other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     """What a term may mean besides what it was taken for (as `other_senses` gives it), to be pressed."""
     read, term = offer.read, offer.term
     meaning = plain(read.expansion or read.description or read.term)
@@ -139,7 +139,7 @@ def other_meanings(offer: OtherSenses, turn: int) -> View:
     buttons = [_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
     tell = "Something else: tell those who look after the glossary"
     report = Button(REPORT, tell, given, "They can read this question then, and you are told when there is a meaning.")
-    return View(f"{head} {ask}", (*buttons, report))
+    return AnswerView(f"{head} {ask}", (*buttons, report))
 
 
 def _sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
@@ -175,28 +175,28 @@ def export_text(thread: str) -> str:
 # -- the outcomes -------------------------------------------------------------------------------------------------
 
 
-def _answered(result: AskResult) -> View:
+def _answered(result: AskResult) -> AnswerView:
     numbers = {citation.n for sentence in result.sentences for citation in sentence.citations}
     cited = sorted((passage for passage in result.passages if passage.n in numbers), key=attrgetter("n"))
     parts = [_answer_text(result), _understood(result), _sources(result, cited, "Sources"), _notes(result)]
-    return View(_joined([*parts, _writer(result)]))
+    return AnswerView(_joined([*parts, _writer(result)]))
 
 
-def _abstained(result: AskResult) -> View:
+def _abstained(result: AskResult) -> AnswerView:
     nearest = () if result.answer == STOPPED else result.passages[:NEAREST]
     head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
-    return View(_joined([head, _sources(result, nearest), _understood(result), _notes(result)]))
+    return AnswerView(_joined([head, _sources(result, nearest), _understood(result), _notes(result)]))
 
 
-def _asking_back(result: AskResult) -> View:
+def _asking_back(result: AskResult) -> AnswerView:
     lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]
     hint = "Press a button, type its number, or just ask something else." if lines else ""
     parts = [plain(first_line(result.answer)), "\n".join(lines), _understood(result), _notes(result), hint]
     buttons = tuple(_choice_button(number, choice) for number, choice in enumerate(result.choices, 1))
-    return View(_joined(parts), buttons=buttons)
+    return AnswerView(_joined(parts), buttons=buttons)
 
 
-def _missed(result: AskResult) -> View:
+def _missed(result: AskResult) -> AnswerView:
     buttons = tuple(
         Button(ASK_INSTEAD, _short(f"Ask with “{literal(other)}”"), {"question": respelt(result, miss, other)})
         for miss in result.misses
@@ -204,7 +204,7 @@ def _missed(result: AskResult) -> View:
     )
     if f"“{ANYWAY}”" in result.answer:
         buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
-    return View(_joined([plain(result.answer), _understood(result), _notes(result)]), buttons=buttons)
+    return AnswerView(_joined([plain(result.answer), _understood(result), _notes(result)]), buttons=buttons)
 
 
 def respelt(result: AskResult, miss: MissedTerm, other: str) -> str:

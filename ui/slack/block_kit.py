@@ -68,7 +68,7 @@ def notice(text: str) -> Message:
     return {"text": text, "blocks": [_section(part) for part in split(text)]}
 
 
-def news(told: dict[str, Any], thread: str) -> Message:
+def news_message(told: dict[str, Any], thread: str) -> Message:
     """That a term somebody asked for has a meaning now, with a button that asks again."""
     meanings = "; ".join(f"*{plain(one['expansion'])}* ({plain(one['context'])})" for one in told["senses"])
     said = notice(f"You asked about “{plain(told['term'])}”. It has a meaning now: {meanings}.")

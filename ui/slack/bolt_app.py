@@ -37,7 +37,7 @@ MOST_PROMPTS = 4
 _ANY = re.compile(".*", re.DOTALL)
 
 
-class Views(AsyncAssistantThreadContextStore):
+class AssistantViews(AsyncAssistantThreadContextStore):
     """Which channel somebody looks at beside an assistant's pane, kept here instead of in messages."""
 
     def __init__(self, inbox: Inbox) -> None:
@@ -60,7 +60,7 @@ class Listeners:
         self.answering = answering
         self.inbox = inbox
         self.buttons = Buttons(answering, inbox, self.soon)
-        self.views = Views(inbox)
+        self.views = AssistantViews(inbox)
         self.tasks: set[asyncio.Task[None]] = set()
 
     def soon(self, work: Coroutine[Any, Any, Any]) -> None:

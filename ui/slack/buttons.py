@@ -18,10 +18,10 @@ from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import feedback, thread_read
 from argot.types import Principal
 from argot.ui.slack.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.inbox import Inbox
 from argot.ui.slack.interactions import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who
-from argot.ui.slack.modals import other_form, other_of, reason_form, reason_of, term_form, term_of, told
+from argot.ui.slack.modals import notice_view, other_form, other_of, reason_form, reason_of, submitted_term, term_form
 from argot.ui.slack.mrkdwn import plain
 from argot.ui.slack.slack_answers import Answering
 from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
@@ -104,7 +104,7 @@ class Buttons:
         said = self._judge(job, -1, reason_of(body["view"]), share=True)
         await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
 
-    async def _judge(self, job: Job, value: Literal[-1, 1], comment: str, *, share: bool = False) -> None:
+    async def _judge(self, job: SlackJob, value: Literal[-1, 1], comment: str, *, share: bool = False) -> None:
         principal = await self._principal(job)
         await feedback(self.kb, principal, thread=job.thread, turn=job.turn, value=value, comment=comment, share=share)
 
@@ -136,7 +136,7 @@ class Buttons:
             ]
             view = other_form(terms, kept_of(job))
         except ArgotError as error:
-            view = told("What did you mean?", plain(error))
+            view = notice_view("What did you mean?", plain(error))
         await self._open(body, view, job)
 
     async def meant_sent(self, body: Mapping[str, Any]) -> None:
@@ -150,7 +150,7 @@ class Buttons:
             return
         self.soon(self._report(job, term))
 
-    async def _report(self, job: Job, term: str) -> None:
+    async def _report(self, job: SlackJob, term: str) -> None:
         async def report() -> None:
             principal = await self._principal(job)
             await report_term(self.kb, principal, thread=job.thread, turn=job.turn, term=term, share=True)
@@ -186,7 +186,7 @@ class Buttons:
         text = f"<@{job.user}> would like a person to look at this: {called}{after}"
         await self.answering.posting.post(job, notice(text))
 
-    async def _contact(self, scope: Scope, context: str, job: Job) -> tuple[str, str]:
+    async def _contact(self, scope: Scope, context: str, job: SlackJob) -> tuple[str, str]:
         """The contact of the answer's context, else of the channel's, else of the only one that has any."""
         known = {one["name"]: one["contact"] for one in await context_list(self.kb, scope.principal)}
         channel = await self.kb.blocking(self.store.channel, job.channel)
@@ -213,13 +213,13 @@ class Buttons:
             text = str((body.get("message") or {}).get("text", ""))
             view = term_form(text, contexts, home, {"c": channel})
         except ArgotError as error:
-            view = told("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
+            view = notice_view("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
         await self._open(body, view, self._job(body))
 
     async def term_sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Put the term in; what the form is to say to it."""
         team, user = who(body, self.people.team)
-        fields, state = term_of(body["view"])
+        fields, state = submitted_term(body["view"])
         try:
             scope = await self._manager(team, user)
             if state == "draft" and not await self.inbox.first(key_of(body)):
@@ -232,7 +232,7 @@ class Buttons:
             return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
         ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
-        return {"response_action": "update", "view": told("Add a term", f"{what}\n{ends}")}
+        return {"response_action": "update", "view": notice_view("Add a term", f"{what}\n{ends}")}
 
     async def _manager(self, team: str, user: str) -> Scope:
         scope = await self.people.own_scope(team, user)
@@ -242,10 +242,10 @@ class Buttons:
 
     # -- their parts ---------------------------------------------------------------------------------------------------
 
-    def _job(self, body: Mapping[str, Any]) -> Job:
+    def _job(self, body: Mapping[str, Any]) -> SlackJob:
         return job_of_press(body, self.people.team)
 
-    async def _principal(self, job: Job) -> Principal:
+    async def _principal(self, job: SlackJob) -> Principal:
         """On whose behalf the conversation is.
 
         Raises:
@@ -253,13 +253,13 @@ class Buttons:
         """
         return (await self.answering.scope(job)).principal
 
-    async def _open(self, body: Mapping[str, Any], view: Block, job: Job) -> None:
+    async def _open(self, body: Mapping[str, Any], view: Block, job: SlackJob) -> None:
         """Open a form; Slack lets that happen within three seconds."""
         trigger = str(body.get("trigger_id", ""))
         if await self.calls.gently(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
             await self._tell(job, TOO_LATE)
 
-    async def _tell_done(self, job: Job, work: Awaitable[object], text: str) -> None:
+    async def _tell_done(self, job: SlackJob, work: Awaitable[object], text: str) -> None:
         """Say that it is done; or, where it fails, why."""
         try:
             await work
@@ -268,7 +268,7 @@ class Buttons:
             return
         await self._tell(job, text)
 
-    async def _tell(self, job: Job, text: str) -> None:
+    async def _tell(self, job: SlackJob, text: str) -> None:
         """Say something to the one who pressed."""
         message = notice(text)
         client = self.calls.client

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.web_api import Calls
 
 PAGE, MOST_PAGES = 200, 10
 """Messages of a thread that are fetched at once, and how often."""
 
 
-async def said_in_thread(calls: Calls, job: Job, **which: Any) -> list[dict[str, Any]]:
+async def said_in_thread(calls: Calls, job: SlackJob, **which: Any) -> list[dict[str, Any]]:
     """Messages of the job's thread, the oldest first: of a long one its last pages are what counts.
 
     Args:

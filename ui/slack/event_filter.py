@@ -24,7 +24,7 @@ _ASKS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SlackJob:
     """Something to be answered. It is kept as JSON until it is.
 
     Args:
@@ -67,14 +67,14 @@ class Job:
     @property
     def place(self) -> str:
         """The same message, whatever it is sent as."""
-        return place_of(self.channel, self.ts)
+        return _place_of(self.channel, self.ts)
 
     @property
     def plain(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -> Job | None:
+def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -> SlackJob | None:
     """What a message asks of us; None: nothing.
 
     Args:
@@ -98,7 +98,7 @@ def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -
     mentioned = event.get("type") == "app_mention" or (bool(me) and me in _MENTION.findall(text))
     if not direct and not _wanted(channel, text, mentioned=mentioned, threaded=threaded):
         return None
-    return Job(
+    return SlackJob(
         "message",
         team,
         str(event["channel"]),
@@ -120,10 +120,10 @@ def deleted(body: Mapping[str, Any]) -> str:
     event: Mapping[str, Any] = body.get("event") or {}
     if event.get("subtype") != "message_deleted" or not event.get("deleted_ts"):
         return ""
-    return place_of(str(event.get("channel") or ""), str(event["deleted_ts"]))
+    return _place_of(str(event.get("channel") or ""), str(event["deleted_ts"]))
 
 
-def place_of(channel: str, ts: str) -> str:
+def _place_of(channel: str, ts: str) -> str:
     """A message, whatever it is sent as."""
     return f"m:{channel}:{ts}"
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from argot.errors import asked_from_elsewhere
 from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.observability.instrumentation import new_request_id, request_id, surface
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.web_api import SlackUnreachable
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Inbox:
         self._running: dict[asyncio.Task[None], str] = {}
         self._loop: asyncio.Task[None] | None = None
 
-    async def note(self, event_id: str, job: Job, place: str = "") -> bool:
+    async def note(self, event_id: str, job: SlackJob, place: str = "") -> bool:
         """Whether the event is new. When this returns it is on the disk."""
         new = await self._in_thread(
             self.store.note, event_id, place or job.place, job.lane, job.ts, {**job.plain, "event_id": event_id}
@@ -141,8 +141,8 @@ class Inbox:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
 
-def job_from(noted: Noted) -> tuple[Job, str]:
+def job_from(noted: Noted) -> tuple[SlackJob, str]:
     """The job as it was noted, and the number Slack gave the event."""
     plain: Mapping[str, Any] = noted.job
-    fields = {name: value for name, value in plain.items() if name in Job.__slots__}
-    return Job(**fields), str(plain.get("event_id", ""))
+    fields = {name: value for name, value in plain.items() if name in SlackJob.__slots__}
+    return SlackJob(**fields), str(plain.get("event_id", ""))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.modals import OTHER, TERM
 
 TWICE_SECONDS = 30
@@ -33,7 +33,7 @@ def value_of(body: Mapping[str, Any]) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def job_of_press(body: Mapping[str, Any], home: str) -> Job:
+def job_of_press(body: Mapping[str, Any], home: str) -> SlackJob:
     """A job in the thread of the message whose button it was."""
     team, user = who(body, home)
     value = value_of(body)
@@ -42,7 +42,7 @@ def job_of_press(body: Mapping[str, Any], home: str) -> Job:
     channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
     ts = str(message.get("ts") or container.get("message_ts") or "")
     thread_ts = str(message.get("thread_ts") or container.get("thread_ts") or ts)
-    return Job(
+    return SlackJob(
         "choice", team, channel, user, f"{ts}#{key_of(body)}", thread_ts,
         direct=channel.startswith("D"), outsiders=bool(value.get("o")), thread=str(value.get("t", "")),
         turn=int(value.get("n") or 0), ephemeral=bool(container.get("is_ephemeral")),
@@ -50,19 +50,19 @@ def job_of_press(body: Mapping[str, Any], home: str) -> Job:
     )  # fmt: skip
 
 
-def job_of_form(body: Mapping[str, Any], home: str, kind: Literal["choice", "sense"]) -> Job:
+def job_of_form(body: Mapping[str, Any], home: str, kind: Literal["choice", "sense"]) -> SlackJob:
     """A job in the thread of the message that the form was opened from."""
     team, user = who(body, home)
     kept = kept_in(body["view"])
     channel = str(kept.get("c", ""))
-    return Job(
+    return SlackJob(
         kind, team, channel, user, "", str(kept.get("ts", "")),
         direct=channel.startswith("D"), thread=str(kept.get("t", "")), turn=int(kept.get("n") or 0),
         threaded=bool(kept.get("th")), ephemeral=bool(kept.get("e")), outsiders=bool(kept.get("o")),
     )  # fmt: skip
 
 
-def kept_of(job: Job) -> dict[str, Any]:
+def kept_of(job: SlackJob) -> dict[str, Any]:
     """What a form has to know of the message it was opened from."""
     shown = {"e": job.ephemeral, "o": job.outsiders, "th": job.threaded}
     return {"t": job.thread, "n": job.turn, "c": job.channel, "ts": job.thread_ts, **shown}
@@ -74,7 +74,7 @@ def kept_in(view: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def once(job: Job, body: Mapping[str, Any]) -> str:
+def once(job: SlackJob, body: Mapping[str, Any]) -> str:
     """By this a button that is pressed twice in a row asks once: a choice by one person (others are told that it is
     over), a question in other words by anybody. Empty: each press counts.
     """

@@ -114,13 +114,13 @@ class Slack:
 
     async def news(self) -> None:
         """Note what there is to tell; the inbox tells it, also if Slack cannot be reached now."""
-        from argot.ui.slack.event_filter import Job
+        from argot.ui.slack.event_filter import SlackJob
 
         async for thread, told in slack_scopes.news(self.answering.kb):
             direct = thread.channel.startswith("D")
             public = thread.scope == PUBLIC
             key = f"n:{thread.thread}:{told['term']}:{told['senses'][0]['id']}"
-            job = Job(
+            job = SlackJob(
                 "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
                 thread.ts, json.dumps(told), direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),

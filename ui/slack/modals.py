@@ -143,7 +143,7 @@ class TermFields(TypedDict):
     context: str
 
 
-def term_of(view: Mapping[str, Any]) -> tuple[TermFields, str]:
+def submitted_term(view: Mapping[str, Any]) -> tuple[TermFields, str]:
     """The fields of the form, and whether it is to be `approved` or a `draft`."""
     values = view["state"]["values"]
 
@@ -161,7 +161,7 @@ def term_of(view: Mapping[str, Any]) -> tuple[TermFields, str]:
     return fields, "draft" if state == "draft" else "approved"
 
 
-def told(title: str, text: str) -> Block:
+def notice_view(title: str, text: str) -> Block:
     """A form with nothing to fill in. The text is mrkdwn."""
     sections = [{"type": "section", "text": {"type": "mrkdwn", "text": part, "verbatim": True}} for part in split(text)]
     return {"type": "modal", "title": _text(title), "close": _text("Close"), "blocks": sections}

@@ -6,7 +6,7 @@ import logging
 
 from argot.ui.slack.block_kit import Message, without_native_feedback
 from argot.ui.slack.channel_history import said_in_thread
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.web_api import Calls, SlackRefused
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class Posting:
         self.native = True
         """Slack's own feedback buttons are taken."""
 
-    async def post(self, job: Job, message: Message) -> None:
+    async def post(self, job: SlackJob, message: Message) -> None:
         """Post a message in the thread of a job.
 
         Raises:
@@ -41,7 +41,7 @@ class Posting:
                 return
             await self._post_plainer(job, given, only, error)
 
-    async def _post_plainer(self, job: Job, given: Message, only: str, error: SlackRefused) -> None:
+    async def _post_plainer(self, job: SlackJob, given: Message, only: str, error: SlackRefused) -> None:
         """With buttons that every workspace takes; and if that is not it, as text."""
         plainer = without_native_feedback(given)
         for message in (plainer, {name: value for name, value in given.items() if name != "blocks"}):
@@ -54,7 +54,7 @@ class Posting:
                 error = again
         logger.warning("Slack did not take an answer: %s", error)
 
-    async def _post(self, job: Job, message: Message, only: str) -> None:
+    async def _post(self, job: SlackJob, message: Message, only: str) -> None:
         client = self.calls.client
         if only and not job.direct:
             await self.alone(job, only, {name: value for name, value in message.items() if name != "metadata"})
@@ -69,7 +69,7 @@ class Posting:
             **message,
         )
 
-    async def alone(self, job: Job, user: str, message: Message) -> None:
+    async def alone(self, job: SlackJob, user: str, message: Message) -> None:
         """Show one person a message where they asked; who is not in the channel gets it as a direct message.
 
         Raises:
@@ -89,12 +89,12 @@ class Posting:
             )
 
 
-def with_metadata(message: Message, job: Job, part: int) -> Message:
+def with_metadata(message: Message, job: SlackJob, part: int) -> Message:
     """The message as this part of the answer to a job."""
     return {**message, "metadata": {"event_type": ANSWER, "event_payload": {"for": job.ts, "part": part}}}
 
 
-async def parts_there(calls: Calls, job: Job) -> set[int]:
+async def parts_there(calls: Calls, job: SlackJob) -> set[int]:
     """Parts of the answer that an earlier try posted, and was ended before it could note that."""
     said = await said_in_thread(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
     kept = [(one.get("metadata") or {}) for one in said]

@@ -19,9 +19,9 @@ from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import thread_read
 from argot.ui.rendering.chat_markdown import STAGES
-from argot.ui.slack.block_kit import Around, Message, messages, news, notice
+from argot.ui.slack.block_kit import Around, Message, messages, news_message, notice
 from argot.ui.slack.channel_history import said_in_thread
-from argot.ui.slack.event_filter import HUMAN, Job
+from argot.ui.slack.event_filter import HUMAN, SlackJob
 from argot.ui.slack.inbox import job_from
 from argot.ui.slack.mrkdwn import plain, question_of
 from argot.ui.slack.posting import Posting, parts_there, with_metadata
@@ -89,7 +89,7 @@ class Answering:
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
-    async def scope(self, job: Job) -> Scope:
+    async def scope(self, job: SlackJob) -> Scope:
         """On whose behalf. Of a button: the conversation's, if this person may go on with it.
 
         Raises:
@@ -110,7 +110,7 @@ class Answering:
         channel = await self.kb.blocking(self.store.channel, job.channel)
         return slack_scopes.public_scope(job.team, channel, outsiders=job.outsiders)
 
-    async def _answer(self, job: Job, stream: Stream) -> list[Message]:
+    async def _answer(self, job: SlackJob, stream: Stream) -> list[Message]:
         """What is to be posted. What goes wrong is said in a sentence: to who pressed a button, or where it was asked.
 
         What rests on one person's rights is shown to nobody else, whatever else is the case.
@@ -118,7 +118,7 @@ class Answering:
         only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
         try:
             if job.kind == "news":
-                return [self._shown_to(news(json.loads(job.text), job.thread), job)]
+                return [self._shown_to(news_message(json.loads(job.text), job.thread), job)]
             scope = await self.scope(job)
             if job.kind == "alone":
                 stream.open = False
@@ -138,20 +138,20 @@ class Answering:
             logger.exception("a question from Slack could not be answered")
             return [{**notice(FAILED), **only}]
 
-    async def _alone(self, job: Job, public: Scope, stream: Stream) -> list[Message]:
+    async def _alone(self, job: SlackJob, public: Scope, stream: Stream) -> list[Message]:
         """The question of a channel's conversation once more, for one person, from all that this person may read."""
         found = await thread_read(self.kb, public.principal, thread=job.thread)
         turn = next((one for one in found.turns if one.turn == job.turn), None)
         if turn is None:
             raise NotFound("This question is not there any more. Ask it again.")
         own = await self.people.own_scope(job.team, job.user)
-        fresh = Job(
+        fresh = SlackJob(
             "message", job.team, job.channel, job.user, job.ts, job.thread_ts, ephemeral=True, threaded=job.threaded,
             text=turn.stand_alone_question or turn.question,
         )  # fmt: skip
         return await self._ask(fresh, own, stream)
 
-    async def _ask(self, job: Job, scope: Scope, stream: Stream) -> list[Message]:
+    async def _ask(self, job: SlackJob, scope: Scope, stream: Stream) -> list[Message]:
         heard = await self._heard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
         question = job.text
         if not any(character.isalnum() for character in question):
@@ -172,7 +172,7 @@ class Answering:
         return [self._shown_to(message, job) for message in messages(result, around)]
 
     async def _asked(
-        self, job: Job, scope: Scope, thread: str, question: str, heard: list[str]
+        self, job: SlackJob, scope: Scope, thread: str, question: str, heard: list[str]
     ) -> AsyncGenerator[AskEvent]:
         """The answer on its way, by the use case that the job asks for."""
         kb, principal = self.kb, scope.principal
@@ -183,7 +183,7 @@ class Answering:
             return answer(kb, principal, thread=thread, choice=question, **manner)
         return ask(kb, principal, thread=thread, question=question, heard=heard or None, **manner)
 
-    async def _result(self, job: Job, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
+    async def _result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
         status = 0.0
         async with aclosing(answering) as events:
             async for event in events:
@@ -199,7 +199,7 @@ class Answering:
                     await stream.retract()
         raise ArgotError(FAILED)
 
-    async def _manner(self, job: Job, scope: Scope) -> dict[str, Any]:
+    async def _manner(self, job: SlackJob, scope: Scope) -> dict[str, Any]:
         """The context and profile of the channel; beside an assistant's pane, the context of the channel in view."""
         seen = await self._viewed(job) if job.direct else job.channel
         channel = await self.kb.blocking(self.store.channel, seen)
@@ -207,12 +207,12 @@ class Answering:
         profile = "" if job.direct else channel.profile
         return {**({"context": context} if context else {}), **({"profile": profile} if profile else {})}
 
-    async def _viewed(self, job: Job) -> str:
+    async def _viewed(self, job: SlackJob) -> str:
         """The channel that somebody looks at beside our conversation: by their message, its thread, or its window."""
         beside = [await self.kb.blocking(self.store.view, job.channel, ts) for ts in (job.thread_ts, "")]
         return next(filter(None, (job.viewed, *beside)), "")
 
-    async def _heard(self, job: Job, scope: Scope) -> list[str]:
+    async def _heard(self, job: SlackJob, scope: Scope) -> list[str]:
         """What people said in the Slack thread since Argot last heard it, up to this question."""
         kept = await self.kb.blocking(self.store.thread, job.team, job.channel, job.thread_ts, scope.key)
         since = {"oldest": kept.last_ts} if kept is not None and kept.last_ts else {}
@@ -224,20 +224,20 @@ class Answering:
 
     # -- showing -------------------------------------------------------------------------------------------------------
 
-    def _shown_to(self, message: Message, job: Job) -> Message:
+    def _shown_to(self, message: Message, job: SlackJob) -> Message:
         """To one person alone, in a place that others see."""
         return {**message, "only": job.user} if job.ephemeral else message
 
     async def _began(self, noted: Noted, ts: str) -> None:
         await self.kb.blocking(self.store.keep_stream, noted.id, ts)
 
-    async def _finish_stream(self, noted: Noted, job: Job, answer: list[Message]) -> bool:
+    async def _finish_stream(self, noted: Noted, job: SlackJob, answer: list[Message]) -> bool:
         """Whether the first message took the place of a stream that an earlier try began."""
         if not noted.stream or noted.sent or not answer:
             return False
         return await replaced(self.calls, job.channel, noted.stream, with_metadata(answer[0], job, 0))
 
-    async def _deliver(self, noted: Noted, job: Job, answer: list[Message], sent: int) -> None:
+    async def _deliver(self, noted: Noted, job: SlackJob, answer: list[Message], sent: int) -> None:
         there = await parts_there(self.calls, job) if noted.tries else set()
         for number, message in enumerate(answer):
             if number < sent or number in there:

@@ -17,7 +17,7 @@ from argot.service.usecases.slack_channels import slack_continue
 from argot.ui.pages.source_pages import spans_of
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
 from argot.ui.web.authorization import Visitor, needs, visitor
-from argot.ui.web.page_templates import page
+from argot.ui.web.page_templates import render_page
 
 if TYPE_CHECKING:
     from argot.ui.slack.lifecycle import Slack
@@ -58,11 +58,11 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
         spans = spans_of(request.query_params.getlist("span"))
         address = f"{PASSAGES}/{quote(found.id, safe='')}"
         marks = "&".join(f"span={first}-{last}" for first, last in spans)
-        return page(
+        return render_page(
             "source.html",
             found=found,
             about=about(found),
-            parts=parts_of(found.text, [(first - found.start, last - found.start) for first, last in spans]),
+            parts=_parts_of(found.text, [(first - found.start, last - found.start) for first, last in spans]),
             picture=f"{address}/page.png{'?' * bool(marks)}{marks}" if is_pdf(found) else "",
             original=f"{address}/original#page={found.page}",
         )
@@ -76,7 +76,7 @@ def about(found: PassageShown) -> list[str]:
     return [one for one in (title, found.heading, place(found.document, found.page).removeprefix(", ")) if one]
 
 
-def parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
+def _parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
     """The text in pieces, and of each whether it is marked. Spans outside of it are left out."""
     parts: list[tuple[str, bool]] = []
     at = 0

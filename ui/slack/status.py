@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.web_api import Calls
 
 LONGEST_TITLE = 80
@@ -14,7 +14,7 @@ LONGEST_TITLE = 80
 
 
 @asynccontextmanager
-async def at_work(calls: Calls, job: Job, reaction: str) -> AsyncIterator[Job]:
+async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[SlackJob]:
     """As long as it is worked on: between two alone a status, where the workspace's plan has that, else a reaction
     on the question. Gives the job, which says whether a status is shown.
     """
@@ -32,7 +32,7 @@ async def at_work(calls: Calls, job: Job, reaction: str) -> AsyncIterator[Job]:
             await show_status(calls, job, "")
 
 
-async def show_status(calls: Calls, job: Job, stage: str) -> bool:
+async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
     """Whether Slack shows it. An empty stage takes the status away."""
     status = f"is {stage[0].lower()}{stage[1:]} …" if stage else ""
     taken = await calls.at_once(
@@ -42,7 +42,7 @@ async def show_status(calls: Calls, job: Job, stage: str) -> bool:
     return taken is not None
 
 
-async def show_title(calls: Calls, job: Job, question: str) -> None:
+async def show_title(calls: Calls, job: SlackJob, question: str) -> None:
     title = " ".join(question.split())
     await calls.at_once(
         calls.client.assistant_threads_setTitle,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from argot.ui.slack.block_kit import Message
-from argot.ui.slack.event_filter import Job
+from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.mrkdwn import streamed
 from argot.ui.slack.web_api import Calls, SlackRefused, SlackUnreachable
 
@@ -47,7 +47,7 @@ class Streaming:
 class Stream:
     """One answer. `began` is told the timestamp of its message when that is there."""
 
-    def __init__(self, calls: Calls, job: Job, known: Streaming, began: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, calls: Calls, job: SlackJob, known: Streaming, began: Callable[[str], Awaitable[None]]) -> None:
         self.calls = calls
         self.job = job
         self.known = known

@@ -111,7 +111,12 @@ async def unforged(request: Request) -> None:
         HTTPException: 403; OutOfDate where what was typed can be given back.
     """
     who, entry = request.scope.get(VISITOR), request.scope.get(ENTRY)
-    if request.method in SAFE or who is None or who.road == "key" or (isinstance(entry, Entry) and not entry.csrf):
+    if (
+        request.method in SAFE
+        or who is None
+        or who.road == "key"
+        or (isinstance(entry, AddressRule) and not entry.csrf)
+    ):
         return
     given = request.headers.get(CSRF_HEADER)
     if given is None and request.headers.get("content-type", "").startswith(("application/x-www-form", "multipart/")):
@@ -128,7 +133,7 @@ async def unforged(request: Request) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AddressRule:
     """One address. `access` is None where nobody declared any. `own` tells ours from those of the chat window.
 
     `program`: keys open it. `bounded`: it says itself how large a body may be.
@@ -150,11 +155,13 @@ class Entry:
 class Addresses:
     """Every address of the application, in the order in which it looks for them."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[AddressRule]) -> None:
         from starlette.routing import compile_path
 
-        self.entries: Sequence[Entry] = tuple(entries)
-        self._found: list[tuple[re.Pattern[str], Entry]] = [(compile_path(one.path)[0], one) for one in self.entries]
+        self.entries: Sequence[AddressRule] = tuple(entries)
+        self._found: list[tuple[re.Pattern[str], AddressRule]] = [
+            (compile_path(one.path)[0], one) for one in self.entries
+        ]
         for one in self.entries:
             if one.own and one.access is None:
                 logger.error("%s is refused: it declares no role (argot.ui.web.authorization.needs)", one.name)
@@ -163,7 +170,7 @@ class Addresses:
     def of(cls, app: FastAPI) -> Addresses:
         return cls(_entries(app))
 
-    def at(self, scope: Scope) -> Entry | None:
+    def at(self, scope: Scope) -> AddressRule | None:
         """The address this request goes to."""
         method = "WEBSOCKET" if scope["type"] == "websocket" else scope["method"]
         for pattern, entry in self._found:
@@ -176,7 +183,7 @@ class Addresses:
         return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
 
 
-def _entries(app: FastAPI) -> Iterator[Entry]:
+def _entries(app: FastAPI) -> Iterator[AddressRule]:
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
 
@@ -187,10 +194,10 @@ def _entries(app: FastAPI) -> Iterator[Entry]:
         access, csrf, program = getattr(route.endpoint, _DECLARED, (None, True, False))
         bounded = getattr(route.original_route, "bounds_bodies", False)
         for method in sorted(route.methods or {"WEBSOCKET"}):
-            yield Entry(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
+            yield AddressRule(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
 
 
-def _window_entries(window: Any) -> Iterator[Entry]:
+def _window_entries(window: Any) -> Iterator[AddressRule]:
     """Chainlit's: what is open of it is declared in `chainlit_guard.py`. What is mounted in it is its websocket."""
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
@@ -201,7 +208,7 @@ def _window_entries(window: Any) -> Iterator[Entry]:
         for method in ("WEBSOCKET",) if mounted else sorted(route.methods or {"WEBSOCKET"}):
             name = f"{method} {route.path}"
             path = f"{route.path}/{{rest:path}}" if mounted else str(route.path)
-            yield Entry(method, path, access.get(name), own=False)
+            yield AddressRule(method, path, access.get(name), own=False)
 
 
 def for_programs(path: str) -> bool:
@@ -209,7 +216,7 @@ def for_programs(path: str) -> bool:
     return f"{path}/".startswith(PROGRAMS)
 
 
-def allowed(entry: Entry | None, who: Visitor | None) -> tuple[int, str] | None:
+def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] | None:
     """None if this visitor may go there, else the status and the reason."""
     if entry is None or entry.access is None:
         return 404, "There is nothing here."

@@ -84,7 +84,7 @@ class _Given(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class Asked(_Given):
+class AskedPayload(_Given):
     id: UUID4
     output: Words
 
@@ -94,7 +94,7 @@ class FileReference(_Given):
 
 
 class ClientMessage(_Given):
-    message: Asked
+    message: AskedPayload
     fileReferences: Annotated[list[FileReference], Field(max_length=MOST_FILES)] | None = None
 
 

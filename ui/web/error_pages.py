@@ -33,7 +33,7 @@ def put_errors_in_words(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        return _said(request, 422, problems_of(error))
+        return _said(request, 422, validation_problems(error))
 
     @app.exception_handler(ArgotError)
     async def ours(request: Request, error: ArgotError) -> Response:
@@ -47,7 +47,7 @@ def status_of(error: ArgotError) -> int:
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
-def problems_of(error: RequestValidationError) -> str:
+def validation_problems(error: RequestValidationError) -> str:
     """Without the values: one of them may be a password."""
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
     return f"That cannot be used. {problems}."

@@ -43,10 +43,10 @@ async def fields_of(request: Request) -> Fields:
     Raises:
         HTTPException: the body is larger than may be read of this sender.
     """
-    return typed(((name, value) for name, value in (await request.form()).multi_items() if isinstance(value, str)))
+    return _typed(((name, value) for name, value in (await request.form()).multi_items() if isinstance(value, str)))
 
 
-def typed(items: Iterable[tuple[str, str]]) -> Fields:
+def _typed(items: Iterable[tuple[str, str]]) -> Fields:
     """These fields without the token of their page and what is secret."""
     found = [(name, value) for name, value in items if name != "csrf" and SECRET not in name]
     return found if sum(len(name) + len(value) for name, value in found) <= MOST_CHARS else []

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.form_recovery import Fields, fields_of, may_be_kept
-from argot.ui.web.page_templates import page
+from argot.ui.web.page_templates import render_page
 
 SIGNED_OUT = (
     '<p class="error" role="alert">You were signed out. Nothing you typed is lost:'
@@ -25,7 +25,7 @@ def given_back(status: int, path: str, query: str, fields: Fields, who: Visitor 
     """The page that shows what was typed, with a button that sends it again."""
     action = quote(path) + (f"?{query}" if query else "")
     shown = [(name.replace("_", " "), value) for name, value in fields if value.strip() and name not in _UNSEEN]
-    return page("kept_form.html", status, action=action, fields=fields, shown=shown, who=who)
+    return render_page("kept_form.html", status, action=action, fields=fields, shown=shown, who=who)
 
 
 async def signed_out(request: Request) -> Response | None:

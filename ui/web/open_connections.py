@@ -43,7 +43,7 @@ SECURITY_HEADERS = {
 }
 
 
-class Connections:
+class OpenConnections:
     """Open connections, each of which can be cut when its owner is shut out. Cutting may be asked for in any thread."""
 
     def __init__(self) -> None:
@@ -73,11 +73,11 @@ class Connections:
                 windows = self._windows[who.name]
             try:
                 if windows > MOST_WINDOWS:
-                    await refuse((429, TOO_MANY_WINDOWS), scope, receive, send)
+                    await refuse_connection((429, TOO_MANY_WINDOWS), scope, receive, send)
                 elif await stays(who, False):
                     await served(app, who, stays, gone)(scope, receive, send)
                 else:
-                    await refuse((403, "You are signed out."), scope, receive, send)
+                    await refuse_connection((403, "You are signed out."), scope, receive, send)
             finally:
                 with self._guard:
                     self._open.pop(gone, None)
@@ -197,7 +197,7 @@ def limited(receive: Receive, most: int) -> Receive:
     return receive_limited
 
 
-async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse_connection(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
     status, reason = refusal
     if scope["type"] == "websocket":
         await receive()

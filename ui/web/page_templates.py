@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def templates() -> Environment:
+def _templates() -> Environment:
     """The pages of `ui/templates`; whatever is put into one is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -28,9 +28,9 @@ def templates() -> Environment:
     )
 
 
-def page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
+def render_page(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> HTMLResponse:
     return HTMLResponse(
-        templates().get_template(template).render(values),
+        _templates().get_template(template).render(values),
         status_code=status,
         headers={"Cache-Control": "no-store", **(headers or {})},
     )
@@ -39,4 +39,4 @@ def page(template: str, status: int = 200, headers: dict[str, str] | None = None
 def refused(status: int, reason: str, who: Visitor | None) -> Response:
     """The page that says why somebody may not see another."""
     heading = {401: "Not allowed", 403: "Not allowed", 404: "Not found"}.get(status, "That was not done")
-    return page("refused.html", status, reason=reason, who=who, heading=heading)
+    return render_page("refused.html", status, reason=reason, who=who, heading=heading)

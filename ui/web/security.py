@@ -27,10 +27,17 @@ from argot.errors import NotAllowed, asked_from_elsewhere
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.asker_identity import asker
 from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
-from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, Entry, Visitor, allowed, for_programs
+from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, AddressRule, Visitor, allowed, for_programs
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.web.kept_forms import signed_out
-from argot.ui.web.open_connections import INERT_POLICY, SECURITY_HEADERS, Connections, Refusal, limited, refuse
+from argot.ui.web.open_connections import (
+    INERT_POLICY,
+    SECURITY_HEADERS,
+    OpenConnections,
+    Refusal,
+    limited,
+    refuse_connection,
+)
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
@@ -128,7 +135,7 @@ class Guard:
         self.addresses = addresses
         self.inner = inner
         self.refused = refused
-        self.connections = Connections()
+        self.connections = OpenConnections()
         self.policy = lru_cache(64)(lambda host: content_policy(page, host))
         door.watch(self.connections.cut)
 
@@ -142,7 +149,7 @@ class Guard:
             if for_programs(scope["path"]):
                 await self._turn_away(refusal, None, headers)(scope, receive, send)
             else:
-                await refuse(refusal, scope, receive, send)
+                await refuse_connection(refusal, scope, receive, send)
             return
         entry = self._entry(scope)
         who, ticket, unwelcome = await self._who(scope, headers)
@@ -186,12 +193,12 @@ class Guard:
             return 403, "Argot answers its own pages only: the request does not say which page sent it."
         return None
 
-    def _entry(self, scope: Scope) -> Entry | None:
+    def _entry(self, scope: Scope) -> AddressRule | None:
         """The address; none of the chat window's among those for programs, for its pages take any address."""
         entry = self.addresses.at(scope)
         return None if entry and not entry.own and for_programs(scope["path"]) else entry
 
-    def _unknown(self, entry: Entry | None, scope: Scope) -> Refusal | None:
+    def _unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
         """What a program is told that asks for an address there is not, or does something else than can be done."""
         if entry is not None or scope["type"] != "http":
             return None
@@ -230,7 +237,7 @@ class Guard:
         same = headers.get("sec-fetch-site") == "same-origin" and page.netloc
         return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
-    def _inside(self, scope: Scope, entry: Entry | None, who: Visitor | None) -> Scope:
+    def _inside(self, scope: Scope, entry: AddressRule | None, who: Visitor | None) -> Scope:
         """The request as the application sees it: with the visitor, without what the browser gave as proof."""
         headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
         if who is not None and entry is not None and not entry.own:
@@ -243,7 +250,7 @@ class Guard:
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "websocket":
-                await refuse(refusal, scope, receive, send)
+                await refuse_connection(refusal, scope, receive, send)
                 return
             sign_in = f"{SIGN_IN}?next={quote(_page_of(scope, headers), safe='')}"
             said: Response = PlainTextResponse(reason, status_code=status)
@@ -267,7 +274,7 @@ class Guard:
             return None
         return await signed_out(Request(scope, limited(receive, MOST_ANONYMOUS_BYTES)))
 
-    def _with_headers(self, send: Send, entry: Entry | None, asked: Headers, ticket: str) -> Send:
+    def _with_headers(self, send: Send, entry: AddressRule | None, asked: Headers, ticket: str) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -287,7 +294,7 @@ class Guard:
         return send_with_headers
 
 
-def largest_body(entry: Entry | None, who: Visitor | None) -> int | None:
+def largest_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
     """In bytes; None: the address itself knows."""
     if entry is not None and entry.path == SIGNED:
         return MOST_SIGNED_BYTES
@@ -298,7 +305,7 @@ def largest_body(entry: Entry | None, who: Visitor | None) -> int | None:
     return None if entry.bounded else MOST_JSON_BYTES
 
 
-def unwelcome_at(entry: Entry | None, refusal: Refusal | None) -> Refusal | None:
+def unwelcome_at(entry: AddressRule | None, refusal: Refusal | None) -> Refusal | None:
     """What somebody who says who they are and is not let in is told, but for what is open to everybody."""
     return refusal if entry is None or entry.access != "anonymous" or entry.path == SIGN_IN else None
 

@@ -123,7 +123,7 @@ class Impatient(HttpToolsProtocol):
         return asyncio.get_running_loop().time()
 
 
-class Window(AutoWebSocketsProtocol):  # type: ignore[valid-type, misc]
+class CountedWebSocket(AutoWebSocketsProtocol):  # type: ignore[valid-type, misc]
     """uvicorn's websockets. Each began as a connection that was counted, and is counted out when it ends."""
 
     def __init__(self, *args: Any, limits: ConnectionLimits, **kwargs: Any) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable
+from contextlib import suppress
 from threading import Lock
 from typing import Any
+
+from cachetools import FIFOCache
 
 
 class Kept:
@@ -17,15 +19,13 @@ class Kept:
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._size = 0
-        self._entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._entries: FIFOCache[Hashable, tuple[Any, int]] = FIFOCache(most, getsizeof=lambda entry: entry[1])
         self._lock = Lock()
 
     @property
     def size(self) -> int:
         """Of all entries together."""
-        return self._size
+        return int(self._entries.currsize)
 
     def get(self, key: Hashable) -> Any | None:
         with self._lock:
@@ -34,11 +34,6 @@ class Kept:
 
     def put(self, key: Hashable, value: Any, size: int = 1) -> None:
         with self._lock:
-            self._size -= self._entries.pop(key, (None, 0))[1]
-            if size > self._most:
-                return
-            self._entries[key] = (value, size)
-            self._size += size
-            while self._size > self._most:
-                _, (_, taken) = self._entries.popitem(last=False)
-                self._size -= taken
+            self._entries.pop(key, None)
+            with suppress(ValueError):  # larger than all of the cache
+                self._entries[key] = (value, size)

@@ -13,10 +13,11 @@ import os
 import subprocess
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
 
 from argot.errors import NotFound
 from argot.types import Box
@@ -58,7 +59,7 @@ class Pictures:
     """The pictures drawn last: one takes about half a second of processor time."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, Wanted], Picture] = OrderedDict()
+        self._kept: LRUCache[tuple[str, Wanted], Picture] = LRUCache(MOST_KEPT)
         self._guard = threading.Lock()
 
     def of(self, content_hash: str, data: bytes, wanted: Wanted) -> Picture:
@@ -73,9 +74,6 @@ class Pictures:
         kept = kept or draw(data, wanted)
         with self._guard:
             self._kept[key] = kept
-            self._kept.move_to_end(key)
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
         return kept
 
 

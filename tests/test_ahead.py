@@ -76,7 +76,7 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
         looked.append(draft)
         return []
 
-    monkeypatch.setattr(prefetch, "checked", checked)
+    monkeypatch.setattr(prefetch, "checked_draft", checked)
     one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
     pieces: list[str] = []
     for _ in range(9):
@@ -92,7 +92,7 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
 
 async def test_a_number_is_not_looked_at_before_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    monkeypatch.setattr(prefetch, "checked", lambda draft, *_: looked.append(draft) or [])
+    monkeypatch.setattr(prefetch, "checked_draft", lambda draft, *_: looked.append(draft) or [])
     one = Ahead(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
     pieces: list[str] = []
     for piece in ("It is ", "4", ".", "5", " V", " [1]", ".", " So"):

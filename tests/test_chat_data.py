@@ -186,15 +186,17 @@ async def test_what_is_asked_while_a_window_is_shown_anew_waits_for_it(kb: Knowl
     async def emit(event: str, told: Any) -> None:
         shown.append((event, told))
 
-    async def slowly(name: str, **parameters: Any) -> Any:
+    get_thread = window.layer.get_thread
+
+    async def slowly(thread_id: str) -> Any:
         began.set()
         await reading.wait()
-        return await catalogue.result(kb, kb.principal("ann"), name, **parameters)
+        return await get_thread(thread_id)
 
     asker.set("ann")
     session = WebsocketSession("window", "socket", emit, emit, {}, "webapp", thread_id=thread)
     init_ws_context(session)
-    window._call = slowly  # type: ignore[method-assign]
+    window.layer.get_thread = slowly  # type: ignore[method-assign]
     anew = asyncio.create_task(window._reopen())
     await began.wait()
     question = cl.Message("And during a write?", type="user_message", author="ann")

@@ -11,13 +11,14 @@ import secrets
 import sqlite3
 import tempfile
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+from cachetools import TTLCache
 
 from argot.results import AskResult
 from argot.service.glossary_review.occurrences import excerpt_of
@@ -77,14 +78,13 @@ async def effects(
     """
     corpus = await kb.load()
     key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
-    kept = _kept.setdefault(kb, OrderedDict())
-    if (known := kept.get(key)) is not None and time.monotonic() - known[0] < KEPT_SECONDS:
-        found: dict[str, Any] = known[1]
-        return found
+    kept = _kept.setdefault(kb, TTLCache(KEPT, KEPT_SECONDS))
+    if (known := kept.get(key)) is not None:
+        return known
     begun = time.monotonic()
     questions = await mentioning(kb, principal, change.names, given)
     rows = await _rows(kb, principal, change, questions[:MOST_QUESTIONS], begun + seconds) if questions else []
-    result = {
+    result: dict[str, Any] = {
         "questions": len(questions),
         "asked": len(rows),
         "changed": sum(bool(row["changed"]) for row in rows),
@@ -92,15 +92,11 @@ async def effects(
         "seconds": round(time.monotonic() - begun, 2),
         "rows": sorted(rows, key=lambda row: -len(row["changed"])),
     }
-    kept[key] = (time.monotonic(), result)
-    while len(kept) > KEPT:
-        kept.popitem(last=False)
+    kept[key] = result
     return result
 
 
-_kept: WeakKeyDictionary[KnowledgeBase, OrderedDict[tuple[Any, ...], tuple[float, dict[str, Any]]]] = (
-    WeakKeyDictionary()
-)
+_kept: WeakKeyDictionary[KnowledgeBase, TTLCache[tuple[Any, ...], dict[str, Any]]] = WeakKeyDictionary()
 
 
 # -- which questions --------------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ipaddress
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Literal, TypeAlias
+
+from cachetools import LRUCache
 
 from argot.service.leaky_buckets import MOST_COUNTED, LeakyBuckets
 
@@ -29,7 +30,8 @@ class Attempts:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._guard = threading.Lock()
         self._counts: LeakyBuckets[Key] = LeakyBuckets(WINDOW_SECONDS, clock)
-        self._friends: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._friends: LRUCache[tuple[str, str], bool] = LRUCache(MOST_COUNTED)
+        """Who signed in there; who did so last is the newest."""
 
     def begin(self, name: str, address: str) -> float:
         """Count an attempt; 0, or the seconds to wait, and then it was not one.
@@ -52,7 +54,7 @@ class Attempts:
                     self._counts.empty(key)
                 else:
                     self._counts.add(key, LIMITS[key[0]], -1.0)
-            self._befriend(name, network_of(address))
+            self._friends[name, network_of(address)] = True
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -63,13 +65,6 @@ class Attempts:
         if (name, network) in self._friends:
             return [both]
         return [both, ("address", "", network), ("name", name, "")]
-
-    def _befriend(self, name: str, network: str) -> None:
-        """Who signed in here last is the newest; the oldest of too many makes room."""
-        self._friends[name, network] = None
-        self._friends.move_to_end((name, network))
-        while len(self._friends) > MOST_COUNTED:
-            self._friends.popitem(last=False)
 
 
 def network_of(address: str) -> str:

@@ -7,9 +7,9 @@ would store are let go.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any
 
+from cachetools import FIFOCache
 from chainlit.context import ChainlitContextException, context
 from chainlit.data.base import BaseDataLayer
 from chainlit.types import Feedback, PageInfo, PaginatedResponse, Pagination, ThreadDict, ThreadFilter
@@ -47,7 +47,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
-        self._runs: OrderedDict[str, tuple[str, int]] = OrderedDict()
+        self._runs: FIFOCache[str, tuple[str, int]] = FIFOCache(MOST_RUNS)
 
     # -- people ----------------------------------------------------------------------------------------------------
 
@@ -118,8 +118,6 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     def remember_run(self, run_id: str, thread: str, turn: int) -> None:
         """Which turn the thumbs under an answer just given are about."""
         self._runs[run_id] = (thread, turn)
-        while len(self._runs) > MOST_RUNS:
-            self._runs.popitem(last=False)
 
     async def upsert_feedback(self, feedback: Feedback) -> str:
         thread, turn = self._runs.get(feedback.forId) or _turn_in(feedback.forId)

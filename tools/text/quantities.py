@@ -119,25 +119,24 @@ _SCALES = {
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
     for spelling in spellings.split()
 }
+_MONTH_NAMES = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTHS = {
-    spelling: name
-    for name in [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
-    for spelling in (name, name[:3], name[:4] if name == "september" else name)
+    spelling: name for name in _MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }
-_MONTH_NUMBERS = dict(enumerate(dict.fromkeys(_MONTHS.values()), start=1))
+_MONTH_NUMBERS = dict(enumerate(_MONTH_NAMES, start=1))
 _WEEKDAYS = {
     spelling: name
     for name in ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]

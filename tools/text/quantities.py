@@ -119,20 +119,10 @@ _SCALES = {
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
     for spelling in spellings.split()
 }
-_MONTH_NAMES = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
-]
+)  # fmt: skip
 _MONTHS = {
     spelling: name for name in _MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }

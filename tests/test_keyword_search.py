@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.corpus.keyword import keyword_index
 from argot.corpus.keyword.index_terms import exact_identifiers, match_expression
-from argot.corpus.store.document_store import CorpusStore, row_writes
+from argot.corpus.store import row_writes
+from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_writes import NewRevision
 from argot.types import Audience, Document, Passage, Principal
 
@@ -41,7 +42,7 @@ def store_text(store: CorpusStore, name: str, text: str, audience: Audience = fr
         document, name, title or name, "text/plain", revision, content_hash(text.encode()), "", audience=audience
     )
     with store.database.writing() as connection:
-        row_writes.put(connection, NewRevision(row, text, [passage]))
+        row_writes.put_revision(connection, NewRevision(row, text, [passage]))
     return passage.id
 
 
@@ -178,7 +179,7 @@ def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
     assert store.keyword_search(EVE, "alpha C++", 5) == []
     assert len(store.keyword_search(EVE, "gamma", 5)) == 1
     with store.database.writing() as connection:
-        row_writes.remove(connection, document_id("b"))
+        row_writes.remove_rows(connection, document_id("b"))
         assert keyword_index.faults(connection) == []
     assert store.keyword_search(EVE, "beta", 5) == []
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from argot.jargon_db.mining import Miner, Text, definitions_in, definitions_of, forms_of
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.catalogue import result, run
+from argot.service.usecases.catalogue import dispatch, result
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.cli.main import app
@@ -232,7 +232,7 @@ async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_th
         await result(kb, ADMIN, "glossary_mine")
         expected = offered(kb)
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
-        async with aclosing(run(kb, ADMIN, "glossary_mine", {})) as events:
+        async with aclosing(dispatch(kb, ADMIN, "glossary_mine", {})) as events:
             async for event in events:
                 if event["done"] == 12:  # eight were stored; four are read and not stored yet
                     break

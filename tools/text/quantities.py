@@ -229,14 +229,12 @@ def other_counted(said: str, source: str) -> str:
     """A number of `said` with what it counts, where `source` has the number before something else and knows nothing of
     what is counted: "300 robots" for "300 people".
     """
-    theirs: dict[str, set[str]] = {}
-    for number, words in _counted(source):
-        theirs.setdefault(number, set()).update(words)
+    theirs = {number for number, _ in _counted(source)}
+    mine = [(number, words) for number, words in _counted(said) if number in theirs]
+    if not mine:  # as of most sentences: the words of the source are not looked at
+        return ""
     known = {stem(word) for word in folded(source)}
-    for number, words in _counted(said):
-        if words and theirs.get(number) and not any(stem(word) in known for word in words):
-            return f"{number} {words[0]}"
-    return ""
+    return next((f"{number} {words[0]}" for number, words in mine if not any(stem(one) in known for one in words)), "")
 
 
 @lru_cache(maxsize=4_000)

@@ -56,7 +56,10 @@ class Impatient(HttpToolsProtocol):
         self._without_body = 0 if self._took_something else self._without_body + len(data)
         if self._without_body > MOST_HEAD_BYTES and not self._is_window:
             self._connection.write(TOO_LONG)
-            self._connection.abort() if self._connection.get_write_buffer_size() else self._connection.close()
+            if self._connection.get_write_buffer_size():  # closing would wait until the other side reads it
+                self._connection.abort()
+            else:
+                self._connection.close()
 
     def on_message_begin(self) -> None:
         self._headers = 0

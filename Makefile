@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 FOLDERS := corpus evaluate graph jargon_db learn prompts samples service tools ui
 
-# Processes that share the tests, file by file. One of them: make test WORKERS=0 TESTS=tests/test_graph.py
+# Processes that share the tests, file by file. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
 WORKERS ?= 2
 TESTS   ?=
 

@@ -20,7 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # the tests' model server replies with the same least
+# The tests' model server replies with the same least.
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from scripted_obedience import least
 
 ANSWER = "The documents answer this in so many words [1]. " + "What follows rests on the same passage [1]. " * 3

@@ -1,0 +1,81 @@
+"""Embedding in a process beside the service's: the same vectors, whatever becomes of that process."""
+
+import os
+import signal
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+from tiny_base import TinyBase
+
+from argot.corpus.embedding.embedder import embedder_for
+from argot.corpus.embedding.embedding_process import NICE, TEXTS, BackgroundEmbedder
+from argot.protocols import Embedder
+from argot.settings import Settings
+
+PASSAGES = [f"Valve {number} opens at {number} bar." for number in range(TEXTS + 3)]
+
+
+@cache
+def here() -> Embedder:
+    return embedder_for(Settings())
+
+
+@pytest.fixture(scope="module")
+def beside() -> Iterator[BackgroundEmbedder]:
+    made = BackgroundEmbedder(here(), Settings())
+    yield made
+    made.close()
+
+
+def test_it_embeds_alike_and_gives_way(beside: BackgroundEmbedder) -> None:
+    done: list[tuple[int, int]] = []
+    found = beside.embed_passages(PASSAGES, lambda *progress: done.append(progress))
+    assert found.shape == (len(PASSAGES), beside.dimensions)
+    assert np.allclose(found, here().embed_passages(PASSAGES), atol=1e-5)
+    assert done == [(TEXTS, len(PASSAGES)), (len(PASSAGES), len(PASSAGES))]
+    assert beside._process
+    assert os.getpriority(os.PRIO_PROCESS, beside._process.pid) == NICE
+    assert (beside.fingerprint, beside.windows("x")) == (here().fingerprint, ["x"])
+    assert beside.embed_passages([]).shape == here().embed_passages([]).shape
+
+
+def test_when_its_process_is_killed_the_passages_are_embedded_all_the_same(beside: BackgroundEmbedder) -> None:
+    beside.embed_passages(PASSAGES[:1])
+    assert beside._process
+    os.kill(beside._process.pid, signal.SIGINT)  # Ctrl+C reaches it too, and does not end it
+    before = beside._process
+    beside.embed_passages(PASSAGES[:1])
+    assert beside._process is before
+    os.kill(before.pid, signal.SIGKILL)
+    before.wait()
+    assert np.allclose(beside.embed_passages(PASSAGES[:2]), here().embed_passages(PASSAGES[:2]), atol=1e-5)
+
+
+def test_a_model_that_cannot_be_loaded_there_is_used_here() -> None:
+    broken = BackgroundEmbedder(here(), Settings(embedding_model="/nowhere/at/all"))
+    assert np.allclose(broken.embed_passages(PASSAGES[:1]), here().embed_passages(PASSAGES[:1]), atol=1e-5)
+    broken.close()
+
+
+def test_idle_it_goes_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("argot.corpus.embedding.embedding_process.IDLE_SECONDS", 0.05)
+    made = BackgroundEmbedder(here(), Settings())
+    made.embed_passages(PASSAGES[:1])
+    idle = made._idle
+    assert idle
+    idle.join(300)
+    assert made._process is None
+    made.embed_passages(PASSAGES[:1])
+    made.close()
+    assert made._process is None and made._idle is None
+
+
+def test_documents_go_in_by_it(empty_kb: TinyBase) -> None:
+    empty_kb.corpus.embed_in_background()
+    empty_kb.add("note.md", "# Valves\n\nThe red valve opens at 5 bar.\n")
+    assert empty_kb.corpus.check() == []
+    assert empty_kb.corpus._for_passages._process is not None
+    empty_kb.corpus.close()
+    assert empty_kb.corpus._for_passages._process is None

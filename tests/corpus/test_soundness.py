@@ -1,0 +1,172 @@
+"""Damage that nothing points at: vectors that are not what was written, graphs that lead nowhere; and the way back."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from repository import ROOT
+from serving import Served, argot, run
+from tiny_base import TinyBase
+
+from argot.corpus.corpus import Corpus
+from argot.corpus.index.generations import check_pages
+from argot.corpus.index.soundness import sketches, vector_faults
+from argot.corpus.index.vector_graphs import check_graphs
+from argot.corpus.index.vectors import VectorIndex
+from argot.errors import DamagedStore
+from argot.types import EVERYONE, Principal
+
+EVERYTHING = Principal("root", sees_all=True)
+SIZE = 32
+LOSES_LINKS = 1_000
+BENCH = ROOT / "bench" / "damage.py"
+
+
+def reopened(base: TinyBase) -> Corpus:
+    return Corpus.open(base.folder, base.settings, embedder=base.corpus.embedder, mending=True)
+
+
+def damaged(home: Path, change: str) -> None:
+    """Changes Chroma's database, every page of which stays sound."""
+    with closing(sqlite3.connect(next(home.rglob("chroma.sqlite3")))) as connection, connection:
+        assert connection.execute(change).rowcount
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # the sign of one number of one vector; the length stays what it was
+        "UPDATE embeddings_queue SET vector = CAST(substr(vector, 1, 399) || x'bf' || substr(vector, 401) AS BLOB) "
+        "WHERE seq_id = (SELECT seq_id FROM embeddings_queue WHERE substr(vector, 400, 1) = x'3d' LIMIT 1)",
+        # two vectors exchange their texts
+        "UPDATE embeddings_queue SET vector = (SELECT vector FROM embeddings_queue ORDER BY seq_id LIMIT 1) "
+        "WHERE seq_id = (SELECT max(seq_id) FROM embeddings_queue)",
+    ],
+    ids=["a number", "a whole vector"],
+)
+def test_a_vector_that_changed_is_found_and_rebuilt(tiny_kb: TinyBase, change: str) -> None:
+    tiny_kb.corpus.close()
+    damaged(tiny_kb.folder, change)
+    corpus = reopened(tiny_kb)
+    (problem,) = corpus.check()
+    assert "1 vectors are not as they were written" in problem.message
+    assert problem.remedy == f"argot reindex --home {tiny_kb.folder}"
+    corpus.reindex()
+    assert corpus.check() == []
+    corpus.close()
+
+
+def test_vectors_of_before_there_were_sketches_are_left_in_peace(tiny_kb: TinyBase) -> None:
+    with tiny_kb.corpus.store.database.writing() as connection:
+        connection.execute("UPDATE vectors SET sketch = NULL")
+    assert tiny_kb.corpus.check() == []
+
+
+def test_what_chroma_makes_of_a_vector_changes_no_sketch() -> None:
+    vectors = np.random.default_rng(1).normal(size=(200, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    again = vectors / np.sqrt((vectors.astype(np.float64) ** 2).sum(1, keepdims=True)).astype(np.float32)
+    assert np.allclose(np.frombuffer(sketches(vectors), "<f4"), np.frombuffer(sketches(again), "<f4"), atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A saved graph of 2,000 vectors, and the sketch of each. To be copied, not opened."""
+    root = tmp_path_factory.mktemp("graph") / "vectors"
+    rows = np.random.default_rng(7).normal(size=(2_000, SIZE)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    index = VectorIndex(root, "g000001", "f")
+    index.upsert(index.collection_name("passage", EVERYONE), {f"p{n}:0": row for n, row in enumerate(rows)})
+    index.close()
+    return root, {f"p{n}:0": sketches(row[np.newaxis]) for n, row in enumerate(rows)}
+
+
+def faults(root: Path, written: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    index = VectorIndex(root, "g000001", "f")
+    expected = {index.collection_name("passage", EVERYONE): written}
+    monkeypatch.setattr("argot.corpus.index.soundness.expected_vectors", lambda *_: expected)
+    try:
+        return list(vector_faults(sqlite3.connect(":memory:"), index))
+    finally:
+        index.close()
+
+
+def test_a_graph_that_leads_nowhere_is_found(
+    graph: tuple[Path, dict[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, written = graph
+    root = shutil.copytree(whole, tmp_path / "vectors")
+    assert faults(root, written, monkeypatch) == []
+    file = np.memmap(next(root.rglob("data_level0.bin")), np.uint8, "r+").reshape(-1, 132 + 4 * SIZE + 8)
+    file[LOSES_LINKS:, :4] = 0
+    file[:, 4:132].view("<u4")[:] %= LOSES_LINKS  # nobody has a neighbour among those
+    file.flush()
+    check_graphs(root, "g000001", thoroughly=True)
+    (fault,) = faults(root, written, monkeypatch)
+    assert "searches do not find" in fault
+
+
+def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_harm(
+    graph: tuple[Path, dict[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, written = graph
+    chosen = np.random.default_rng(3)
+    for trial in range(24):
+        root = shutil.copytree(whole, tmp_path / f"{trial}")
+        level = next(root.rglob("data_level0.bin"))
+        content = bytearray(level.read_bytes())
+        row = chosen.integers(len(content) // (140 + 4 * SIZE)) * (140 + 4 * SIZE)
+        at = row + 132 + 4 * int(chosen.integers(SIZE)) + 3  # the sign and the exponent's upper bits
+        content[at] ^= 1 << int(chosen.integers(8))
+        level.write_bytes(content)
+        try:
+            check_pages(root, "g000001")
+            check_graphs(root, "g000001")
+            assert "1 vectors are not as they were written" in faults(root, written, monkeypatch)[0]
+        except DamagedStore as found:
+            assert "argot reindex" in str(found)
+
+
+def test_a_rebuild_in_the_same_process_gets_over_damage_under_an_open_index(tiny_kb: TinyBase) -> None:
+    corpus = tiny_kb.corpus
+    query = corpus.embedder.embed_queries(["tariff"])
+    before = corpus.semantic_search(EVERYTHING, "passage", query, 3)
+    database = next(tiny_kb.folder.rglob("chroma.sqlite3"))
+    database.write_bytes(b"\xff" * database.stat().st_size)
+    with pytest.raises(DamagedStore, match="argot reindex"):
+        corpus.semantic_search(EVERYTHING, "passage", query, 3)
+    assert "argot reindex" in corpus.check()[0].message
+    corpus.reindex()
+    assert corpus.check() == []
+    assert [id_ for id_, _ in corpus.semantic_search(EVERYTHING, "passage", query, 3)] == [id_ for id_, _ in before]
+
+
+def test_a_service_that_meets_damage_names_the_remedy_and_goes_on(tiny_home: Path, tmp_path: Path) -> None:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    question = ("ask", "What does a late tariff filing cost?", "--home", home)
+    with Served(home) as server:
+        argot(*question)
+        database = next(home.rglob("chroma.sqlite3"))
+        database.write_bytes(b"\xff" * database.stat().st_size)
+        refused = run(*question)
+        assert refused.returncode == 1
+        assert f"argot reindex --home {home}" in refused.stderr
+        found = run("doctor", "--home", home)
+        assert found.returncode == 1
+        assert f"-> argot reindex --home {home}" in found.stdout
+        argot("reindex", "--home", home)
+        argot(*question)
+        assert server.running
+        assert "Traceback" not in "".join(server.said)
+
+
+@pytest.mark.slow
+def test_every_file_of_a_knowledge_base_may_be_harmed_and_each_remedy_helps() -> None:
+    """One harm a file; `bench/damage.py` alone tries many."""
+    done = subprocess.run([sys.executable, str(BENCH), "--places", "0"], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

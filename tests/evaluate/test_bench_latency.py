@@ -1,0 +1,30 @@
+"""What bench/latency.py counts as one call after the other."""
+
+import importlib.util
+import sys
+
+import pytest
+from repository import ROOT
+
+PATH = ROOT / "bench" / "latency.py"
+
+
+@pytest.mark.parametrize(
+    ("names", "rounds"),
+    [
+        (["cited_answer"], 1),
+        (["identify_jargon", "identify_context", "cited_answer"], 2),
+        (["identify_context", "cited_answer"], 2),  # the glossary knew the terms, only their context was asked for
+        (["identify_jargon", "identify_context", "identify_context", "cited_answer"], 3),
+        ([], 0),
+    ],
+)
+def test_a_call_for_the_context_alone_is_one_to_wait_for(
+    names: list[str], rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.util.spec_from_file_location("bench_latency", PATH)
+    assert spec and spec.loader
+    latency = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "bench_latency", latency)
+    spec.loader.exec_module(latency)
+    assert latency.in_sequence(names) == rounds

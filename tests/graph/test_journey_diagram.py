@@ -1,0 +1,32 @@
+"""The drawing in docs/journey.md is the compiled graph, and its page names every stage."""
+
+import pytest
+from repository import ROOT
+
+from argot.graph.build import build_graph
+from argot.graph.diagram import mermaid, with_drawing
+
+PAGE = ROOT / "docs" / "journey.md"
+
+
+def test_the_drawing_is_that_of_the_compiled_graph() -> None:
+    page = PAGE.read_text("utf-8")
+    assert with_drawing(page, mermaid()) == page, "draw it anew: python -m argot.graph.diagram"
+
+
+def test_every_stage_is_described() -> None:
+    page = PAGE.read_text("utf-8")
+    nodes = set(build_graph().nodes) - {"__start__"}
+    assert len(nodes) == 14
+    assert {node for node in nodes if f"| `{node}` |" not in page} == set()
+
+
+def test_node_names_equal_function_names() -> None:
+    for node in set(build_graph().nodes) - {"__start__"}:
+        module = __import__(f"argot.graph.nodes.{node}", fromlist=[node])
+        assert getattr(module, node).__name__ == node
+
+
+def test_a_page_without_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs the lines"):
+        with_drawing("# nothing here", "graph TD;")

@@ -1,0 +1,270 @@
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import ROOT
+
+from argot.errors import InvalidGlossary
+from argot.jargon_db import Glossary
+from argot.jargon_db.formats.csv_format import COLUMNS, join_aliases, read_senses, split_aliases, write_senses
+from argot.jargon_db.store.inputs import clean_aliases
+from argot.types import Principal, Sense
+
+EVERYBODY = Principal("admin", sees_all=True)
+HEADER = "term,context,expansion,description,notes,aliases,owner\n"
+"""As files from before there was a status have it."""
+FILE = HEADER + (
+    'PUC,NAND,Peripheral Under Cell,"Circuits, under the array",none,under-array|P.U.C.,eve\n'
+    "PUC,legal,Public Utilities Commission,,,,\n"
+    "Größe,general,=SUM(A1),+1,-1,@x,\n"
+)
+
+
+def problems(text):
+    with pytest.raises(InvalidGlossary) as caught:
+        read_senses(text, "terms.csv")
+    return [(problem.row, problem.column) for problem in caught.value.problems]
+
+
+def test_import_reports_what_it_did_and_the_same_file_again_changes_nothing(glossary):
+    report = glossary.files.import_csv(FILE)
+    assert (report.added, report.updated, report.unchanged) == (3, 0, 0)
+    assert report.contexts_added == ("NAND", "legal", "general")
+    before = glossary.version()
+    again = glossary.files.import_csv(FILE)
+    assert (again.added, again.updated, again.unchanged, again.contexts_added) == (0, 0, 3, ())
+    assert glossary.version() == before
+
+
+def test_a_changed_row_updates_and_another_expansion_is_another_sense(glossary):
+    glossary.files.import_csv(FILE)
+    report = glossary.files.import_csv(
+        HEADER + "PUC,NAND,Peripheral Under Cell,new words,,P.U.C.,eve\nPUC,nand,Power Unit,,,,\n"
+    )
+    assert (report.added, report.updated) == (1, 1)
+    senses = glossary.senses.find(EVERYBODY, context="NAND")
+    assert [(sense.expansion, sense.description, sense.aliases) for sense in senses] == [
+        ("Peripheral Under Cell", "new words", ("P.U.C.",)),
+        ("Power Unit", "", ()),
+    ]
+
+
+def test_a_column_the_file_lacks_leaves_values_alone_and_an_empty_cell_clears(glossary):
+    glossary.files.import_csv(FILE)
+    assert glossary.files.import_csv("term,expansion,context\nPUC,Peripheral Under Cell,NAND\n").unchanged == 1
+    glossary.files.import_csv("expansion,term,context,notes\nPeripheral Under Cell,PUC,NAND,\n")
+    sense = glossary.senses.find(EVERYBODY, context="NAND")[0]
+    assert (sense.description, sense.notes) == ("Circuits, under the array", "")
+
+
+def test_identical_rows_count_once(glossary):
+    report = glossary.files.import_csv(HEADER + "A,x,alpha,,,,\n" * 3)
+    assert (report.added, report.updated, report.unchanged) == (1, 0, 0)
+
+
+def test_an_empty_or_missing_context_means_general(glossary):
+    glossary.files.import_csv("term,expansion\nA,alpha\n")
+    glossary.files.import_csv("term,context,expansion\nB, ,beta\n")
+    assert [sense.context for sense in glossary.senses.find(EVERYBODY)] == ["general", "general"]
+
+
+def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
+    glossary.files.import_csv(FILE)
+    exported = glossary.files.export_csv(EVERYBODY)
+    assert "'=SUM(A1),'+1,'-1,'@x" in exported
+    other = Glossary.open(tmp_path / "other.db")
+    other.files.import_csv(exported)
+    assert other.files.export_csv(EVERYBODY) == exported
+    assert {
+        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner)
+        for s in other.senses.find(EVERYBODY)
+    } == {
+        (s.term, s.context, s.expansion, s.description, s.notes, s.aliases, s.owner)
+        for s in glossary.senses.find(EVERYBODY)
+    }
+    other.close()
+
+
+FORMULA = st.text(";'=+-@\t\r\n＝＠|\\,\"ab ", max_size=8)
+
+
+@settings(deadline=None)
+@given(FORMULA.filter(str.strip), FORMULA, FORMULA, st.lists(FORMULA.filter(lambda text: bool(text.strip(" \t\r\n")))))
+def test_no_cell_is_a_formula_and_each_comes_back(expansion, description, owner, aliases):
+    kept = clean_aliases(aliases)
+    written = write_senses(
+        [Sense(1, "PUC", "NAND", expansion.strip(), description, description, kept, owner, "approved")]
+    )
+    for cell in list(csv.reader(io.StringIO(written, newline="")))[1]:
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
+        assert not re.search(r"[;\t\r\n][=+\-@＝＋－＠]", cell)  # where a semicolon or a tab parts cells
+    (read,) = read_senses(written, "x.csv")
+    assert (read.expansion, read.description, read.aliases, read.owner) == (expansion.strip(), description, kept, owner)
+
+
+def test_an_apostrophe_that_somebody_typed_stays():
+    (read,) = read_senses("term,expansion\nPUC,'=1+1 as typed\n", "x.csv")
+    assert read.expansion == "'=1+1 as typed"
+
+
+def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
+    bad = FILE + ",NAND,nothing,,,,\nX,NAND,,,,,\n" + f"{'y' * 201},NAND,long,,,,\nok,NAND,fine,,,,\na,b,c,d,e,f,g,h\n"
+    with pytest.raises(
+        InvalidGlossary, match=r"row 5, column term(.|\n)*row 6, column expansion(.|\n)*row 7, column term"
+    ):
+        glossary.files.import_csv(bad)
+    assert problems(bad) == [(5, "term"), (6, "expansion"), (7, "term"), (9, "")]
+    assert glossary.senses.find(EVERYBODY) == []
+    assert glossary.contexts.all(EVERYBODY) == []
+
+
+def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
+    """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
+    from argot.jargon_db.store.journal import Journal
+
+    record = Journal.record
+
+    def fail_on_the_third(self, subject, row, was, now):
+        if now is not None and now[1].get("term") == "Größe":
+            raise OSError("disk full")
+        return record(self, subject, row, was, now)
+
+    monkeypatch.setattr(Journal, "record", fail_on_the_third)
+    with pytest.raises(OSError, match="disk full"):
+        glossary.files.import_csv(FILE)
+    assert glossary.senses.find(EVERYBODY) == []
+    assert glossary.contexts.all(EVERYBODY) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("", [(1, "term"), (1, "expansion")]),
+        ("\ufeff \n,\n", [(1, "term"), (1, "expansion")]),
+        ("meaning\n", [(1, "meaning"), (1, "term"), (1, "expansion")]),
+        ("term,,expansion\nA,,alpha\n", [(1, "")]),
+        ("term,expansion,meaning\n", [(1, "meaning")]),
+        ("term,term,expansion\n", [(1, "term")]),
+        ("expansion\nx\n", [(1, "term")]),
+        ('term,expansion\n"A,alpha\n', [(2, "")]),
+    ],
+)
+def test_a_bad_file_says_what_is_wrong_with_it(text, where):
+    assert problems(text) == where
+
+
+def test_an_unknown_column_is_named_with_the_known_ones():
+    with pytest.raises(InvalidGlossary, match=r"'meaning' is no column.*term, context, expansion"):
+        read_senses("term,expansion,meaning\n", "terms.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_files_of_any_program_are_read(glossary, encoding, delimiter, line_break):
+    text = line_break.join(delimiter.join(row) for row in (["Term", "Context", "Expansion"], ["Größe", "é", "“size”"]))
+    assert glossary.files.import_csv(text.encode(encoding)).added == 1
+    assert [(s.term, s.context, s.expansion) for s in glossary.senses.find(EVERYBODY)] == [("Größe", "é", "“size”")]
+
+
+def test_a_long_description_is_kept_as_typed(glossary):
+    description = "long\n" * 10_000
+    glossary.files.import_csv(HEADER + f'A,x,alpha,"{description}",,,\n')
+    assert glossary.senses.find(EVERYBODY)[0].description == description
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(min_size=1)))
+def test_aliases_come_back_whatever_they_hold(aliases):
+    assert list(split_aliases(join_aliases(aliases))) == aliases
+
+
+def test_the_columns_are_those_of_the_documentation():
+    told = (ROOT / "docs" / "managers.md").read_text(encoding="utf-8")
+    assert f"A CSV file has the columns `{','.join(COLUMNS)}`" in told
+
+
+def test_a_line_that_names_the_separator_is_obeyed_and_not_counted():
+    for first in ("sep=;\r\n", "SEP=;\n", '"sep=;"\r'):
+        (sense,) = read_senses(f"{first}term;expansion\nPUC;one, two, three\n", "x.csv")
+        assert (sense.term, sense.expansion) == ("PUC", "one, two, three")
+    assert problems("sep=;\nterm;expansion\nPUC;\n") == [(2, "expansion")]
+
+
+def test_many_unknown_columns_are_counted_rather_than_listed():
+    names = ["term", "expansion", *(f"c{number}" for number in range(198))]
+    with pytest.raises(InvalidGlossary, match="193 more columns") as caught:
+        read_senses(",".join(names) + "\n", "x.csv")
+    assert len(caught.value.problems) == 6
+
+
+def test_empty_rows_before_the_header_and_marks_nobody_sees_are_passed_over():
+    for before in ("\n\n", ";;\r\n\r\n", "\ufeff\ufeff", "\u200b", "sep=;\n\n"):
+        (sense,) = read_senses(f"{before}term;expansion;notes\nPUC;one, two;three, four, five\n", "x.csv")
+        assert (sense.term, sense.expansion) == ("PUC", "one, two")
+    assert problems("\n\nterm,expansion\nPUC,\n") == [(4, "expansion")]
+
+
+def test_a_file_that_is_one_endless_line_is_named_in_few_words():
+    with pytest.raises(InvalidGlossary) as caught:
+        read_senses("<html>" + "x" * 1_000_000, "x.csv")
+    assert len(str(caught.value)) < 1_000
+
+
+def test_utf_32_is_read(glossary):
+    assert glossary.files.import_csv("term,expansion\nGröße,size\n".encode("utf-32")).added == 1
+    assert glossary.senses.find(EVERYBODY)[0].term == "Größe"
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "turtle", "rdfxml", "jsonld"])
+def test_a_draft_and_what_is_retired_come_back_as_such_in_every_format(glossary, tmp_path, format):
+    for status in ("draft", "approved", "retired"):
+        glossary.senses.add("PUC", "NAND", f"{status} meaning", status=status)
+    exported = glossary.files.export_file(EVERYBODY, format)
+    other = Glossary.open(tmp_path / "other.db")
+    other.files.import_file(None, exported.encode(), "terms", format)
+    assert {sense.expansion: sense.status for sense in other.senses.find(EVERYBODY)} == {
+        "draft meaning": "draft", "approved meaning": "approved", "retired meaning": "retired",
+    }  # fmt: skip
+    assert other.files.export_file(EVERYBODY, format) == exported
+    assert [sense.status for sense in other.lookup.senses(EVERYBODY, ["PUC"])["PUC"]] == ["approved"]
+    other.close()
+
+
+def test_a_file_without_a_status_approves_what_is_new_and_leaves_what_is_there(glossary):
+    glossary.senses.add("A", "x", "alpha", status="draft")
+    glossary.senses.add("B", "x", "beta", status="retired")
+    report = glossary.files.import_csv("term,context,expansion\nA,x,alpha\nB,x,beta\nC,x,gamma\n")
+    assert (report.added, report.unchanged) == (1, 2)
+    empty = glossary.files.import_csv("term,context,expansion,status\nA,x,alpha,\nB,x,beta, \nD,x,delta,\n")
+    assert (empty.added, empty.unchanged) == (1, 2)
+    assert {sense.term: sense.status for sense in glossary.senses.find(EVERYBODY)} == {
+        "A": "draft", "B": "retired", "C": "approved", "D": "approved",
+    }  # fmt: skip
+
+
+def test_a_status_is_read_as_people_type_it_and_changes_the_sense_that_is_there(glossary):
+    glossary.senses.add("A", "x", "alpha")
+    report = glossary.files.import_csv("term;context;expansion;Status\nA;x;alpha; Retired \nB;x;beta;DRAFT\n")
+    assert (report.added, report.updated) == (1, 1)
+    assert [sense.status for sense in glossary.senses.find(EVERYBODY)] == ["retired", "draft"]
+    assert glossary.lookup.senses(EVERYBODY, ["A"]) == {"A": []}
+
+
+def test_a_status_that_is_none_is_named_by_row_and_value_with_those_there_are(glossary):
+    text = "term,expansion,status\nA,alpha,draft\nB,beta,aproved\nC,gamma," + "x" * 10_000 + "\n"
+    with pytest.raises(InvalidGlossary) as caught:
+        glossary.files.import_csv(text)
+    assert problems(text) == [(3, "status"), (4, "status")]
+    assert "row 3, column status: 'aproved' is no status of a sense. Statuses: draft, approved, retired" in str(
+        caught.value
+    )
+    assert len(str(caught.value)) < 1_000
+    assert glossary.senses.find(EVERYBODY) == []
+
+
+def test_rows_that_give_one_sense_two_statuses_are_refused_with_both():
+    assert problems("term,expansion,status\nA,alpha,draft\nA,alpha,retired\n") == [(3, "status")]

@@ -1,0 +1,61 @@
+"""What the documents show a command to print is what it prints, asked of the samples they show it with."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+
+from argot.service.operations.sample_base import build
+from argot.settings import Settings
+from argot.ui.cli.main import main
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_SHOWN = re.compile(r"^```\n\$ (argot .*)\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+def shown(page: str) -> Iterator[tuple[str, str]]:
+    """Each command of a block that begins with one, and what is shown below it."""
+    yield from _SHOWN.findall(page)
+
+
+def stable(output: str) -> str:
+    """The output without what differs from run to run: the names of threads, and where the block stops before them."""
+    text = re.sub(r"\bt[0-9a-f]{16}\b", "THREAD", output).rstrip()
+    return text.removesuffix("Thread THREAD").rstrip()
+
+
+EXAMPLES = [example for page in PAGES for example in shown(page.read_text("utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("samples") / "kb"
+    build(home, Settings(home=home))
+    return home
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_a_command_prints_what_the_page_shows(
+    command: str, output: str, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARGOT_HOME", str(samples))
+    words = shlex.split(command)
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(words[1 : words.index("|") if "|" in words else None])
+    assert not ended.value.code
+    assert stable(capsys.readouterr().out) == stable(output)
+
+
+def test_examples_are_found() -> None:
+    assert {command.split()[1] for command, _ in EXAMPLES} == {"ask"}
+    assert len(EXAMPLES) >= 2
+    page = "```\n$ argot list | cat\none\n\ntwo\n```\n\n```bash\nargot ask x\n```\n"
+    assert list(shown(page)) == [("argot list | cat", "one\n\ntwo\n")]
+    assert stable("yes\n\nThread t5d0c65f5fd6b6b2c\n") == stable("yes\n")

@@ -1,0 +1,182 @@
+"""Imports run one way between folders, rooms (sub-packages) and modules, never in a circle (docs/architecture.md)."""
+
+import ast
+import importlib
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import source_imports
+from source_imports import FOLDERS, ROOT, circles, drawn, folder, import_graph, imports, modules, room, rooms
+
+ALLOWED: dict[str, set[str]] = {
+    "argot": set(),
+    "jargon_db": set(),
+    "corpus": set(),
+    "prompts": set(),
+    "samples": set(),
+    "tools": {"prompts", "corpus", "jargon_db"},
+    "graph": {"tools", "jargon_db", "corpus"},
+    "learn": {"corpus", "tools", "prompts"},
+    "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
+    "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
+    "ui": {"service"},
+}
+ALLOWED_IN_JARGON_DB: dict[str, set[str]] = {
+    "jargon_db/lookup": set(),
+    "jargon_db/mining": {"jargon_db/lookup"},
+    "jargon_db/store": {"jargon_db/lookup"},
+    "jargon_db/formats": {"jargon_db/store", "jargon_db/mining", "jargon_db/lookup"},
+    "jargon_db/glossary": {"jargon_db/formats", "jargon_db/store", "jargon_db/lookup"},
+}
+
+
+def _sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+# -- circles ----------------------------------------------------------------------------------------------------------
+
+
+def test_no_modules_need_each_other() -> None:
+    assert len(import_graph()) > 300
+    assert circles(import_graph()) == []
+
+
+def test_no_rooms_need_each_other() -> None:
+    assert len(rooms()) > 80
+    assert circles(rooms()) == []
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b", "e"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"f"}, "f": {"g"}, "g": {"e", "d"}}
+    assert circles(graph) == [["b", "c"], ["e", "f", "g"]]
+    assert circles({**graph, "d": {"a"}}) == [["a", "b", "c", "d", "e", "f", "g"]]
+    assert circles({"a": {"b", "c"}, "b": {"c"}, "c": {"outside"}}) == []
+
+
+def test_an_import_is_seen_wherever_it_stands() -> None:
+    known = {"argot.a", "argot.b", "argot.c", "argot.c.inner", "argot.d", "argot.e"}
+    source = """
+import argot.a, json
+from argot import b as other
+from argot.c import inner, Name
+if TYPE_CHECKING:
+    from argot.d import Type
+def function():
+    from argot.e import thing
+"""
+    assert imports(source, known) == known
+    with pytest.raises(AssertionError, match=r"graph/x.py: use absolute imports \(line 1\)"):
+        imports("from .state import State", known, "graph/x.py")
+
+
+def test_a_road_between_modules_is_one_between_their_rooms() -> None:
+    place = {"argot.a.x.one": "a/x", "argot.a.x.two": "a/x", "argot.a.y.three": "a/y"}
+    graph = {"argot.a.x.one": {"argot.a.y.three"}, "argot.a.y.three": {"argot.a.x.two"}, "argot.a.x.two": set()}
+    assert circles(graph) == []
+    assert circles(source_imports.between(graph, place)) == [["a/x", "a/y"]]
+    assert room("argot.graph.nodes.rerank") == "graph/nodes"
+    assert room("argot.graph.nodes") == "graph/nodes"
+    assert room("argot.graph.run") == "graph/run"
+    assert room("argot.errors") == "argot/errors"
+
+
+# -- downwards only ---------------------------------------------------------------------------------------------------
+
+
+def test_every_folder_with_code_has_its_place() -> None:
+    with_code = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert with_code == set(ALLOWED) == set(FOLDERS)
+
+
+@pytest.mark.parametrize("here", ALLOWED)
+def test_a_folder_imports_only_what_lies_below_it(here: str) -> None:
+    for module in (one for one in modules() if folder(one) == here):
+        upward = {folder(one) for one in import_graph()[module]} - ALLOWED[here] - {here, "argot"}
+        assert not upward, f"{module} imports {sorted(upward)}"
+
+
+@pytest.mark.parametrize("here", ALLOWED_IN_JARGON_DB)
+def test_a_room_of_the_glossary_imports_only_what_lies_below_it(here: str) -> None:
+    upward = {one for one in rooms()[here] if not one.startswith("argot/")} - ALLOWED_IN_JARGON_DB[here]
+    assert not upward, f"{here} imports {sorted(upward)}"
+
+
+def test_every_room_of_the_glossary_has_its_place() -> None:
+    assert {one for one in rooms() if one.startswith("jargon_db/")} - {"jargon_db/__init__"} == set(
+        ALLOWED_IN_JARGON_DB
+    )
+
+
+@pytest.mark.parametrize("here", ALLOWED)
+def test_nothing_imports_a_folder_by_its_bare_name(here: str) -> None:
+    bare = ALLOWED.keys() - {"argot"}
+    for path in _sources(here):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        found = {name.split(".")[0] for name in names} & bare
+        assert not found, f"{path.relative_to(ROOT)} imports {sorted(found)}: write argot.<folder>"
+
+
+def test_the_drawing_is_that_of_the_imports() -> None:
+    page = source_imports.PAGE.read_text("utf-8")
+    assert drawn(page) == page, "draw it anew: python tests/support/source_imports.py"
+    with pytest.raises(ValueError, match="needs the lines"):
+        drawn("# nothing here")
+
+
+# -- surfaces and packages --------------------------------------------------------------------------------------------
+
+
+STORES = {"people", "threads", "glossary", "document_store", "corpus", "load", "graph"}
+PAST_THE_USE_CASES = {
+    "ui/web/authentication.py": "finds out who is asking: before that there is nobody on whose behalf to ask",
+    "ui/slack/lifecycle.py": "hands the Slack app's own store to its parts: its inbox, and which threads are whose",
+}
+
+
+@pytest.mark.parametrize("path", _sources("ui"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_surface_uses_the_stores_by_use_cases_alone(path: Path) -> None:
+    bases = {"kb", "knowledge_base"}
+    touched = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in STORES
+        if getattr(node.value, "attr", getattr(node.value, "id", "")) in bases
+    }
+    if str(path.relative_to(ROOT)) in PAST_THE_USE_CASES:
+        assert touched, f"{path.name} needs no exception any more"
+    else:
+        assert not touched, f"it touches {sorted(touched)} of the knowledge base: make that a use case"
+
+
+def test_every_folder_with_code_is_packaged() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    expected = {
+        ".".join(("argot", *path.parent.relative_to(ROOT).parts)) if folder != "argot" else "argot"
+        for folder in ALLOWED
+        for path in _sources(folder)
+        if path.name == "__init__.py"
+    }
+    assert set(tool["packages"]) == expected
+
+
+# -- public faces -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", ["", ".lookup", ".mining", ".store", ".formats"])
+def test_each_name_of_a_public_face_is_there(package: str) -> None:
+    face = importlib.import_module(f"argot.jargon_db{package}")
+    assert all(getattr(face, name) is not None for name in face.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Rumour'"):
+        _ = face.Rumour
+
+
+def test_normalising_a_term_loads_no_database() -> None:
+    code = "import sys, argot.jargon_db.lookup.normalise; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not set(done.stdout.split()) & {"sqlite3", "sqlite_utils", "rapidfuzz", "argot.jargon_db.glossary"}

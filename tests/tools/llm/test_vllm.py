@@ -1,0 +1,464 @@
+"""Against a real vLLM on the processor with its small model: whether both sides speak the same language.
+
+Protocol, schemas, streaming, concurrency, caching and cancellation are the subject. The model has 135 million weights
+and makes nothing of its tasks: nothing here looks at the quality of what it says.
+
+`make model-server-setup` builds what these need; without it they skip. A server that already runs is used instead if
+MODEL_SERVER_URL names it (http://127.0.0.1:8011/v1).
+"""
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import jsonschema
+import pytest
+from repository import ROOT
+
+from argot.errors import ModelUnavailable
+from argot.prompts.loader import fenced, prompt, prompt_names
+from argot.results import ModelCall
+from argot.settings import Settings
+from argot.tools.llm.model_server import ModelServer
+from argot.tools.llm.session import Model
+from argot.tools.llm.token_budget import count_tokens
+
+pytestmark = [pytest.mark.slow, pytest.mark.vllm]
+
+CONTEXT = 4096
+PASSAGE = """The Word Line voltage during a read is 4.5 V. To trim a drive, open the Media panel and click on Trim.
+Trimming a drive takes about 40 seconds. A late tariff filing costs 500 dollars a day."""
+INPUTS = {
+    "about": "NAND layout guide",
+    "answer": "The voltage is 4.5 V [1].",
+    "answer_a": "4.5 V.",
+    "answer_b": "5 V.",
+    "answer_c": "About 4 V.",
+    "answer_d": "I do not know.",
+    "contexts": fenced("context", "NAND: memory cells and word lines") + "\n" + fenced("context", "Legal: tariffs"),
+    "count": "3",
+    "heading": "Trimming a drive",
+    "history": fenced("turn", "What is the WL voltage?") + "\n" + fenced("turn", "4.5 V during a read."),
+    "options": "A. 4.5 V\nB. 5 V\nC. 3.3 V\nD. 12 V",
+    "passage": PASSAGE,
+    "passages": fenced("passage", PASSAGE, n=1),
+    "question": "What is the WL voltage during a read?",
+    "term": "WL",
+    "reference": "4.5 V.",
+    "sentences": "1. The voltage is 4.5 V.\n2. A late filing costs 500 dollars a day.",
+    "slide": "WL voltage\n- read: 4.5 V\n- program: 18 V",
+    "solved": fenced("solved_question", "Question: How long does trimming take?\nAnswer: 40 s.", score=80),
+    "table": "| step | voltage |\n|---|---|\n| read | 4.5 V |\n| program | 18 V |",
+    "title": "NAND layout guide",
+    "triples": "1. (Media panel, trim, drive)\n2. (Word Line, connect, control gates)",
+}
+LONG_SLIDES = ["Voltages\n" + "\n".join(f"- step {n}: {n * by} V" for n in range(40)) for by in (3, 7, 5, 9)]
+"""The small model copies them, for as many tokens as it may; of some, on some processors, only a little."""
+CHOICES = {"contexts": ("NAND", "Legal"), "options": ("A", "B", "C", "D")}
+
+
+class Served:
+    """A vLLM that answers on `url`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def metric(self, name: str) -> float:
+        """The sum of a counter or gauge over the engines."""
+        parts = urlsplit(self.url)
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        found = re.findall(rf"^{re.escape(name)}(?:\{{.*\}})? (\S+)$", text, re.MULTILINE)
+        assert found, f"vLLM has no metric {name}"
+        return sum(map(float, found))
+
+    async def works(self) -> None:
+        """Waits until a request runs there; in vain after a minute."""
+        assert await _true(lambda: self.metric("vllm:num_requests_running") > 0), "no request came"
+
+    async def rests(self) -> None:
+        """Waits until no request runs or waits there; in vain after a minute."""
+        assert await _true(
+            lambda: not self.metric("vllm:num_requests_running") + self.metric("vllm:num_requests_waiting")
+        ), "it still works on a request that nobody waits for"
+
+
+async def _true(condition: Callable[[], bool]) -> bool:
+    for _ in range(600):
+        if condition():
+            return True
+        await asyncio.sleep(0.1)
+    return False
+
+
+@pytest.fixture(scope="session")
+def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    if running := os.environ.get("MODEL_SERVER_URL"):
+        yield Served(running)
+        return
+    if not (ROOT / ".venv-vllm" / ".installed").is_file():
+        why = os.environ.get("MODEL_SERVER_PROBLEM", "")
+        pytest.skip(f"no vLLM here: {why or 'make model-server-setup builds it (2 GB)'}")
+    log = tmp_path_factory.mktemp("vllm") / "log"
+    port = _free_port()
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            ["bash", "deploy/vllm/cpu/serve.sh"],
+            cwd=ROOT,
+            env={**os.environ, "PORT": str(port)},
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        _wait_until_up(server, port, log)
+        yield Served(f"http://127.0.0.1:{port}/v1")
+    finally:
+        _stop(server)
+
+
+def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    """serve.sh itself gives up after a while."""
+    while server.poll() is None:
+        if f"answers on http://127.0.0.1:{port}/v1" in log.read_text():
+            return
+        time.sleep(0.5)
+    pytest.skip("vLLM does not start here: " + " | ".join(log.read_text().splitlines()[-4:]))
+
+
+def _stop(server: "subprocess.Popen[bytes]") -> None:
+    """Its whole process group: vLLM has children that would otherwise outlive a server that does not end."""
+    server.terminate()
+    try:
+        server.wait(60)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def patient(url: str, home: Path) -> Settings:
+    """Bounds that no slow test machine meets: time is measured elsewhere (bench/latency.py)."""
+    return Settings(
+        home=home,
+        model_url=url,
+        model="smollm2",
+        model_connect_seconds=60,
+        model_first_token_seconds=600,
+        model_seconds=1800,
+    )
+
+
+@pytest.fixture
+def settings(vllm: Served, tmp_path: Path) -> Settings:
+    return patient(vllm.url, tmp_path / "kb")
+
+
+@pytest.fixture
+async def server(settings: Settings) -> AsyncIterator[ModelServer]:
+    found = ModelServer.from_settings(settings)
+    assert found is not None
+    yield found
+    await found.aclose()
+
+
+@pytest.fixture
+def calls() -> list[ModelCall]:
+    return []
+
+
+@pytest.fixture
+def model(server: ModelServer, calls: list[ModelCall]) -> Model:
+    return server.session(calls)
+
+
+def inputs_of(name: str, **given: str) -> dict[str, str]:
+    return {wanted: INPUTS[wanted] for wanted in prompt(name).inputs} | given
+
+
+async def text_of(pieces: Any) -> str:
+    return "".join([piece async for piece in pieces])
+
+
+def came_through(call: ModelCall) -> bool:
+    """Argot may have stopped it (the small model repeats itself, and its prompts), the server must not."""
+    return call.first_token_seconds > 0 and (not call.failed or "stopped" in call.failed)
+
+
+# -- what every prompt is replied to with ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def replies(vllm: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, list[ModelCall]]]:
+    """The reply to every prompt, or its error, and the calls it took. Eight are written at once, which takes a fifth
+    of the time they take one after the other.
+    """
+    server = ModelServer.from_settings(patient(vllm.url, tmp_path_factory.mktemp("replies")))
+    assert server
+    eight = asyncio.Semaphore(8)
+
+    async def reply(name: str) -> tuple[Any, list[ModelCall]]:
+        calls: list[ModelCall] = []
+        model = server.session(calls)
+        async with eight:
+            try:
+                if prompt(name).output == "text":
+                    return await text_of(model.text(name, **inputs_of(name))), calls
+                return await model.json(name, choices=choices_of(name), **inputs_of(name)), calls
+            except ModelUnavailable as error:
+                return error, calls
+
+    async def all_of_them() -> dict[str, tuple[Any, list[ModelCall]]]:
+        names = prompt_names()
+        found = await asyncio.gather(*map(reply, names))
+        await server.aclose()
+        return dict(zip(names, found, strict=True))
+
+    return asyncio.run(all_of_them())
+
+
+def choices_of(name: str) -> dict[str, tuple[str, ...]]:
+    return {one: CHOICES[one] for one in prompt(name).choices()}
+
+
+@pytest.mark.parametrize("name", [name for name in prompt_names() if prompt(name).output == "json"])
+def test_a_prompt_with_a_schema_is_replied_to_with_a_valid_object(
+    replies: dict[str, tuple[Any, list[ModelCall]]], name: str
+) -> None:
+    reply, calls = replies[name]
+    jsonschema.validate(reply, prompt(name).schema(**choices_of(name)) or {})
+    assert not calls[-1].failed
+
+
+@pytest.mark.parametrize("name", [name for name in prompt_names() if prompt(name).output == "text"])
+def test_a_prompt_without_a_schema_is_replied_to_with_text(
+    replies: dict[str, tuple[Any, list[ModelCall]]], name: str
+) -> None:
+    reply, calls = replies[name]
+    assert isinstance(reply, str), reply
+    assert reply.strip()
+    assert calls[0].completion_tokens > 0 or calls[0].failed
+
+
+# -- streaming, concurrency, cache, cancellation -----------------------------------------------------------------------
+
+
+async def test_text_comes_in_pieces_while_the_rest_is_still_written(model: Model, calls: list[ModelCall]) -> None:
+    pieces = [piece async for piece in model.text("slide_description", **inputs_of("slide_description"))]
+    assert len(pieces) >= 10
+    assert 0 < calls[0].first_token_seconds < calls[0].seconds
+
+
+async def test_eight_replies_are_written_at_once(vllm: Served, server: ModelServer) -> None:
+    async def reply(number: int) -> list[ModelCall]:
+        calls: list[ModelCall] = []
+        await text_of(
+            server.session(calls).text("table_description", **inputs_of("table_description", title=f"No. {number}"))
+        )
+        return calls
+
+    replies = [asyncio.create_task(reply(number)) for number in range(8)]
+    most = 0.0
+    while not all(one.done() for one in replies):
+        most = max(most, vllm.metric("vllm:num_requests_running"))
+        await asyncio.sleep(0.1)
+    calls = [call for one in replies for call in one.result()]
+    assert len(calls) == 8
+    assert all(call.completion_tokens for call in calls)
+    assert most >= 2, "they were written one after the other"
+
+
+async def test_another_question_finds_the_constant_part_of_its_prompt_in_the_prefix_cache(
+    vllm: Served, model: Model, calls: list[ModelCall]
+) -> None:
+    await model.json("identify_jargon", question="What is the WL voltage during a read?")
+    before = vllm.metric("vllm:prefix_cache_hits_total")
+    await model.json("identify_jargon", question="When must a TFL be filed?")
+    assert vllm.metric("vllm:prefix_cache_hits_total") - before >= calls[-1].prompt_tokens / 2
+
+
+async def a_long_reply(server: ModelServer) -> tuple[dict[str, str], int]:
+    """Inputs of `slide_description` that are replied to at length, and the tokens of that reply."""
+    calls: list[ModelCall] = []
+    for slide in LONG_SLIDES:
+        inputs = inputs_of("slide_description", slide=slide)
+        await text_of(server.session(calls).text("slide_description", **inputs))
+        if calls[-1].completion_tokens > 200:
+            return inputs, calls[-1].completion_tokens
+    pytest.fail(f"no reply is long enough to be stopped half-way: {[call.completion_tokens for call in calls]} tokens")
+
+
+async def test_an_answer_nobody_reads_any_more_is_not_written_to_its_end(
+    vllm: Served, server: ModelServer, calls: list[ModelCall]
+) -> None:
+    long, whole = await a_long_reply(server)
+    await vllm.rests()
+    before = vllm.metric("vllm:generation_tokens_total")
+    async with aclosing(server.session(calls).text("slide_description", **long)) as pieces:
+        await anext(pieces)
+    await vllm.rests()
+    written = vllm.metric("vllm:generation_tokens_total") - before
+    assert 0 < written < whole / 2
+    assert calls[0].failed
+    assert 0 < calls[0].completion_tokens <= written
+
+
+async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
+    vllm: Served, model: Model, server: ModelServer
+) -> None:
+    await server.offer()
+    await vllm.rests()
+    before = vllm.metric("vllm:generation_tokens_total")
+    asking = asyncio.create_task(model.json("qa_standard", **inputs_of("qa_standard")))
+    await vllm.works()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await vllm.rests()
+    assert vllm.metric("vllm:generation_tokens_total") - before < 200
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["What is the WL voltage?", "Qué significa «PUC»? 電圧は? 🙂 0x7F/ES-NIRE-10ns"])
+async def test_tokens_are_counted_as_the_server_counts_them(
+    server: ModelServer, model: Model, calls: list[ModelCall], question: str
+) -> None:
+    counted = await count_tokens(
+        server, prompt("judge_correct").messages(**inputs_of("judge_correct", question=question))
+    )
+    await model.json("judge_correct", **inputs_of("judge_correct", question=question))
+    assert [call.prompt_tokens for call in calls] == [counted]
+
+
+@pytest.mark.parametrize(
+    "text", [PASSAGE * 4, "0x7F3A-ES/NIRE_10ns 電圧🙂 " * 40, "a\n" * 600], ids=["words", "codes", "lines"]
+)
+async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
+    model: Model, calls: list[ModelCall], server: ModelServer, text: str
+) -> None:
+    passages = [fenced("passage", text, n=number) for number in range(1, 101)]
+    fitting = await model.fit("cited_answer", "passages", passages, question=INPUTS["question"])
+    kept = fitting.count("<passage ")
+    assert 1 <= kept < 100
+    assert fitting == "\n\n".join(passages[:kept])
+    await text_of(model.text("cited_answer", passages=fitting, question=INPUTS["question"]))
+    assert came_through(calls[0])
+    sent = prompt("cited_answer").messages(passages=fitting, question=INPUTS["question"])
+    assert await count_tokens(server, sent) <= CONTEXT - server.settings.model_answer_tokens
+    one_more = prompt("cited_answer").messages(passages="\n\n".join(passages[: kept + 4]), question=INPUTS["question"])
+    assert await count_tokens(server, one_more) > CONTEXT - server.settings.model_answer_tokens, (
+        "more would have fitted"
+    )
+
+
+# -- a question's whole journey ----------------------------------------------------------------------------------------
+
+
+def argot(settings: Settings, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "argot.ui.cli.main", *words, "--home", str(settings.home)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "ARGOT_MODEL_URL": settings.model_url,
+            "ARGOT_MODEL": settings.model,
+            "ARGOT_MODEL_CONNECT_SECONDS": "60",
+            "ARGOT_MODEL_FIRST_TOKEN_SECONDS": "600",
+            "ARGOT_MODEL_SECONDS": "1800",
+        },
+    )
+
+
+def test_the_paper_profile_asks_the_model_at_every_step(tiny_home: Path, settings: Settings) -> None:
+    shutil.copytree(tiny_home, settings.home)
+    done = argot(settings, "ask", "--json", "--profile", "paper", "How do I trim a drive with the MPL?")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["model"] == "smollm2"
+    assert result["status"] in ("answered", "abstained")
+    calls = [ModelCall(**call) for call in result["model_calls"]]
+    asked = {call.prompt for call in calls if came_through(call)}
+    assert asked >= {"identify_jargon", "identify_context", "triple_relevance", "enhance_query", "cited_answer"}
+    numbers = {passage["n"] for passage in result["passages"]}
+    for sentence in result["sentences"]:
+        assert sentence["supported"] == bool(sentence["citations"])
+        assert {citation["n"] for citation in sentence["citations"]} <= numbers
+
+
+def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any) -> Callable[[str, str], Any]:
+    """Asks a question in a thread of its own; the result."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from argot.graph.build import build_graph
+    from argot.graph.run import ask
+    from argot.graph.run_context import run_context_for
+    from argot.profile import Profile
+    from argot.types import Principal
+
+    run = run_context_for(
+        kb.corpus, kb.glossary, Principal("ann"), Profile(**profile), settings=settings, server=server
+    )
+    graph = build_graph(InMemorySaver())
+
+    async def result_of(question: str, thread: str) -> Any:
+        *_, last = [event async for event in ask(graph, run, question, thread)]
+        return last.data
+
+    return result_of
+
+
+async def test_eight_questions_at_once_are_all_answered(tiny_kb: Any, settings: Settings, server: ModelServer) -> None:
+    result_of = in_process(tiny_kb, settings, server)
+    questions = [f"What is the WL voltage during read number {number}?" for number in range(8)]
+    results = await asyncio.gather(*(result_of(question, question) for question in questions))
+    assert [result.question for result in results] == questions
+    for result in results:
+        assert result.status in ("answered", "abstained")
+        assert "cited_answer" in [call.prompt for call in result.model_calls]
+        assert all(came_through(call) for call in result.model_calls)
+
+
+async def test_a_question_with_more_passages_than_fit_is_answered(
+    vllm: Served, tiny_kb: Any, settings: Settings, server: ModelServer
+) -> None:
+    before = vllm.metric("vllm:prompt_tokens_total")
+    for number in range(6):
+        tiny_kb.add(f"part-{number}.md", f"# Voltages of part {number}\n\n" + f"{PASSAGE} See part {number}.\n" * 20)
+    result_of = in_process(tiny_kb, settings, server, passages=50, passages_for_answer=50)
+    result = await result_of("What is the WL voltage during a read?", "t")
+    (written,) = [call for call in result.model_calls if call.prompt == "cited_answer"]
+    assert result.status in ("answered", "abstained")
+    assert came_through(written)
+    assert vllm.metric("vllm:prompt_tokens_total") - before > CONTEXT / 2, "the passages would have fitted anyway"
+
+
+def test_doctor_says_what_the_server_offers(tiny_home: Path, settings: Settings) -> None:
+    shutil.copytree(tiny_home, settings.home)
+    done = argot(settings, "doctor", "--json")
+    findings = [finding for finding in json.loads(done.stdout) if "model" in finding["name"]]
+    said = json.dumps(findings)
+    assert "smollm2" in said
+    assert str(CONTEXT) in said.replace(",", "")
+    assert all(finding["ok"] for finding in findings)

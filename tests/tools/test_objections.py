@@ -1,0 +1,160 @@
+"""What must not differ between a sentence and its passage, by class of lie, and what a paraphrase may change."""
+
+import importlib.util
+import sys
+from functools import cache
+from typing import Any
+
+import pytest
+from repository import ROOT
+
+from argot.tools.answering.citations import match_references
+from argot.tools.answering.objections import objection
+from argot.tools.answering.support import SupportScorer, is_quoted, support
+from argot.types import Passage
+
+PER_DIEM = "The per diem for domestic trips is 41 euros."
+NOTICE = "Drawings are kept for 10 years from 3 May 2024. The gap is 41 mm. Visitors may park before 9 am."
+LICENCE = "The licence costs $12 per user per month. Maria Lindqvist of the office in Vienna approves up to 2 million."
+
+
+def is_cited(said: str, source: str) -> bool:
+    passage = Passage("p", "d", "r", 0, 0, len(source), source, "Title", ())
+    return bool(match_references([said], [passage], SupportScorer(), threshold=0.5))
+
+
+@pytest.mark.parametrize(
+    ("said", "source", "against"),
+    [
+        ("The per diem for international trips is 41 euros.", PER_DIEM, "'international'"),
+        ("The per diem for domestic trips is 41 dollars.", PER_DIEM, "number 41 USD"),
+        ("The per diem for domestic trips is £41.", PER_DIEM, "number 41 GBP"),
+        ("The per diem for domestic trips is 41 euros per hour.", PER_DIEM, "rate h"),
+        ("The per diem for domestic trips is 41 €/h.", PER_DIEM, "rate h"),
+        ("The per diem for domestic trips is 41 euros an hour.", PER_DIEM, "rate h"),
+        ("The licence costs $12 per user daily.", LICENCE, "rate day"),
+        ("Only managers get a per diem of 41 euros for domestic trips.", PER_DIEM, "scope 'only'"),
+        ("The per diem for domestic trips is 41 euros, except in May.", PER_DIEM, "number may"),
+        ("The per diem for domestic trips is 41 euros, except for trainees.", PER_DIEM, "scope 'except'"),
+        ("The per diem for domestic trips is 41 euros unless the trip is short.", PER_DIEM, "scope 'unless'"),
+        ("The per diem for domestic trips is at least 41 euros.", PER_DIEM, "scope 'at least'"),
+        ("The per diem for domestic trips is up to 41 euros.", PER_DIEM, "scope 'at most'"),
+        ("The per diem for domestic trips is always 41 euros.", PER_DIEM, "'always'"),
+        ("The per diem for domestic trips is never 41 euros.", PER_DIEM, "negation"),
+        ("The per diem for domestic trips is 41 euros and the director was arrested.", PER_DIEM, "clause"),
+        ("The per diem for domestic trips, which parliament abolished yesterday, is 41 euros.", PER_DIEM, "clause"),
+        ("The per diem for domestic trips to Hamburg is 41 euros.", PER_DIEM, "name hamburg"),
+        ("Karin Lindqvist of the office in Vienna approves up to 2 million.", LICENCE, "name karin"),
+        ("Maria Lindqvist of the office in Zurich approves up to 2 million.", LICENCE, "name zurich"),
+        ("Maria Lindqvist of the office in Vienna approves up to 2 billion.", LICENCE, "number 2000000000"),
+        ("The gap is 41 cm.", NOTICE, "number 41 cm"),
+        ("Drawings are kept for 10 years from 3 June 2024.", NOTICE, "number june"),
+        ("Drawings are kept for 10 years from 2024-05-04.", NOTICE, "number 4"),
+        ("Visitors may park after 9 am.", NOTICE, "'after'"),
+        ("Visitors may park before 9 pm.", NOTICE, "number 21"),
+        ("Visitors must park before 9 am.", NOTICE, "'must'"),
+        ("Overtime is mandatory.", "Overtime is optional.", "'mandatory'"),
+        ("Smoking is allowed.", "Smoking is forbidden.", "'allowed'"),
+        ("The export is valid.", "The export is invalid.", "'valid'"),
+        ("A label must be corrected, not cancelled.", "A label must be cancelled, not corrected.", "negation"),
+        ("The switch goes on 8 ns after the start.", "It goes on 8 ns before the start, off after the end.", "'after'"),
+        ("Phones may read mail.", "No phones may read mail.", "negation"),
+        ("The per diem is 41 kroner.", "The per diem is 41 euros.", "number"),
+        ("The plant in Lyon employs 300 robots.", "The plant in Lyon employs 300 people.", "number"),
+        ("The tank holds 300 gallons.", "The tank holds 300 litres.", "number"),
+        ("Leave may be carried over after 31 March.", "Leave may be carried over until 31 March.", "'after'"),
+        ("Parts are shipped from Lyon by truck.", "Parts are shipped to Lyon by truck.", "'from'"),
+        ("The board approved the merger.", "The board rejected the merger.", "'approved'"),
+    ],
+)  # fmt: skip
+def test_a_changed_statement_is_refused(said: str, source: str, against: str) -> None:
+    assert objection(said, source).startswith(against)
+    assert not is_cited(said, source)
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("On domestic trips you get €41 a day.", PER_DIEM),
+        ("On domestic trips the daily allowance is EUR 41.", PER_DIEM),
+        ("A user's licence is 12 dollars monthly.", LICENCE),
+        ("Lindqvist approves 2,000,000 at most.", LICENCE),
+        ("From 2024-05-03, drawings are kept for ten years.", NOTICE),
+        ("Visitors can park before 9:00.", NOTICE),
+        ("The gap measures 41 millimetres.", NOTICE),
+        ("The office closes at 14:00.", "The office closes at 2 pm."),
+        ("40 000 requests arrive every day.", "About 40,000 requests a day arrive."),
+        ("Warpage must not exceed 100 µm.", "Warpage may be at most 100 micrometres."),
+        ("Members of the United States team sign.", "The US team has members, who sign."),
+        ("European offices sign.", "Offices in Europe sign."),
+        ("Die Spesen für Reisen betragen 41 Euro am Tag.", "Je Tag gibt es 41 Euro als Spesen bei Reisen."),
+        ("No. 20 is the room.", "The room is number 20."),
+        ("Tickets are answered within 60 minutes.", "Tickets are answered within 1 hour."),
+        ("The warranty lasts two years from delivery.", "The warranty lasts 24 months from delivery."),
+        ("Phones are forbidden in the lab.", "Phones are not allowed in the lab."),
+        ("The limit is 1.5 tonnes.", "The limit is 1,500 kg."),
+        ("Leave ends after 5 working days.", "Leave ends after 5 business days."),
+    ],
+)  # fmt: skip
+def test_a_paraphrase_has_nothing_against_it(said: str, source: str) -> None:
+    assert objection(said, source) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("See the guide to [trips](http://x.org/a_(b)?c=1) and the form.", "See the guide to **trips** and the form"),
+        ("- Read _expire_at only once in has_expired().", "* Read `_expire_at` only once in `has_expired()`."),
+        ("print(a[1][value])", "```\nprint(a[1][value])\n```"),
+        ("The fastest parser *.", "Not slow. The fastest parser [\\*](#pure-python), they say."),
+        ("![](docs/logo.png)", "![](docs/logo.png)"),
+        ("</div>", "<div>\n</div>"),
+        ("On the *North* lot.", "Only staff park on the North lot.<br>On the North lot."),
+        ("the support of these people.", "It lives not without\nthe support of these [people][contributors]."),
+    ],
+)  # fmt: skip
+def test_a_quotation_is_supported_whatever_its_markup(said: str, source: str) -> None:
+    assert is_quoted(said, source)
+    assert support(said, source) == 1
+    assert objection(said, source) == ""
+
+
+def test_half_a_number_is_no_quotation() -> None:
+    assert not is_quoted("The price is 4", "The price is 41.")
+    assert not is_quoted("The price is 4", "The price is 4.5 euros.")
+
+
+# -- the written set --------------------------------------------------------------------------------------------------
+
+
+@cache
+def lies() -> Any:
+    path = ROOT / "bench" / "lies.py"
+    spec = importlib.util.spec_from_file_location("bench_lies", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def cited_of(kind: str) -> tuple[int, int]:
+    said = [one for one in lies().unequal(lies().statements()) if one.kind == kind]
+    return sum(lies().is_cited(one) for one in said), len(said)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["number", "unit", "currency", "rate", "opposite", "only", "bound", "exception", "negation", "name", "clause"],
+)
+def test_nearly_all_lies_of_each_kind_are_refused(kind: str) -> None:
+    passed, count = cited_of(kind)
+    assert count
+    assert passed <= max(1, 0.05 * count)
+
+
+def test_honest_sentences_are_kept() -> None:
+    kept, quotations = cited_of("quotation")
+    assert kept == quotations
+    kept, paraphrases = cited_of("paraphrase")
+    assert kept >= 0.98 * paraphrases

@@ -1,0 +1,371 @@
+"""The chat window in a real browser, against a real server in a process of its own."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from repository import ROOT
+from serving import Served, argot
+from window import (
+    MESSAGE,
+    PATIENCE,
+    QUESTION,
+    answer,
+    ask,
+    choices,
+    come_back,
+    conversation,
+    idle,
+    mark,
+    open_window,
+    page_picture,
+    panel,
+    panel_title,
+    press,
+    told,
+    visitors,
+)
+
+from argot.settings import Settings
+
+CANARY = "<img src=x onerror=window.pwned=1>"
+TRACKER = "http://tracker.example"
+CANARY_TEXT = f"""# Songbirds {CANARY}<script>window.pwned=1</script>
+
+The dwarf canary of the test hall sings at 4711 hertz. {CANARY} ![pixel]({TRACKER}/pixel.png)
+The dwarf canary sleeps at noon, see [the plan](javascript:window.pwned=1) or {TRACKER}/plan or <{TRACKER}/auto>.
+"""
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("served")
+    home = Path(shutil.copytree(tiny_home, folder / "kb"))
+    # In a thread, for Playwright runs an event loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(_add_canary, home, folder).result()
+    with Served(home) as server:
+        yield server
+    assert sorted(path.name for path in folder.iterdir()) == ["kb", "put"]  # nothing is written beside it
+
+
+@pytest.fixture
+def page(chromium: Any, served: Served) -> Iterator[Any]:
+    """A fresh visitor."""
+    with visitors(chromium, served.url) as visit:
+        yield visit()
+
+
+def test_a_question_is_answered_with_a_mark_that_opens_the_passage(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    expect(page).to_have_title("Argot")
+    ask(page, "What is the WL voltage during a read?")
+    text = answer(page, "4.5 V")
+    for said in ("WL: Word Line", "NAND", "nand-layout.md"):
+        expect(text).to_contain_text(said, use_inner_text=True)
+    expect(page.get_by_text(re.compile("How this was answered"))).to_have_count(1)
+    mark(page, "[1]").first.click()
+    expect(panel(page).get_by_text("4.5 V").first).to_be_visible()
+    expect(panel_title(page)).to_contain_text("nand-layout.md")
+    expect(panel(page).locator("span.font-bold").first).to_contain_text("4.5 V")  # the cited sentence is marked
+
+
+def test_an_ambiguous_term_is_asked_back_and_chosen_by_button(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "What is PUC?")
+    answer(page, "PUC")
+    expect(choices(page).nth(2)).to_be_visible()
+    expect(choices(page, "Public Utilities Commission (Legal)").first).to_be_visible()
+    press(page, choices(page, "Public Utilities Commission"))
+    expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
+    expect(choices(page)).to_have_count(0)
+
+
+def test_a_choice_may_be_answered_in_words_or_passed_over(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "What is PUC?")
+    answer(page, "PUC")
+    expect(choices(page).first).to_be_visible()
+    ask(page, "How much does a late tariff filing cost?")
+    answer(page, "500 dollars")
+    ask(page, "What is PUC?")
+    answer(page, "PUC")
+    expect(choices(page).first).to_be_visible()
+    ask(page, "the legal one")
+    expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
+
+
+def test_threads_survive_a_restart_with_their_open_choice(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "How long does trimming a drive take?")
+    answer(page, "40 seconds")
+    page.locator(".positive-feedback-off").first.click()
+    page.locator("#submit-feedback").click()
+    expect(page.locator(".positive-feedback-on")).to_be_visible()
+    ask(page, "What is PUC?")
+    answer(page, "PUC")
+    expect(choices(page).first).to_be_visible()
+
+    assert served.stop() == 0
+    served.start()
+    open_window(page, served.url)
+    conversation(page, "How long does trimming").first.click()
+    expect(told(page, "40 seconds")).to_contain_text("drive-tool.md", use_inner_text=True)
+    answer(page, "PUC")
+    expect(page.locator(".positive-feedback-on")).to_have_count(1)
+    press(page, choices(page, "Peripheral Under Cell"))
+    expect(answer(page, "PUC: ")).to_contain_text("PUC: Peripheral Under Cell", use_inner_text=True)
+
+
+def test_a_button_pressed_twice_is_taken_once_in_every_tab(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "What is PUC?")
+    answer(page, "PUC")
+    expect(choices(page).first).to_be_visible()
+    thread = page.url
+    expect(conversation(page, "What is PUC?").first).to_have_attribute("href", thread.removeprefix(served.url))
+    other = page.context.new_page()
+    open_window(other, thread)
+    answer(other, "PUC")
+    expect(choices(other).first).to_be_visible()
+    choices(page, "Public Utilities Commission").dblclick()
+    expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
+    expect(answer(other, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
+    for window in (page, other):  # the other tab has learnt of it, and offers the choice no more
+        expect(choices(window)).to_have_count(0)
+        expect(window.locator(MESSAGE, has_text="Understood as")).to_have_count(1)
+        expect(window.locator(QUESTION).nth(2)).to_have_count(0)
+    other.close()
+
+
+def test_a_deleted_document_is_gone_from_the_answer_it_gave(page: Any, served: Served, tmp_path: Path) -> None:
+    (tmp_path / "numbat.md").write_text("# Numbat\n\nThe numbat of the depot leaves at midnight.\n")
+    argot("add", tmp_path / "numbat.md", "--home", served.home)
+    open_window(page, served.url)
+    ask(page, "When does the numbat of the depot leave?")
+    answer(page, "midnight")
+    argot("remove", "numbat.md", "--home", served.home)
+    mark(page, "[1]").first.click()
+    expect(panel_title(page)).to_contain_text("No longer there")
+    come_back(page)
+    expect(answer(page, "not shown")).not_to_contain_text("midnight")
+
+
+def test_text_of_documents_names_and_glossary_never_acts(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "At what frequency does the DWCN sing?")
+    expect(answer(page, "4711 hertz")).to_contain_text(CANARY, use_inner_text=True)
+    mark(page, "[1]").first.click()
+    expect(panel(page).get_by_text("4711 hertz").first).to_be_visible()
+    expect(panel_title(page)).to_contain_text(CANARY)
+    assert page.evaluate("window.pwned") is None
+    hrefs = page.eval_on_selector_all(".message-content a, #side-view-content a", "all => all.map(a => a.href)")
+    ours = (f"{served.url}/argot/passages/", f"{served.url}/argot/terms/0?term=DWCN")
+    assert [href for href in hrefs if not href.startswith(ours)] == []
+    assert page.locator(".message-content img, #side-view-content img").count() == 0
+
+
+@pytest.mark.parametrize(("question", "said"), [("🎉", "word"), ("a" * 1_000_000, "1,000,000 characters")])
+def test_what_cannot_be_asked_gets_a_clear_answer(page: Any, served: Served, question: str, said: str) -> None:
+    open_window(page, served.url)
+    ask(page, question)
+    expect(told(page, said)).not_to_contain_text("Traceback")
+
+
+def test_a_thread_is_renamed_and_deleted(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "How many seconds does trimming a drive take?")
+    answer(page, "40 seconds")
+    entry = conversation(page, "How many seconds")
+    entry.hover()
+    entry.locator("#thread-options").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.locator("input#name").fill("Trim times")
+    page.get_by_role("dialog").get_by_role("button", name="Confirm").click()
+    renamed = conversation(page, "Trim times")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    renamed.hover()
+    renamed.locator("#thread-options").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("button", name="Confirm").click()
+    expect(renamed).to_have_count(0)
+
+
+@pytest.fixture
+def scripted_model(shared_model: Any) -> Any:
+    """The language model of `modelled`, with nothing left of the test before."""
+    return shared_model.reset()
+
+
+@pytest.fixture(scope="module")
+def modelled(
+    chromium: Any, shared_model: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """A service with the scripted server as its language model, which it gives all the time it needs."""
+    home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("modelled") / "kb"))
+    patient = {"ARGOT_MODEL_FIRST_TOKEN_SECONDS": "600", "ARGOT_MODEL_SECONDS": "3600"}
+    with Served(home, ARGOT_MODEL_URL=shared_model.url, **patient) as server:
+        yield server
+
+
+@pytest.fixture
+def tab(chromium: Any, modelled: Served) -> Iterator[Any]:
+    """A fresh visitor of the window with a language model."""
+    with visitors(chromium, modelled.url) as visit:
+        yield visit()
+
+
+def test_a_models_words_come_as_they_are_written_and_end_checked(
+    tab: Any, modelled: Served, scripted_model: Any
+) -> None:
+    scripted_model.reply("cited_answer", f"The Word Line voltage during a read is 4.5 V [1].\n\n{CANARY} Pigs fly [9].")
+    scripted_model.fault("pause", prompt="cited_answer", tokens=4)
+    open_window(tab, modelled.url)
+    ask(tab, "What is the Word Line voltage during a read?")
+    expect(tab.locator(MESSAGE, has_text="The Word Line").last).to_be_visible()
+    assert not scripted_model.asked("cited_answer")[0].done  # it was not waited for
+    scripted_model.heal()
+    text = answer(tab, "Written by the language model scripted")
+    expect(text).to_contain_text("4.5 V. [1]", use_inner_text=True)
+    expect(text).to_contain_text(CANARY, use_inner_text=True)
+    expect(text).to_contain_text("no passage supports this", use_inner_text=True)
+    tab.get_by_text(re.compile("How this was answered")).click()
+    expect(tab.get_by_text(re.compile(r"Writing the answer.*language model [\d.]+ m?s"))).to_be_visible()
+
+
+def test_a_stream_that_breaks_off_is_replaced_and_said(tab: Any, modelled: Served, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", "Something of the model's own that goes on.")
+    scripted_model.fault("cut", tokens=5)
+    open_window(tab, modelled.url)
+    ask(tab, "What is the Word Line voltage during a read?")
+    text = answer(tab, "quotes the documents instead")
+    expect(text).to_contain_text("4.5 V", use_inner_text=True)
+    expect(text).not_to_contain_text("Something")
+    scripted_model.heal()
+    scripted_model.reply("cited_answer", "Trimming a drive takes about 40 seconds [1].")
+    ask(tab, "How long does trimming a drive take?")
+    expect(answer(tab, "Written by the language model scripted")).to_contain_text("40 seconds", use_inner_text=True)
+
+
+POISONED = (
+    "The Word Line voltage during a read is 4.5 V [1]. See [the plan](http://tracker.example/plan) and "
+    "![](http://tracker.example/pixel.png) and ![pixel][p] <img src=http://tracker.example/tag.png> [more][p] "
+    "<http://tracker.example/auto> http://tracker.example/bare [mark](/argot/passages/p0/original) "
+    "![dot](data:image/png;base64,iVBORw0KGgo=) [page](data:text/html,<script>window.pwned=1</script>) "
+    "<a href=http://tracker.example/tag>tag</a> <svg><image href=http://tracker.example/svg.png></svg> "
+    "[run](javascript:window.pwned=1) :link[x]{href=http://tracker.example/d}\n\n[p]: http://tracker.example/ref.png"
+)
+WATCH_LINKS = """() => {
+    window.acting = new Set();
+    const look = () => document.querySelectorAll('.message-content a, .message-content img')
+        .forEach((one) => window.acting.add(one.href || one.src));
+    new MutationObserver(look).observe(document.body, {childList: true, subtree: true, attributes: true});
+}"""
+"""Keeps where the links and images of the messages lead, also of those that stand there for a moment only."""
+
+
+def test_links_and_images_of_a_models_own_ask_for_nothing_and_lead_nowhere(
+    tab: Any, modelled: Served, scripted_model: Any
+) -> None:
+    """Number 5 of the reliability scorecard. That nothing is asked of another server is seen to at the end of `tab`."""
+    scripted_model.reply("cited_answer", POISONED)
+    scripted_model.speed = 0.05
+    open_window(tab, modelled.url)
+    tab.evaluate(WATCH_LINKS)  # while it streams too
+    ask(tab, "What is the Word Line voltage during a read?")
+    text = answer(tab, "Written by the language model scripted")
+    expect(text).to_contain_text("the plan (http://tracker.example/plan)", use_inner_text=True)  # shown, as text
+    seen = tab.evaluate("[...window.acting]")
+    assert seen
+    assert [one for one in seen if not one.startswith(f"{modelled.url}/argot/passages/")] == []
+    assert not any(one.endswith("/p0/original") for one in seen)
+    assert tab.evaluate("window.pwned") is None
+    sources = re.search(r"img-src ([^;]*)", tab.goto(modelled.url).headers["content-security-policy"])
+    assert sources and sources[1] == "'self'"
+
+
+def test_the_stop_button_stops_the_model(tab: Any, modelled: Served, scripted_model: Any) -> None:
+    scripted_model.reply("cited_answer", " ".join(f"word{number}" for number in range(400)))
+    scripted_model.fault("pause", prompt="cited_answer", tokens=10)
+    open_window(tab, modelled.url)
+    ask(tab, "What is the Word Line voltage during a read?")
+    expect(tab.locator(MESSAGE, has_text="word3").last).to_be_visible()
+    tab.locator("#stop-button").click()
+    assert scripted_model.wait_until(lambda: scripted_model.asked("cited_answer")[0].gone)
+
+    # The conversation goes on, also after coming back, and the answer that never came is not taken for one.
+    idle(tab)
+    scripted_model.heal()
+    scripted_model.reply("cited_answer", "Trimming a drive takes about 40 seconds [1].")
+    ask(tab, "How long does trimming a drive take?")
+    answer(tab, "40 seconds")
+    come_back(tab)
+    answer(tab, "40 seconds")
+    expect(told(tab, "This question was stopped")).not_to_contain_text("word3")
+    expect(tab.get_by_role("button", name="Answer again")).to_be_visible()
+
+
+@pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
+def test_screenshots_of_the_samples(chromium: Any, tmp_path: Path) -> None:
+    server = Served(tmp_path / "kb", "--samples")
+    shots = ROOT / "docs" / "screenshots"
+    shots.mkdir(exist_ok=True)
+    light = chromium.new_page(viewport={"width": 1180, "height": 760}, color_scheme="light")
+    light.set_default_timeout(PATIENCE)
+    open_window(light, server.url)
+    light.locator("#starters").wait_for()
+    light.wait_for_timeout(800)
+    light.screenshot(path=shots / "welcome.png")
+    light.locator("#starters button").first.click()
+    answer(light, "3.4 micrometres")
+    light.locator("button[id^=next-]").first.wait_for()
+    mark(light, "[1]").first.click()
+    page_picture(light)
+    light.wait_for_timeout(800)
+    light.screenshot(path=shots / "answer.png")
+    light.keyboard.press("Escape")
+    light.get_by_text("Not what I meant").first.click()
+    choices(light, "Public").wait_for()
+    light.wait_for_timeout(800)
+    light.screenshot(path=shots / "not-meant.png")
+    small = chromium.new_page(viewport={"width": 390, "height": 780}, color_scheme="dark")
+    small.set_default_timeout(PATIENCE)
+    open_window(small, server.url)
+    ask(small, "What's the PUC height limit on the x4 die?")
+    answer(small, "3.4 micrometres")
+    small.wait_for_timeout(800)
+    small.screenshot(path=shots / "telephone.png")
+    dark = chromium.new_page(viewport={"width": 1180, "height": 760}, color_scheme="dark")
+    dark.set_default_timeout(PATIENCE)
+    open_window(dark, server.url)
+    ask(dark, "What is PLP?")
+    choices(dark).first.wait_for()
+    dark.wait_for_timeout(800)
+    dark.screenshot(path=shots / "choice.png")
+    server.stop()
+
+
+def _add_canary(home: Path, folder: Path) -> None:
+    from argot.service.transport.knowledge_base_client import connect
+    from argot.service.usecases import catalogue
+
+    put = folder / "put"
+    put.mkdir()
+    (put / f"birds {CANARY}.md").write_text(CANARY_TEXT, encoding="utf-8")
+    with connect(home, Settings(home=home)) as client:
+        client.call(catalogue.documents.add, paths=[str(put)])
+        client.call(
+            catalogue.senses.glossary_add,
+            term="DWCN",
+            context="Tools",
+            expansion=f"dwarf canary {CANARY}",
+            description=f"![d]({TRACKER}/d.png)",
+        )

@@ -1,0 +1,355 @@
+"""The glossary's pages in a real browser: the whole way from a question that missed to one that is answered."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from repository import ROOT
+from serving import Served, argot
+from window import PATIENCE, answer, ask, connected, open_window, send, sign_in, visitors
+
+SHOTS = ROOT / "docs" / "screenshots"
+
+pytestmark = pytest.mark.browser
+
+
+HOSTILE = "<img src=x onerror=window.pwned=1><script>window.pwned=1<\u2215script>"
+"""A file may be called so: a slash, which no name can hold, is written otherwise."""
+SCRIPT = "<img src=x onerror=window.pwned=1><script>window.pwned=1</script><svg onload=window.pwned=1>"
+
+
+@pytest.fixture(scope="module")
+def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One service for all tests; each has terms of its own."""
+    folder = tmp_path_factory.mktemp("pages")
+    home = Path(shutil.copytree(tiny_home, folder / "kb"))
+    text = f"# {SCRIPT}\n\nThe gyro canary unit (GCU) {SCRIPT} is kept at 21 degrees. {SCRIPT}\n"
+    (folder / f"{HOSTILE}.md").write_text(text)
+    argot("add", str(folder / f"{HOSTILE}.md"), "--home", str(home))
+    with Served(home) as server:
+        yield server
+
+
+@pytest.fixture
+def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
+    """Opens tabs, each of a visitor of its own."""
+    with visitors(chromium, served.url) as visit:
+        yield visit
+
+
+def scripted(tab: Any) -> None:
+    """The page's script runs: what is typed and pressed from now on is answered in its place."""
+    tab.wait_for_load_state("load")
+
+
+def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable[..., Any], served: Served) -> None:
+    tab = open_page()
+    open_window(tab, served.url)
+    ask(tab, "How much does a late QTFX cost?")
+    answer(tab, "QTFX")
+    tab.get_by_role("link", name="Glossary").click()
+
+    tab.get_by_role("link", name="missed term").click()
+    tab.get_by_role("link", name="QTFX").click()
+    expect(tab.get_by_text("How much does a late QTFX cost?").first).to_be_visible()
+    expect(tab.get_by_text("No term or other name in the glossary")).to_be_visible()
+    tab.get_by_role("link", name="Write its meaning").click()
+
+    expect(tab.get_by_label("Term")).to_have_value("QTFX")
+    scripted(tab)
+    tab.get_by_label("Context").select_option("Legal")
+    tab.get_by_label("Stands for").fill("tariff filling")
+    expect(tab.get_by_text("No document spells out")).to_be_visible()  # as one types
+    tab.get_by_label("Stands for").fill("tariff filing")
+    expect(tab.get_by_text("No document spells out")).to_have_count(0)
+    tab.get_by_role("button", name="Save as draft").click()
+
+    expect(tab.get_by_text("Once approved").first).to_be_visible()
+    effect = tab.locator(".effect", has_text="How much does a late QTFX cost?")
+    expect(effect.locator(".side").nth(0)).to_contain_text("unknown", use_inner_text=True)
+    expect(effect.locator(".side").nth(1)).to_contain_text("tariff filing", use_inner_text=True)
+    tab.get_by_role("button", name="Approve").click()
+    expect(tab.get_by_text("From now on questions understand it")).to_be_visible()
+
+    tab.get_by_role("link", name="How much does a late QTFX cost?").click()  # the question stands there already
+    connected(tab)
+    expect(tab.locator("#chat-input")).to_have_value("How much does a late QTFX cost?")
+    send(tab)
+    expect(answer(tab, "500 dollars")).to_contain_text("QTFX: tariff filing", use_inner_text=True)
+
+
+def test_search_as_one_types_with_the_keyboard_alone(open_page: Callable[..., Any], served: Served) -> None:
+    tab = open_page()
+    tab.goto(f"{served.url}/glossary")
+    rows = tab.locator("#results .row")
+    expect(rows.filter(has_text="Word Line")).to_have_count(1)
+    expect(tab.locator("#q")).to_be_focused()
+    tab.keyboard.type("periph")  # the box has the focus
+    expect(tab).to_have_url(re.compile(r"/glossary\?q=periph$"))
+    expect(rows.filter(has_text="Word Line")).to_have_count(0)
+    expect(rows).to_have_count(1)
+    for _ in range(3):
+        tab.keyboard.press("Tab")
+        if "PUC" in tab.evaluate("document.activeElement.innerText"):
+            break
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", name="Peripheral Under Cell")).to_be_visible()
+    tab.go_back()
+    expect(tab.locator("#q")).to_have_value("periph")
+    expect(rows).to_have_count(1)
+
+
+def test_two_managers_save_at_once_and_the_second_loses_nothing(open_page: Callable[..., Any], served: Served) -> None:
+    first, second = open_page(), open_page()
+    for tab in (first, second):
+        tab.goto(f"{served.url}/glossary/term?t=WL")
+        tab.get_by_role("link", name="Edit").click()
+        expect(tab.get_by_label("Description")).to_be_visible()
+    first.get_by_label("Description").fill("The first wrote this.")
+    first.get_by_role("button", name="Save").click()
+    expect(first.get_by_text("Saved.")).to_be_visible()
+    second.get_by_label("Description").fill("The second wrote that.")
+    second.get_by_label("Other names").fill("word-line")
+    second.get_by_role("button", name="Save").click()
+    expect(second.get_by_text("saved this too")).to_be_visible()
+    expect(second.locator(".changes")).to_contain_text("The first wrote this.", use_inner_text=True)
+    expect(second.get_by_label("Description")).to_have_value("The second wrote that.")
+    expect(second.get_by_label("Other names")).to_have_value("word-line")
+    second.get_by_role("button", name="Save").click()
+    expect(second.get_by_text("Saved.")).to_be_visible()
+    expect(second.get_by_text("The second wrote that.").first).to_be_visible()
+
+
+def test_the_pages_work_without_script_on_a_narrow_screen(open_page: Callable[..., Any], served: Served) -> None:
+    tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800}, color_scheme="dark")
+    tab.goto(f"{served.url}/glossary/new")
+    tab.get_by_label("Term").fill("CLR")
+    tab.get_by_label("Context").select_option("NAND")
+    tab.get_by_label("Stands for").fill("clean room")
+    tab.get_by_role("button", name="Save as draft").click()
+    tab.get_by_role("button", name="Approve").click()
+    expect(tab.get_by_text("From now on questions understand it")).to_be_visible()
+    for path in ("", "/term?t=PUC", "/queue", "/use", "/history", "/files", "/contexts", "/conflicts", "/sense/1/edit"):
+        tab.goto(f"{served.url}/glossary{path}")
+        assert tab.locator("html").bounding_box()["width"] <= 390, path
+        assert tab.locator("main").bounding_box()["width"] <= 390, path
+
+
+def test_nothing_written_by_people_or_documents_ever_acts(open_page: Callable[..., Any], served: Served) -> None:
+    """Scorecard 17: script in a file name, a citation, a glossary entry and the pages of managers and admins."""
+    tab = open_page()
+    dialogs: list[str] = []
+    tab.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
+
+    def unharmed() -> None:
+        tab.wait_for_load_state("networkidle")  # what a page asks for later has come as well
+        assert tab.evaluate("window.pwned") is None, tab.url
+        assert tab.locator("img[src=x], main script, svg[onload], [onerror]").count() == 0, tab.url
+
+    tab.goto(f"{served.url}/glossary/new")
+    tab.get_by_label("Term").fill("CNRY")
+    tab.get_by_label("Context").select_option("NAND")
+    for label in ("Stands for", "Description", "Other names"):
+        tab.get_by_label(label).fill(SCRIPT)
+    tab.get_by_role("button", name="Save as draft").click()
+    expect(tab.get_by_text("Once approved").or_(tab.get_by_text("Try it")).first).to_be_visible()
+    unharmed()
+    tab.get_by_role("button", name="Approve").click()
+    expect(tab.get_by_text("From now on questions understand it")).to_be_visible()
+    open_window(tab, served.url)
+    ask(tab, "At how many degrees is the gyro canary unit kept, and what is CNRY?")
+    answer(tab, "21 degrees")
+    unharmed()
+    tab.goto(f"{served.url}/glossary/proposals")
+    tab.get_by_role("button", name="Look for terms").click()
+    expect(tab.get_by_role("link", name="GCU")).to_be_visible()
+    unharmed()
+    tab.get_by_role("link", name=HOSTILE).first.click()
+    expect(tab).to_have_url(re.compile("/glossary/passage/"))
+    expect(tab.get_by_text("21 degrees").first).to_be_visible()
+    unharmed()
+    tab.goto(f"{served.url}/people")
+    tab.get_by_label("Name to sign in").fill("mallory")
+    tab.get_by_label("Name that is shown").fill(SCRIPT)
+    tab.get_by_label("None").check()
+    tab.get_by_role("button", name="Add").click()
+    expect(tab.get_by_role("heading", name="mallory")).to_be_visible()
+    for path in ("/people", "/people/mallory", "/glossary/term?t=CNRY", "/glossary?q=CNRY", "/glossary/history"):
+        tab.goto(f"{served.url}{path}")
+        unharmed()
+    tab.goto(f"{served.url}/glossary")
+    tab.locator("#q").press_sequentially("CNRY")
+    expect(tab).to_have_url(re.compile(r"/glossary\?q=CNRY$"))
+    expect(tab.locator("#results .row", has_text="<img src=x").first).to_be_visible()
+    unharmed()
+    assert dialogs == []
+
+
+def test_what_an_edit_would_change_is_seen_before_it_is_saved(open_page: Callable[..., Any], served: Served) -> None:
+    tab = open_page()
+    tab.goto(f"{served.url}/glossary/term?t=MPL")
+    tab.get_by_role("link", name="Edit").click()
+    tab.get_by_label("Stands for").fill("clean room")
+    tab.get_by_label("Stands for").press("Enter")  # shows, and does not save
+    expect(tab.get_by_role("heading", name="What it would change")).to_be_visible()
+    tab.get_by_label("Try a question").fill("Where is the MPL?")
+    tab.get_by_role("button", name="Try it").click()
+    effect = tab.locator(".effect", has_text="Where is the MPL?")
+    expect(effect.locator(".side").nth(0)).to_contain_text("Media panel", use_inner_text=True)
+    expect(effect.locator(".side").nth(1)).to_contain_text("clean room", use_inner_text=True)
+    expect(tab.get_by_label("Stands for")).to_have_value("clean room")
+    tab.get_by_role("link", name="Leave it as it is").click()
+    expect(tab.get_by_role("heading", name="Media panel")).to_be_visible()
+
+
+def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path) -> None:
+    """An empty glossary: look for terms, leave, come back, tick what is right, approve it, and take it all back."""
+    for number in range(30):
+        name = chr(ord("A") + number % 26) + chr(ord("A") + number // 26)
+        text = f"# Part {number}\n\nThe quick {name[0]}ox {name[1]}alve (Q{name}) turns. See {number}.\n"
+        (tmp_path / f"part-{number}.md").write_text(text)
+    home = tmp_path / "kb"
+    argot("init", "--home", str(home))
+    argot("add", *map(str, sorted(tmp_path.glob("*.md"))), "--home", str(home))
+    with Served(home) as server, visitors(chromium, server.url) as visit:
+        tab = visit()
+        tab.goto(f"{server.url}/glossary")
+        tab.get_by_role("link", name="Take what your documents define").click()
+        with tab.expect_response(lambda one: one.request.method == "POST"):  # else leaving would call it back
+            tab.get_by_role("button", name="Look for terms in 30 documents").click()
+        tab.goto(f"{server.url}/glossary")
+        tab.goto(f"{server.url}/glossary/proposals")
+        expect(tab.get_by_text("Your documents were read")).to_be_visible()
+        tab.get_by_role("link", name="Tick all on this page").click()
+        ticks = tab.locator(".tick")
+        expect(ticks.nth(2).locator("input")).to_be_checked()
+        scripted(tab)
+        ticks.first.locator("input").uncheck()
+        ticks.nth(1).get_by_role("button", name="Dismiss").click()
+        tab.get_by_label("Approve them as well").check()
+        expect(tab.get_by_text("Dismissed:")).to_be_visible()  # in its place, and all other ticks stay
+        tab.get_by_role("button", name="Accept the ticked").click()
+        expect(tab.get_by_role("heading", name="28 meanings approved")).to_be_visible()
+        tab.get_by_role("link", name="take it back").click()
+        tab.get_by_text("Roll back", exact=True).click()
+        tab.get_by_role("button", name="Roll this change back").click()
+        expect(tab.get_by_text("Rolled back").first).to_be_visible()
+        tab.goto(f"{server.url}/glossary/proposals")
+        expect(ticks).to_have_count(29)
+
+
+def test_an_administrator_lets_people_in_and_shuts_them_out(chromium: Any, tiny_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    with Served(home) as server, visitors(chromium, server.url) as visit:
+        tab, other = visit(), visit()
+        tab.goto(f"{server.url}/people")
+        passwords = {}
+        for name, role in (("ada", "Admin"), ("mia", "Manager")):
+            tab.get_by_label("Name to sign in").fill(name)
+            tab.get_by_role("radio", name=role).check()
+            if role == "Manager":
+                tab.get_by_role("checkbox", name="NAND").check()
+                tab.get_by_label("Your own password").fill(passwords["ada"])
+            tab.get_by_role("button", name="Add").click()
+            passwords[name] = tab.locator(".secret").inner_text().strip()
+            tab.goto(f"{server.url}/people")  # the first password ended the way in without one
+            if name == "ada":
+                sign_in(tab, "ada", passwords["ada"])
+        other.goto(f"{server.url}/glossary")
+        sign_in(other, "mia", passwords["mia"])
+        expect(other.get_by_role("heading", name="Terms")).to_be_visible()
+        expect(other.get_by_role("link", name="People")).to_have_count(0)
+        other.goto(f"{server.url}/people")
+        expect(other.get_by_text("This page is for an administrator")).to_be_visible()
+        tab.get_by_role("link", name="mia").click()
+        expect(tab.get_by_text("Sign out everywhere")).to_be_visible()
+        tab.get_by_role("button", name="Suspend mia").click()
+        expect(tab.get_by_text("they are signed out everywhere")).to_be_visible()
+        other.goto(f"{server.url}/glossary")
+        expect(other.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+@pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
+def test_screenshots_of_the_pages(chromium: Any, tmp_path: Path) -> None:
+    home = tmp_path / "kb"
+    Served(home, "--samples").stop()
+    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+        thread.submit(_prepare, home).result()
+    server = Served(home)
+    tab = chromium.new_page(viewport={"width": 1180, "height": 820}, color_scheme="light")
+    tab.set_default_timeout(PATIENCE)
+
+    def shot(name: str, *, full_page: bool = False) -> None:
+        tab.wait_for_load_state("networkidle")
+        tab.screenshot(path=SHOTS / f"glossary-{name}.png", full_page=full_page)
+
+    tab.goto(f"{server.url}/glossary")
+    tab.locator("#q").press_sequentially("peri")
+    tab.wait_for_url("**q=peri")
+    shot("terms")
+    for name in ("queue", "use"):
+        tab.goto(f"{server.url}/glossary/{name}")
+        shot(name)
+    tab.goto(f"{server.url}/glossary/queue/term?t=TI")
+    shot("missed")
+    tab.get_by_role("button", name="Accept").click()
+    tab.locator(".effect").first.wait_for()
+    shot("approve", full_page=True)
+    tab.goto(f"{server.url}/glossary/proposals")
+    tab.get_by_role("button", name="Look for terms").click()
+    tab.get_by_text("Your documents were read").wait_for()
+    shot("proposals")
+    phone = chromium.new_page(viewport={"width": 390, "height": 780}, color_scheme="dark")
+    phone.goto(f"{server.url}/glossary/term?t=PUC")
+    phone.wait_for_load_state("networkidle")
+    phone.screenshot(path=SHOTS / "glossary-phone.png")
+    for name, role, group in (("ada", "Admin", "it"), ("leo", "Manager", "legal"), ("ann", "Asker", "hr, legal")):
+        tab.goto(f"{server.url}/people")
+        tab.get_by_label("Name to sign in").fill(name)
+        tab.get_by_label("Groups").fill(group)
+        tab.get_by_role("radio", name=role).check()
+        if role == "Manager":
+            tab.get_by_role("checkbox", name="Legal and compliance").check()
+        tab.get_by_label("None").check()
+        tab.get_by_role("button", name="Add").click()
+        tab.get_by_role("heading", name=name).wait_for()
+    tab.goto(f"{server.url}/people")
+    tab.screenshot(path=SHOTS / "people.png", full_page=True)
+    server.stop()
+
+
+def _prepare(home: Path) -> None:
+    """Some weeks of use, some misses, and what the documents say of one, so that there is something to see."""
+    from datetime import UTC, datetime, timedelta
+
+    from argot.corpus.store.document_store import CorpusStore
+    from argot.jargon_db import Glossary
+    from argot.types import Principal
+
+    nina, now = Principal("nina", sees_all=True), datetime.now(UTC)
+    glossary, store = Glossary.open(home / "glossary.db"), CorpusStore.open(home / "corpus.db")
+    for place, sense in enumerate(glossary.senses.find(nina)[::11]):
+        for week in range(12):
+            glossary.usage.record([sense.id] * ((place * 7 + week * (place % 5 + 1)) % 11), now - timedelta(weeks=week))
+    asked = {
+        "TI": ("What do I do when a TI has turned red?", "Who prints our TI labels?", "Is a TI on every pallet?"),
+        "DMTF": ("Where do we file the DMTF forms?",),
+        "bathtub": ("Is the bathtub curve ours?",),
+    }
+    for term, questions in asked.items():
+        for number, question in enumerate(questions):
+            glossary.misses.record(term, "ann", question, f"{term}-{number}", shared=True)
+    ids = store.passages_with(nina, "tilt indicator", 2)
+    quotes = [
+        line for one in ids for line in store.passages(nina, [one])[one][0].text.splitlines() if "ilt ind" in line
+    ]
+    evidence = list(zip(ids, quotes, strict=True))
+    glossary.proposals.add("mined", "TI", "tilt indicator", context="Manufacturing and packaging", evidence=evidence)
+    glossary.close()
+    store.close()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from argot.errors import InvalidSettings
 
@@ -108,3 +111,52 @@ def profile_named(name: str) -> Profile:
         return PROFILES[name]
     except KeyError:
         raise InvalidSettings(f"There is no profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None
+
+
+def profile_from(name_or_file: str, changes: Sequence[str] = ()) -> Profile:
+    """A built-in profile by its name, or one of a TOML file, with single switches changed ("rerank=off").
+
+    Raises:
+        InvalidSettings: there is no such profile, file, switch or value; the message names it and what there is.
+    """
+    path = Path(name_or_file)
+    profile = _from_file(path) if path.suffix == ".toml" else profile_named(name_or_file)
+    return changed_profile(profile, dict(_change(one) for one in changes))
+
+
+def changed_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
+    """The profile with these switches changed; it is named after them.
+
+    Raises:
+        InvalidSettings: a switch or value is none; the message names it.
+    """
+    unknown = changes.keys() - Profile.model_fields.keys()
+    if unknown:
+        there = ", ".join(sorted(Profile.model_fields))
+        raise InvalidSettings(f"There is no switch '{min(unknown)}' in a profile. Switches: {there}.")
+    if not changes:
+        return profile
+    name = " ".join([profile.name, *(f"{key}={value}" for key, value in changes.items())])
+    try:
+        return Profile.model_validate({**profile.model_dump(), "name": name, **changes})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the profile"
+        raise InvalidSettings(f"{where} cannot be {first['input']!r}: {first['msg']}.") from error
+
+
+def _change(text: str) -> tuple[str, object]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise InvalidSettings(f"'{text}' changes nothing. Write a switch and its value, e.g. rerank=off.")
+    return name.strip(), {"on": True, "off": False}.get(value.strip(), value.strip())
+
+
+def _from_file(path: Path) -> Profile:
+    """`base = "strict"` names the built-in profile that the file starts from; without it, the default."""
+    try:
+        read = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidSettings(f"The profile {path} cannot be read: {error}.") from error
+    name = read.pop("name", path.stem)
+    return changed_profile(profile_named(read.pop("base", "default")), read).model_copy(update={"name": name})

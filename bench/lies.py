@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
+from argot.evaluate.altered_statements import altered
 from argot.settings import Settings
 from argot.tools.answering.citations import match_references, source_text
 from argot.tools.answering.objections import objection
@@ -36,26 +35,6 @@ HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "samples" / "documents"
 THRESHOLD = 0.5
 _SHORTEST, _LONGEST = 5, 32
-
-_SWAPS = {
-    "unit": "ns:ms ms:s seconds:minutes mV:V V:mV mm:cm percent:degrees days:weeks hours:days degrees:percent "
-    "weeks:hours kiloohm:ohm milliohm:kiloohm g:mg micrometres:millimetres months:weeks %:kg MB/s:GB/s",
-    "currency": "euros:dollars euro:pounds EUR:USD €:$ $:€",
-    "rate": "a day:a month|per night:per month|a month:a week|per month:per day|a week:a day|weekly:hourly"
-    "|per period:per hour|per sector:per minute|per block:per second|annually:daily",
-    "opposite": "on:off before:after below:above first:last more:less newest:oldest allowed:forbidden "
-    "domestic:international outside:inside optional:mandatory shortens:lengthens rise:fall good:bad dried:wet "
-    "longer:shorter warmest:coldest",
-}
-_INVENTED = (
-    " and the director was arrested",
-    ", which the ministry of transport forbade in spring",
-    ", and visitors enjoy free lemonade afterwards",
-    " because the previous supplier went bankrupt",
-    " while the orchestra rehearses downstairs",
-    ", so that penguins can swim faster",
-)
-_NAMES = ("Bremen", "Gustafsson", "Osaka", "Petrova")
 
 
 @dataclass(frozen=True)
@@ -78,7 +57,7 @@ def statements() -> list[Statement]:
         row = json.loads(line)
         sentence = row["sentence"]
         passage = _passage(row)
-        said = [("quotation", sentence), ("paraphrase", row["paraphrase"]), *changed(sentence, place)]
+        said = [("quotation", sentence), ("paraphrase", row["paraphrase"]), *altered(sentence, place)]
         said += [("by hand", row["lie"])] if "lie" in row else []
         found += [Statement(sentence, text, kind, passage, place % 2 == 0) for kind, text in said]
     return found
@@ -99,7 +78,7 @@ def others() -> list[Statement]:
             units = (plain_prose(passage.text[a:b]).text for a, b, kind in split_units(passage.text) if kind == "prose")
             for sentence in units:
                 if sentence not in known and _SHORTEST < len(sentence.split()) <= _LONGEST:
-                    said = [("quotation", sentence), *changed(sentence, len(found))]
+                    said = [("quotation", sentence), *altered(sentence, len(found))]
                     found += [Statement(sentence, text, kind, passage, False) for kind, text in said]
     return found
 
@@ -115,30 +94,6 @@ def _passages(document: str) -> list[Passage]:
         max_chars=settings.passage_chars,
         neighbour_chars=settings.neighbour_chars,
     )
-
-
-def changed(sentence: str, place: int) -> Iterator[tuple[str, str]]:
-    """The lies that one change makes of a sentence, each with its kind."""
-    body = sentence.rstrip(".")
-    yield "number", re.sub(r"(?<![\w-])\d+(?![\w-])", lambda found: str(int(found[0]) * 3 + 7), sentence, count=1)
-    for kind in ("unit", "currency", "rate", "opposite"):
-        pairs = _SWAPS[kind].split("|" if kind == "rate" else None)
-        for one, other in (pair.split(":") for pair in pairs):
-            before = r"(?<=\d )" if kind == "unit" else r"(?<!\w)"
-            yield kind, re.sub(before + re.escape(one) + r"(?![\w/])", other, sentence, count=1)
-    if "only" not in sentence.lower():
-        yield "only", f"Only {sentence[0].lower() if not sentence[1:2].isupper() else sentence[0]}{sentence[1:]}"
-    if not re.search(r"\b(?:except|unless|exempt)\b", sentence):
-        yield "exception", f"{body}, {('except on Mondays', 'unless the manager objects')[place % 2]}."
-    if not re.search(
-        r"most|least|up to|more than|below|above|about|less|capped|limit|after|within|ahead|last", sentence
-    ):
-        bound = ("at least", "at most", "up to", "more than")[place % 4]
-        yield "bound", re.sub(r" (?=\d+ (?!May|January))", f" {bound} ", sentence, count=1)
-    yield "negation", re.sub(r"\b(is|are|may|must|can|will|has)\b(?! not)", r"\1 not", sentence, count=1)
-    yield "name", re.sub(r"(?<=\w )[A-Z][a-z]{3,}\b", _NAMES[place % len(_NAMES)], sentence, count=1)
-    yield "identifier", re.sub(r"\b[A-Z]{2,}(?:-\w+)?\b", "QX-77", sentence, count=1)
-    yield "clause", f"{body}{_INVENTED[place % len(_INVENTED)]}."
 
 
 def unequal(made: list[Statement]) -> list[Statement]:

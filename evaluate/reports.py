@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argot.evaluate.abbreviation_suite import AbbreviationRow, AbbreviationsReport
+from argot.evaluate.answer_measures import OUTCOMES
+from argot.evaluate.answer_suite import AnswerRow, AnswersReport
 from argot.evaluate.identification import IdentifyReport
 from argot.evaluate.measures import MEASURES, bootstrap_interval
 from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, Score
@@ -136,3 +138,51 @@ def _cells(row: KindRow) -> list[str]:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"
+
+
+_ANSWER_COLUMNS = (
+    "n", *OUTCOMES, "complete, 95 %", "right citation first", "sentence F1", "ROUGE-L", "gold in 1", "3", "5", "10",
+)  # fmt: skip
+
+
+def answers_tables(report: AnswersReport) -> list[Table]:
+    """By profile a table by kind; abstention; the two profiles compared; and what a server that knows them showed."""
+    tables = []
+    for profile, rows in report.rows.items():
+        body = [[kind, *_answer_cells(row)] for kind, row in rows.items()]
+        tables.append(Table(f"{report.name}, profile {profile}", ("kind", *_ANSWER_COLUMNS), body))
+    columns = list(next(iter(report.abstention.values()), {}))
+    body = [[name, *(_decimal(row[one]) for one in columns)] for name, row in report.abstention.items()]
+    tables.append(Table("Abstention, by the best passage's score", ("profile", *columns), body))
+    if report.compared:
+        first, second = report.compared["profiles"]
+        body = [
+            [
+                what,
+                f"{100 * value['difference']:+.1f}",
+                "{:+.1f} to {:+.1f}".format(*(100 * x for x in value["interval95"])),
+            ]
+            for what, value in report.compared.items()
+            if what != "profiles"
+        ]
+        tables.append(Table(f"{second} against {first}, percentage points", ("", "difference", "95 %"), body))
+    for profile, losses in report.losses.items():
+        body = [[where, str(count)] for where, count in losses.items()]
+        tables.append(Table(f"What became of right answers, profile {profile}", ("", "questions"), body))
+    for profile, lies in report.lies.items():
+        body = [[kind, str(told), str(shown)] for kind, (told, shown) in lies.items()]
+        tables.append(Table(f"False sentences, profile {profile}", ("changed", "told", "shown as supported"), body))
+    return tables
+
+
+def _answer_cells(row: AnswerRow) -> list[str]:
+    low, high = row.complete_interval
+    found = [_percent(row.gold_found.get(depth)) for depth in ("1", "3", "5", "10")]
+    shares = [_percent(row.outcomes[what]) for what in OUTCOMES]
+    interval = f"{100 * low:.0f} to {100 * high:.0f}"
+    measures = [_percent(row.right_citation_first), _decimal(row.sentence_f1), _decimal(row.rouge_l)]
+    return [str(row.questions), *shares, interval, *measures, *found]
+
+
+def _decimal(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

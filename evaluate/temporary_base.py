@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
 
 Asker = Callable[..., Awaitable[AskResult]]
-"""`(question, asker_context=None)` -> the result of asking it in a new thread."""
+"""`(question, asker_context=None, earlier=())` -> the result of asking it in a new thread, behind earlier messages."""
 
 Identifier = Callable[[str], Awaitable[list[Mention]]]
 """A question -> its terms."""
@@ -96,15 +97,17 @@ class TemporaryBase:
         """
         graph = build_graph(InMemorySaver())
 
-        async def ask_once(question: str, asker_context: str | None = None) -> AskResult:
+        async def ask_once(question: str, asker_context: str | None = None, earlier: Sequence[str] = ()) -> AskResult:
             run = run_context_for(
                 self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
             )
+            run = replace(run, records_misses=False)  # nobody is really asking
             thread = f"evaluation-{next(self._threads)}"
             result = None
-            async for event in ask(graph, run, question, thread):
-                if event.kind == "result":
-                    result = event.data
+            for message in (*earlier, question):
+                async for event in ask(graph, run, message, thread):
+                    if event.kind == "result":
+                        result = event.data
             await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
             assert isinstance(result, AskResult)
             return result

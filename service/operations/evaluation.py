@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from argot.errors import InvalidInput
 from argot.evaluate.abbreviation_suite import evaluate_abbreviations
+from argot.evaluate.answer_questions import AnswerSet, answer_set, load_answer_questions
+from argot.evaluate.answer_suite import evaluate_answers
 from argot.evaluate.beir import load_beir
 from argot.evaluate.disambiguation_data import load_dictionary, load_sentences, load_text
 from argot.evaluate.disambiguation_suite import evaluate_disambiguate
 from argot.evaluate.disambiguation_tables import disambiguate_tables
 from argot.evaluate.identification import evaluate_identify, load_labelled
+from argot.evaluate.known_answers import KnownAnswers
+from argot.evaluate.public_answer_sets import load_public_set
 from argot.evaluate.question_term_suite import (
     evaluate_question_terms,
     load_question_terms,
@@ -28,6 +32,7 @@ from argot.evaluate.quiz_suite import evaluate_quiz
 from argot.evaluate.reports import (
     Table,
     abbreviations_tables,
+    answers_tables,
     identify_tables,
     quiz_tables,
     retrieval_tables,
@@ -44,13 +49,16 @@ from argot.evaluate.sample_suite import (
 )
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
-from argot.profile import profile_named
+from argot.profile import Profile, profile_named
+from argot.service.storage.home_folder import require
+from argot.service.storage.home_lock import HomeLock
 from argot.settings import Settings
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
 
 SideChoice = Literal["extractive", "model", "both"]
+AnswerSide = Literal["extractive", "model", "ideal", "lying"]
 Progress = Callable[[str, int, int], None]
 Report = tuple[dict[str, Any], list[Table]]
 """What a suite measured, as JSON and as tables for people."""
@@ -97,6 +105,68 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
         for table in samples_tables(report)
     ]
     return _only({name: report.as_json() for name, report in reports.items()}), tables
+
+
+def answer_questions(
+    file: Path | None,
+    documents: Path | None,
+    public: str | None,
+    settings: Settings,
+    split: str | None,
+    *,
+    home: Path | None,
+) -> AnswerSet:
+    """The questions to ask: of a file over a folder or a knowledge base, or a public set.
+
+    Raises:
+        InvalidInput: neither or several are named, or what is named cannot be read.
+    """
+    if public is not None:
+        if file or documents:
+            raise InvalidInput(
+                "--public brings its own questions and documents: leave out --questions and --documents."
+            )
+        return load_public_set(public, settings.datasets)
+    if file is None or (documents is None and home is None):
+        raise InvalidInput("Give --questions FILE with --documents DIR or --home KB, or --public SET.")
+    if documents is None:
+        return AnswerSet(file.stem, load_answer_questions(file, split), ())
+    return answer_set(file, documents, split)
+
+
+def answers(  # noqa: PLR0917
+    questions: AnswerSet,
+    glossary: Path | None,
+    home: Path | None,
+    profiles: Sequence[Profile],
+    side: AnswerSide,
+    settings: Settings,
+    progress: Progress,
+) -> Report:
+    """Whether the questions are answered: whole, rightly cited, and only where the documents hold the answer.
+
+    Args:
+        glossary: a glossary in CSV form, with the contexts.csv beside it where there is one.
+        home: a knowledge base that holds the documents already; it is asked, and not changed.
+        side: "ideal" and "lying": with a model server of our own that knows the reference answers.
+
+    Raises:
+        InvalidInput: a file is malformed, a document cannot be read, or there is no model server.
+        NotFound, KnowledgeBaseBusy: there is no knowledge base, or a service holds it.
+    """
+    with ExitStack() as stack:
+        known = stack.enter_context(KnownAnswers(side)) if side in ("ideal", "lying") else None
+        if known is not None:
+            settings = settings.model_copy(update={"model_url": known.url, "model": side})
+        server = _servers("extractive" if side == "extractive" else "model", settings)[0]
+        base = stack.enter_context(_temporary(settings) if home is None else _opened(home, settings))
+        if home is None:
+            base.add(questions.sources, progress)
+        if glossary is not None:
+            _add_glossary_file(base, glossary)
+        work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known)
+        report = _run(work, server)
+    return report.as_json(), answers_tables(report)
 
 
 def abbreviations(  # noqa: PLR0917
@@ -282,11 +352,28 @@ def _add_folder(base: TemporaryBase, folder: Path, progress: Progress) -> None:
 
 
 def _add_glossary(base: TemporaryBase, folder: Path) -> None:
-    if (folder / "contexts.csv").exists():
-        for row in read_contexts(_read(folder / "contexts.csv")):
-            base.add_context(row["name"], row["description"], row["contact"])
     if (folder / "glossary.csv").exists():
-        base.import_glossary(_read(folder / "glossary.csv"), "glossary.csv")
+        _add_glossary_file(base, folder / "glossary.csv")
+
+
+def _add_glossary_file(base: TemporaryBase, path: Path) -> None:
+    contexts = path.with_name("contexts.csv")
+    if contexts.exists():
+        for row in read_contexts(_read(contexts)):
+            base.add_context(row["name"], row["description"], row["contact"])
+    base.import_glossary(_read(path), path.name)
+
+
+@contextmanager
+def _opened(home: Path, settings: Settings) -> Iterator[TemporaryBase]:
+    """A knowledge base that people use, held as long as it is measured."""
+    require(home)
+    lock = HomeLock(home)
+    try:
+        with TemporaryBase(home, settings.model_copy(update={"home": home})) as base:
+            yield base
+    finally:
+        lock.release()
 
 
 @contextmanager

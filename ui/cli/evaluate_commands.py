@@ -24,6 +24,10 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
 ProfileName = Annotated[str, typer.Option("--profile", help="The profile to measure.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="NAME=VALUE"),
+]
 SideChoice = Literal["extractive", "model", "both"]
 Side = Annotated[
     SideChoice,
@@ -65,6 +69,64 @@ def retrieval(
     from argot.service.operations import evaluation
 
     _show(partial(evaluation.retrieval, beir, glossary, profile, settings_for(None)), as_json=as_json)
+
+
+@app.command(
+    epilog=examples(
+        "argot evaluate answers --questions questions.jsonl --documents handbook --glossary glossary.csv",
+        "argot evaluate answers --questions questions.jsonl --documents handbook --split validation --side ideal",
+        "argot evaluate answers --public clapnq --against plain_rag --json",
+        "argot evaluate answers --questions questions.jsonl --home my-kb --set rerank=off",
+    )
+)
+def answers(  # noqa: PLR0917
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="The questions, JSONL: id, kind, question, gold, reference.")
+    ] = None,
+    documents: Annotated[Path | None, typer.Option("--documents", help="The folder of their documents.")] = None,
+    public: Annotated[
+        str | None,
+        typer.Option("--public", help="A public set out of the folder ARGOT_DATASETS, e.g. clapnq.", metavar="SET"),
+    ] = None,
+    glossary: Annotated[
+        Path | None, typer.Option("--glossary", help="In Argot's CSV form; contexts.csv beside it is read too.")
+    ] = None,
+    home: Annotated[
+        Path | None, typer.Option("--home", help="A knowledge base that holds the documents; it is not changed.")
+    ] = None,
+    split: Annotated[
+        Literal["validation", "test"] | None,
+        typer.Option("--split", help="Only this half: for choosing, or for reporting."),
+    ] = None,
+    side: Annotated[
+        Literal["extractive", "model", "ideal", "lying"],
+        typer.Option(
+            "--side",
+            help="Without a language model; with the one at ARGOT_MODEL_URL; or with one that knows the reference "
+            "answers and gives them (ideal), or gives them with one thing changed (lying).",
+        ),
+    ] = "extractive",
+    profile: ProfileName = "default",
+    changes: Changes = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="Compare with this profile, question by question.", metavar="NAME")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Whether questions are answered: whole, with the right citation, and only where the documents hold the answer.
+
+    By kind of question: complete, partial, wrong, abstained, asked back; the right citation first; sentence F1 against
+    the gold snippets; ROUGE-L against the reference; in which place a gold passage was found. Questions of the kinds
+    "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
+    lost on the way to the asker. With --side lying: which false sentences are shown as supported.
+    """
+    from argot.profile import profile_from
+    from argot.service.operations import evaluation
+
+    settings = settings_for(home)
+    asked = evaluation.answer_questions(questions, documents, public, settings, split, home=home)
+    profiles = [profile_from(profile, changes or [])] + ([profile_from(against)] if against else [])
+    _show(partial(evaluation.answers, asked, glossary, home, profiles, side, settings), as_json=as_json)
 
 
 @app.command(

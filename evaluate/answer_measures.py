@@ -1,0 +1,112 @@
+"""How whole and how right an answer is: coverage of what it must say, sentences, ROUGE-L, and abstention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from argot.evaluate.answer_questions import AnswerQuestion
+from argot.tools.answering.support import support
+from argot.tools.text.sentences import split_sentences
+from argot.tools.text.words import content_stems, folded
+
+Outcome = Literal["complete", "partial", "wrong", "abstained", "asked back"]
+OUTCOMES: tuple[Outcome, ...] = ("complete", "partial", "wrong", "abstained", "asked back")
+
+SAID = 0.7
+"""Share of a snippet's content that an answer holds, from which the snippet counts as said."""
+
+
+def outcome(question: AnswerQuestion, status: str, answer: str) -> Outcome:
+    """What became of a question. `answer`: what was shown as supported. A question without an answer (kind
+    "unanswerable" or "underspecified") that is answered counts as wrong.
+    """
+    if status == "needs_choice":
+        return "asked back"
+    if status != "answered":
+        return "abstained"
+    if not question.answerable:
+        return "wrong"
+    said = [is_said(item, answer) for item in wanted_items(question)]
+    if all(said):
+        return "complete"
+    return "partial" if any(said) else "wrong"
+
+
+def wanted_items(question: AnswerQuestion) -> list[str]:
+    """What a whole answer says: `must`; where there is none, the snippets; where there are none, the reference."""
+    if question.must:
+        return list(question.must)
+    quotes = [one.quote for one in question.gold if one.quote]
+    return quotes or [question.reference[a:b] for a, b in split_sentences(question.reference)]
+
+
+def is_said(item: str, answer: str) -> bool:
+    """Whether the answer says an item, in one of its alternatives: word for word, or by the stems of its content."""
+    return any(_is_said(one.strip(), answer) for one in item.split("|") if one.strip())
+
+
+def _is_said(wanted: str, answer: str) -> bool:
+    phrase, text = f" {' '.join(folded(wanted))} ", f" {' '.join(folded(answer))} "
+    if phrase in text:
+        return True
+    stems = set(content_stems(wanted))
+    if stems and stems <= set(content_stems(answer)):
+        return True
+    # a short item is a name or a number: nearly is not enough for it
+    return len(stems) > 3 and support(wanted, answer) >= SAID
+
+
+def sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> float | None:
+    """F1 of the sentences shown against the gold snippets; None where the question has no snippets.
+
+    A snippet is found if the sentences together say it; a sentence is right if it is part of a snippet, or holds one.
+    """
+    quotes = [one.quote for one in question.gold if one.quote]
+    if not quotes:
+        return None
+    if not sentences:
+        return 0.0
+    recall = sum(support(quote, "\n\n".join(sentences)) >= SAID for quote in quotes) / len(quotes)
+    right = [any(support(one, q) >= SAID or support(q, one) >= SAID for q in quotes) for one in sentences]
+    precision = sum(right) / len(right)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def rouge_l(answer: str, reference: str) -> float:
+    """F1 of the longest common subsequence of words (Lin, 2004), without stemming."""
+    said, wanted = folded(answer), folded(reference)
+    if not said or not wanted:
+        return 0.0
+    common = _longest_common(said, wanted)
+    return 2 * common / (len(said) + len(wanted))
+
+
+def _longest_common(one: Sequence[str], other: Sequence[str]) -> int:
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before = 0
+        for place, theirs in enumerate(other, start=1):
+            before, row[place] = row[place], before + 1 if word == theirs else max(row[place], row[place - 1])
+    return row[-1]
+
+
+def auroc(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
+    """The chance that a positive scores above a negative, ties counting half; None without both."""
+    values, marks = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool)
+    yes, no = values[marks], values[~marks]
+    if not len(yes) or not len(no):
+        return None
+    above = (yes[:, None] > no[None, :]).mean() + 0.5 * (yes[:, None] == no[None, :]).mean()
+    return float(above)
+
+
+def refused_at(scores: Sequence[float], answerable: Sequence[bool], answered: float = 0.9) -> float | None:
+    """The share of unanswerable questions below the score under which `answered` of the answerable ones remain."""
+    values, marks = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=bool)
+    if not marks.any() or marks.all():
+        return None
+    threshold = np.quantile(values[marks], 1 - answered)
+    return float((values[~marks] < threshold).mean())

@@ -1,0 +1,221 @@
+"""A model server that knows the answers: it shows what the journey does to right answers, and to wrong ones.
+
+Real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: whenever a passage that holds the answer
+is in its prompt it gives the reference answer, in the reference's own words, each sentence with the number of the
+passage that bears it out; else it refuses. `lying`: the same with one sentence made false by one change, the citation
+right. Asked whether a passage bears a sentence out, both say what is true. Every other prompt gets the least that its
+schema allows, so that the reading of questions is Argot's own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Literal
+
+from argot.evaluate.altered_statements import lie_of
+from argot.evaluate.answer_questions import AnswerQuestion
+from argot.prompts.loader import NOT_IN_PASSAGES
+from argot.tools.answering.support import support
+from argot.tools.text.sentences import split_sentences
+from argot.tools.text.words import bare
+
+Manner = Literal["ideal", "lying"]
+
+CONTEXT_TOKENS = 32_768
+_PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
+_HELD = 0.8
+"""Of a snippet's content in a passage: then it holds the snippet, however a table or a page cut it."""
+
+
+@dataclass
+class Heard:
+    """What became of one question at the server. `lie`: the sentence made false, with the kind of the change."""
+
+    question: AnswerQuestion
+    place: int
+    asked: bool = False
+    gold_shown: bool = False
+    said: tuple[str, ...] = ()
+    lie: str = ""
+    kind_of_lie: str = ""
+    passages: int = field(default=0)
+
+
+class KnownAnswers:
+    """The server, in a thread of its own; use as a context manager. One question at a time: `expect` says which."""
+
+    def __init__(self, manner: Manner) -> None:
+        self.manner = manner
+        self.heard = Heard(AnswerQuestion("", "", ""), 0)
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True, name="known-answers")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def __enter__(self) -> KnownAnswers:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def expect(self, question: AnswerQuestion, place: int) -> Heard:
+        """The question that is asked next. What is returned fills as the server is asked."""
+        self.heard = Heard(question, place)
+        return self.heard
+
+    def reply(self, body: dict[str, Any]) -> str:
+        """What the model writes to one request."""
+        user = "\n".join(str(one["content"]) for one in body["messages"] if one["role"] == "user")
+        schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema")
+        name = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", "")
+        if schema is None:
+            return self._answer(user) if _PASSAGE.search(user) else ""
+        if name == "match_references":
+            return json.dumps({"segments": self._judged(user)})
+        return json.dumps(least(schema))
+
+    def _answer(self, user: str) -> str:
+        heard, passages = self.heard, _passages(user)
+        holding = {n: text for n, text in passages.items() if _holds_gold(text, heard.question)}
+        heard.asked, heard.passages = True, len(passages)
+        heard.gold_shown = bool(holding)
+        if not holding or not heard.question.reference:
+            return NOT_IN_PASSAGES
+        sentences = sentences_of(heard.question.reference)
+        if self.manner == "lying":
+            at = heard.place % len(sentences)
+            heard.lie, heard.kind_of_lie = lie_of(sentences[at], heard.place)
+            if heard.kind_of_lie == "from nowhere":
+                sentences.append(heard.lie)
+            else:
+                sentences[at] = heard.lie
+        heard.said = tuple(sentences)
+        return " ".join(f"{_unmarked(one)} [{_nearest(one, holding)}]." for one in sentences)
+
+    def _judged(self, user: str) -> list[dict[str, int]]:
+        """For each numbered sentence the gold passage that bears it out; 0 for one made false, or of nobody's."""
+        holding = {n: text for n, text in _passages(user).items() if _holds_gold(text, self.heard.question)}
+        true = {bare(one) for one in sentences_of(self.heard.question.reference)}
+        found = []
+        for number, sentence in _numbered(user):
+            said = bare(sentence)
+            is_true = bool(holding) and said in true and said != bare(self.heard.lie)
+            found.append({"first": number, "last": number, "passage": _nearest(sentence, holding) if is_true else 0})
+        return found
+
+
+def sentences_of(text: str) -> list[str]:
+    return [text[first:last].strip() for first, last in split_sentences(text) if text[first:last].strip()]
+
+
+def least(schema: dict[str, Any]) -> Any:
+    """The emptiest value that a schema allows; of choices the last, which is "none" where there is one."""
+    if "enum" in schema:
+        return schema["enum"][-1]
+    match schema.get("type"):
+        case "object":
+            return {name: least(part) for name, part in schema.get("properties", {}).items()}
+        case "array":
+            return [least(schema["items"])] * schema.get("minItems", 0)
+        case "integer" | "number":
+            return schema.get("minimum", 0)
+        case "boolean":
+            return False
+    return "-" * schema.get("minLength", 0)
+
+
+def _passages(user: str) -> dict[int, str]:
+    return {int(n): text for n, text in _PASSAGE.findall(user)}
+
+
+def _numbered(user: str) -> list[tuple[int, str]]:
+    """The numbered sentences of a prompt, which stand behind its last passage."""
+    behind = user[max((found.end() for found in _PASSAGE.finditer(user)), default=0) :]
+    return [(int(n), text) for n, text in re.findall(r"^\s*\[?(\d+)[\].:)]?\s+(.+)$", behind, re.MULTILINE)]
+
+
+def _holds_gold(passage: str, question: AnswerQuestion) -> bool:
+    words = bare(passage)
+    quotes = [bare(one.quote) for one in question.gold if one.quote] or [bare(question.reference)]
+    return any(quote and (quote in words or support(quote, passage) >= _HELD) for quote in quotes)
+
+
+def _nearest(sentence: str, passages: dict[int, str]) -> int:
+    return max(passages, key=lambda n: support(sentence, passages[n]))
+
+
+def _unmarked(sentence: str) -> str:
+    """Without the full stop, which goes behind the mark."""
+    return sentence.rstrip().removesuffix(".")
+
+
+# -- HTTP -------------------------------------------------------------------------------------------------------------
+
+
+def _handler_of(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *values: Any) -> None:
+            """Nothing: requests are no news."""
+
+        def do_GET(self) -> None:
+            known = self.path.endswith("/models")
+            card = {"id": server.manner, "object": "model", "owned_by": "vllm", "max_model_len": CONTEXT_TOKENS}
+            self._send(200 if known else 404, {"object": "list", "data": [card]} if known else {})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))))
+            if self.path.endswith("/tokenize"):
+                words = sum(len(str(one["content"]).split()) for one in body.get("messages", []))
+                self._send(200, {"count": 2 * words, "max_model_len": CONTEXT_TOKENS, "tokens": []})
+            elif body.get("stream"):
+                self._stream(server.reply(body))
+            else:
+                message = {"role": "assistant", "content": server.reply(body)}
+                self._send(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+        def _send(self, status: int, value: Any) -> None:
+            data = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def _stream(self, text: str) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("connection", "close")
+            self.end_headers()
+            for event in _events(text):
+                self.wfile.write(f"data: {event}\n\n".encode())
+            self.close_connection = True
+
+    return Handler
+
+
+def _events(text: str) -> Sequence[str]:
+    pieces = [{"content": piece} for piece in re.findall(r"\s*\S+", text)]
+    deltas = [*pieces, {}]
+    return [
+        *(
+            json.dumps(
+                {"choices": [{"index": 0, "delta": one, "finish_reason": None if one else "stop"}]}, ensure_ascii=False
+            )
+            for one in deltas
+        ),
+        "[DONE]",
+    ]

@@ -1,0 +1,154 @@
+"""Public sets of questions with answers, read from the folder of data sets into the form of our own files."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from argot.corpus.corpus import Source
+from argot.errors import InvalidInput
+from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, json_lines
+
+HOW_TO_GET = (
+    "Set ARGOT_DATASETS to the folder that holds it: clapnq (primeqa/clapnq), mtrag_un (IBM/mt-rag-benchmark), "
+    "aws_docs (awsdocs, siagholami/aws-documentation), ord_qa (lesliepy99/RAG-EDA), "
+    "emanuals (abhi1nandy2/EMNLP-2021-Findings), financebench (patronus-ai/financebench), all on GitHub."
+)
+
+
+def load_public_set(name: str, datasets: Path) -> AnswerSet:
+    """A public set by its name.
+
+    Raises:
+        InvalidInput: there is no such set, or it is not in the folder; the message says how to get it.
+    """
+    if name not in PUBLIC_SETS:
+        raise InvalidInput(f"There is no public set '{name}'. Sets: {', '.join(PUBLIC_SETS)}.")
+    folder = datasets / name
+    if not folder.is_dir():
+        raise InvalidInput(f"{folder} is not there. {HOW_TO_GET}")
+    questions, sources = PUBLIC_SETS[name](folder)
+    return AnswerSet(name, questions, sources)
+
+
+_Read = tuple[list[AnswerQuestion], list[Source]]
+
+
+def _clapnq(folder: Path) -> _Read:
+    """CLAPnq: one passage a question; the sentences that annotators selected are the snippets."""
+    questions, sources = [], []
+    for kind in ("answerable", "unanswerable"):
+        for _, row in json_lines(folder / f"{kind}.jsonl"):
+            name = f"{row['id']}.md"
+            sources.append(_source("clapnq", name, row["title"], row["passage"]))
+            gold = tuple(GoldSnippet(name, sentence) for sentence in row["selected"])
+            reference = next(iter(row["answers"]), "")
+            questions.append(AnswerQuestion(row["id"], kind, row["question"], gold, reference))
+    return questions, sources
+
+
+def _mtrag(folder: Path) -> _Read:
+    """MTRAG-UN: the last turn of each conversation, over the passages of all."""
+    questions, sources = [], {}
+    for _, row in json_lines(folder / "turns.jsonl"):
+        for passage in row["passages"]:
+            name = _file_name(passage["id"])
+            sources[name] = _source("mtrag", name, passage["title"], passage["text"])
+        gold = tuple(GoldSnippet(_file_name(passage["id"])) for passage in row["passages"])
+        turns = [turn["text"] for turn in row["turns"]]
+        # of a conversation only what the person said can be said again; our own replies come from our documents
+        earlier = tuple(turn["text"] for turn in row["turns"][:-1] if turn["speaker"] == "user")
+        kind, reference = str(row["kind"][0]).lower(), next(iter(row["reference"]), "")
+        wanted = gold if kind in ("answerable", "partial") else ()
+        questions.append(AnswerQuestion(row["id"], kind, turns[-1], wanted, reference, earlier=earlier))
+    return questions, list(sources.values())
+
+
+def _aws(folder: Path) -> _Read:
+    """AWS documentation, 29,152 files: give a knowledge base that holds them with --home, or wait for hours."""
+    questions = [
+        AnswerQuestion(row["_id"], "yes_no" if row["yes_no"] in ("Yes", "No") else "fact", row["text"],
+                       (GoldSnippet(row["document"]),), row["answer"])
+        for _, row in json_lines(folder / "questions.jsonl")
+    ]  # fmt: skip
+    return questions, list(_packed(folder / "documents.tar.xz"))
+
+
+def _ord_qa(folder: Path) -> _Read:
+    """ORD-QA: questions on a chip-design tool; a chunk of its documentation is a document here."""
+    sources, names = [], set()
+    for book in json.loads((folder / "openroad_documentation.json").read_text("utf-8")):
+        for chunk in book["knowledge"]:
+            first, _, text = chunk["content"].partition("\n")
+            name = f"{first.removeprefix('id:').strip()}.md"
+            names.add(name)
+            sources.append(_source("ord_qa", name, "", text or first))
+    questions = []
+    for _, row in json_lines(folder / "ORD-QA.jsonl"):
+        gold = tuple(GoldSnippet(f"{one}.md") for one in row["reference"] if f"{one}.md" in names)
+        questions.append(AnswerQuestion(f"ord{row['id']}", row["type"], row["question"].strip(), gold, row["answer"]))
+    return questions, sources
+
+
+def _emanuals(folder: Path) -> _Read:
+    """A television's manual: the gold section is the one whose title ends the question's path, where that is unique."""
+    sections = json.loads((folder / "smart_tv_remote_manual_corpus.json").read_text("utf-8"))
+    sources: list[Source] = []
+    by_title: dict[str, list[str]] = {}
+    for one in sections.values():
+        name = f"{one['id']}.md"
+        sources.append(_source("emanuals", name, one["title"], "\n".join(one["text"])))
+        by_title.setdefault(one["title"], []).append(name)
+    questions = []
+    for place, row in enumerate(json.loads((folder / "smart_tv_qa_normalised.json").read_text("utf-8"))):
+        held = by_title.get(row["section"].split(">")[-1], [])
+        if len(held) == 1:
+            gold = (GoldSnippet(held[0]),)
+            questions.append(AnswerQuestion(f"tv{place}", row["kind"].lower(), row["question"], gold, row["answer"]))
+    return questions, sources
+
+
+def _financebench(folder: Path) -> _Read:
+    """FinanceBench: the questions whose filing is there as PDF."""
+    there = {path.stem: path for path in sorted((folder / "pdfs").glob("*.pdf"))}
+    questions = []
+    for _, row in json_lines(folder / "financebench_open_source.jsonl"):
+        if row["doc_name"] in there:
+            gold = (GoldSnippet(f"{row['doc_name']}.pdf"),)
+            questions.append(
+                AnswerQuestion(row["financebench_id"], row["question_type"], row["question"], gold, row["answer"])
+            )
+    return questions, [Source(f"financebench:{path.name}", path.name, path.read_bytes) for path in there.values()]
+
+
+PUBLIC_SETS: dict[str, Callable[[Path], _Read]] = {
+    "clapnq": _clapnq,
+    "mtrag_un": _mtrag,
+    "aws_docs": _aws,
+    "ord_qa": _ord_qa,
+    "emanuals": _emanuals,
+    "financebench": _financebench,
+}
+
+
+def _source(scheme: str, name: str, title: str, text: str) -> Source:
+    """A Markdown document. Its name in the front matter keeps equal texts apart."""
+    front = f"---\ntitle: {json.dumps(title)}\nid: {json.dumps(name)}\n---\n" if title else f"---\nid: {name}\n---\n"
+    content = (front + text.strip()).encode()
+    return Source(f"{scheme}:{name}", name, lambda: content)
+
+
+def _file_name(identifier: str) -> str:
+    return f"{identifier.replace('/', '-')}.md"
+
+
+def _packed(path: Path) -> Iterator[Source]:
+    """The Markdown files of an archive, one after the other: it is read once, from front to back."""
+    with tarfile.open(path, "r|xz") as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() and member.name.endswith(".md") else None
+            if file is not None:
+                content = file.read()
+                yield Source(f"aws:{member.name}", member.name, lambda content=content: content)  # type: ignore[misc]

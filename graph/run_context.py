@@ -95,6 +95,16 @@ class RunContext:
 ContextSource = Callable[[], RunContext]
 
 
+def passages_kept(run: RunContext) -> int:
+    """How many passages stay after re-ranking: a model is given more than are shown to people."""
+    return max(run.profile.passages, run.profile.passages_for_model) if run.model is not None else run.profile.passages
+
+
+def passages_to_answer_from(run: RunContext) -> int:
+    """A model finds the answer among many passages; quotations come from the first few."""
+    return run.profile.passages_for_model if run.model is not None else run.profile.passages_for_answer
+
+
 def extractive_context(  # noqa: PLR0917
     corpus: Corpus,
     glossary: Glossary,

@@ -92,10 +92,11 @@ class TurnPart(TypedDict):
     """What one question gathers on its way. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
-    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unnamed`, `unanswered`,
+    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `quotable`, `unnamed`, `unanswered`,
     `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and `trouble` beside
     them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
+    `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
     `unnamed`: part numbers of the question that stand in no document. `unanswered`: of several questions in a message
     those that nothing found bears on.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
@@ -123,6 +124,7 @@ class TurnPart(TypedDict):
     hits: list[HitRecord]
     evidence: float
     enough_evidence: bool
+    quotable: bool
     unnamed: list[str]
     unanswered: list[str]
     draft: str
@@ -206,6 +208,7 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         hits=[],
         evidence=0.0,
         enough_evidence=False,
+        quotable=False,
         unnamed=[],
         unanswered=[],
         draft="",

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from argot.errors import ModelUnavailable
 from argot.graph.node_frame import PieceTeller, Step, tell_retract
 from argot.graph.prefetch import matching_ahead
-from argot.graph.run_context import RunContext
+from argot.graph.run_context import RunContext, passages_to_answer_from
 from argot.graph.state import HitRecord, State
 from argot.graph.state_records import hits_of, read_terms
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
@@ -37,12 +37,13 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         if quoting is None:
             raise
         trouble = clause(error)
-        by, draft = "extractive", await written_draft(quoting, request, run)
+        by, draft = "extractive", await written_draft(quoting, request, run) if state["quotable"] else ""
     if by == "model" and is_refusal(draft):
         draft = ""
         if not run.profile.withhold_unsupported:
             tell_retract()
-    if by == "model" and not draft.strip() and quoting is not None and (state.get("whole") or _may_be_told(request)):
+    silent = by == "model" and not draft.strip() and state["quotable"]
+    if silent and quoting is not None and (state.get("whole") or _may_be_told(request)):
         by, draft = "extractive", await written_draft(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
@@ -90,7 +91,7 @@ def _request(state: State, run: RunContext) -> AnswerRequest:
 
 def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:
     """The best passages; of a whole file all that were taken, since none is better than another."""
-    return state["hits"] if state.get("whole") else state["hits"][: run.profile.passages_for_answer]
+    return state["hits"] if state.get("whole") else state["hits"][: passages_to_answer_from(run)]
 
 
 async def written_draft(

@@ -32,7 +32,7 @@ async def match_references(state: State, run: RunContext) -> Step:
         if not run.profile.withhold_unsupported:
             tell_retract()
         quoting = quoting_writer(state, run)
-        if by_model and quoting is not None:
+        if by_model and quoting is not None and state["quotable"]:
             draft = await written_draft(quoting, await answer_request(state, run), run)
             sentences = await asyncio.to_thread(checked_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}

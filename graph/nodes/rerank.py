@@ -4,7 +4,7 @@ import asyncio
 
 from argot.graph.multi_question import parts_in, ranked_parts
 from argot.graph.node_frame import Step
-from argot.graph.run_context import RunContext
+from argot.graph.run_context import RunContext, passages_kept
 from argot.graph.state import State
 from argot.graph.state_records import CHOSEN, hits_of, senses_of, to_hit_record
 from argot.tools.reading.question_splitting import parts_of
@@ -19,28 +19,39 @@ from argot.types import Hit
 async def rerank(state: State, run: RunContext) -> Step:
     """Orders the best passages anew by how well each answers, and weighs whether the best of them is enough.
 
+    With a language model weak evidence is no reason not to ask it: its refusal is the abstention.
     Judged against the query that was searched: the question with its jargon expanded. Where the asker said what a term
     means, passages that clearly speak of another of its senses are left out: no word of theirs answers. Switched off,
     the order stays and the evidence is taken as enough if there is any passage at all. So it is where a file is asked
     about as a whole.
     """
     if state.get("whole"):
-        return Step({"evidence": float(bool(state["hits"])), "enough_evidence": bool(state["hits"])}, "as they stand")
+        found = bool(state["hits"])
+        return Step({"evidence": float(found), "enough_evidence": found, "quotable": found}, "as they stand")
     if parts := parts_in(state, run):
         return await asyncio.to_thread(_rerank_parts, parts, state, run)
     hits, evidence = await asyncio.to_thread(_rerank, state, run)
-    kept = hits[: run.profile.passages]
+    kept = hits[: passages_kept(run)]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
-    enough = bool(kept) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
-    if kept and not enough:
-        query, embedder = state["search_queries"][0][0], run.corpus.embedder
-        enough = await asyncio.to_thread(any_sentence_near, query, kept, embedder, run.profile.answer_from)
-    unnamed: list[str] = []
-    if enough and run.profile.rerank and run.profile.abstain_below:
-        unnamed, lacking = await asyncio.to_thread(_lacking, state, kept, run)
-        enough = not (unnamed or lacking)
+    quotable, unnamed = await _judged(kept[: run.profile.passages], evidence, state, run)
+    # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is
+    # certain: another part's value is the likeliest wrong answer there is.
+    enough = bool(kept) and not unnamed if run.model is not None else quotable
     update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
-    return Step({**update, "unnamed": unnamed}, f"{best}, evidence {evidence:.2f}")
+    return Step({**update, "quotable": quotable, "unnamed": unnamed}, f"{best}, evidence {evidence:.2f}")
+
+
+async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str]]:
+    """Whether the evidence is enough to quote from, as words and vectors tell; and part numbers no document names."""
+    quotable = bool(hits) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
+    if hits and not quotable:
+        query, embedder = state["search_queries"][0][0], run.corpus.embedder
+        quotable = await asyncio.to_thread(any_sentence_near, query, hits, embedder, run.profile.answer_from)
+    judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
+    if not (hits and judges):
+        return quotable, []
+    unnamed, lacking = await asyncio.to_thread(_lacking, state, hits, run)
+    return quotable and not (unnamed or lacking), unnamed
 
 
 def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
@@ -52,6 +63,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
         "enough_evidence": bool(kept) and len(unanswered) < len(parts),
+        "quotable": bool(kept) and len(unanswered) < len(parts),
         "unanswered": [asked[place] for place in unanswered],
     }
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")

@@ -18,6 +18,10 @@ from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
 from argot.tools.text.words import folded, identifiers, stem
 
+_PARTS = re.compile(r";\s+")
+"""One sentence may join what several of the passage say; each part is held against its own."""
+_VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
+"""The answer to the question, not a negation of what follows: "No, scaffolding of less than 90 days is exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _LEAST_IN_CLAUSE = 3
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
@@ -40,17 +44,24 @@ def objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing speaks against it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
-    negation are those of the passage's most similar sentence. A name also counts as present where it is abbreviated.
+    negation are those of the passage's most similar sentence, for each part between semicolons. A name also counts as present where it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
     said, source = visible(sentence), visible(passage)
     if missing := _missing(said, source):
         return missing
-    if nearest := nearest_unit(said, passage):
-        rate = other_rate(said, nearest, source)
-        return f"rate {rate}" if rate else turned_round(said, nearest) or _unsupported_clause(said, source)
-    return ""
+    opposed = (_opposed_part(part, passage, source) for part in _PARTS.split(_VERDICT.sub("", said)))
+    return next(filter(None, opposed), "") or _unsupported_clause(said, source)
+
+
+def _opposed_part(said: str, passage: str, source: str) -> str:
+    """A rate, scope, direction or negation that differs from that of the most similar sentence."""
+    nearest = nearest_unit(said, passage)
+    if not nearest or is_quoted(said, passage):
+        return ""
+    rate = other_rate(said, nearest, source)
+    return f"rate {rate}" if rate else turned_round(said, nearest)
 
 
 def _missing(said: str, source: str) -> str:

@@ -5,6 +5,8 @@ Set before LangGraph is imported anywhere below: checkpoints hold plain types on
 
 import os
 
+# Without it a checkpoint may name a Python class, which is imported and built when the checkpoint is read.
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+# The older names count as well: LangChain reads whichever is set in the shell that started Argot.
 for _tracing in ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2"):
     os.environ[_tracing] = "false"

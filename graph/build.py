@@ -38,6 +38,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     """
     graph = StateGraph(State, context_schema=RunContext, input_schema=Asked)
 
+    # The name is taken from the function, so that a trace, the diagram and the source always say the same word.
     def add(node: Node, *, switched: bool = False) -> None:
         graph.add_node(node.__name__, stage(node, source, switched=switched))
 
@@ -60,7 +61,10 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     graph.add_edge(START, "stand_alone")
     graph.add_conditional_edges("stand_alone", is_anything_asked, ["small_talk", "retrieve", *SIDE_BY_SIDE])
     graph.add_edge("small_talk", END)
+    # A list of sources: the look-up waits for both.
     graph.add_edge([*SIDE_BY_SIDE], "look_up_jargon")
+    # The node asks one question a run and comes back here for the next: an answered node begins again from its first
+    # line, earlier questions included.
     graph.add_conditional_edges("look_up_jargon", what_is_open)
     graph.add_conditional_edges("choose_sense", what_is_open)
     graph.add_conditional_edges("query_miss", what_a_miss_leads_to)

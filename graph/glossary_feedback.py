@@ -31,6 +31,7 @@ class Learned:
 def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
     """What the state of a turn tells. While it waits for a choice it is not settled what its terms mean."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
+    # A term read as its best sense for now must not be counted as used in that sense.
     if waiting:
         return Learned(turn["question"], missed=missed)
     readings = turn["readings"]
@@ -41,11 +42,13 @@ def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
 
 def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
     """Mentions that were looked up and came to nothing. What the asker let be was told already."""
+    # With several mentions of one term each is compared by its place, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"]}
     told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
     terms = [
         mention["term"] or mention["surface"]
         for place, mention in enumerate(turn["mentions"])
+        # What the question explains is no gap: the asker knows it, whether the glossary does or not.
         if place not in looked_up and not mention["explained"]
     ]
     return tuple(dict.fromkeys(term for term in terms if term not in told))

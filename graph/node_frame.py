@@ -64,6 +64,7 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
 
     async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
         run = _surroundings(runtime, source)
+        # Before the first report: a stage that is off is not shown at all, rather than as one that took no time.
         if switched and not getattr(run.profile, name):
             return {}
         tell = get_stream_writer()
@@ -75,12 +76,15 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
             tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
+        # Both stages put their calls into one list, and whichever ends first would take the other's.
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)
         tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
+        # `Overwrite` goes past the reducers, which would add the seconds and calls of the turn before.
         return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
 
+    # LangGraph's tooling shows both.
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
     return run_stage
 
@@ -103,11 +107,13 @@ class PieceTeller:
 
     def tell(self, piece: str) -> None:
         self._held.append(piece)
+        # No timer: nothing went out in the last 25 ms.
         if self._timer is None:
             self._send()
 
     def close(self) -> None:
         """Sends what is still held back."""
+        # A timer left running would send a piece after the stage was reported as done.
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -143,12 +149,14 @@ def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> di
     if run.model is None:
         return told
     last = {call.prompt: call.failed for call in calls}  # an attempt that went wrong and then well is no trouble
+    # The stage that writes reports its own trouble: what it quoted instead is an answer all the same.
     unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
     trouble = str(step.update.get("trouble", "")) or run.model.failed or unheard
     return {**told, "model": run.model.name, "trouble": trouble}
 
 
 def _surroundings(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
+    # LangGraph's own server hands in a plain mapping, or nothing.
     if isinstance(runtime.context, RunContext):
         return runtime.context
     if source is None:

@@ -20,6 +20,8 @@ from argot.graph.run_context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.reading.context_classifier import compared_with_contexts
 
+# A stop counts only before white space; closing quotes and brackets may stand between, as in `(see 4.5).` Chinese and
+# Japanese stops need no space after them.
 _END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
 """Of a sentence. In "4.5" none has ended, and whoever writes may stop between its characters."""
 
@@ -38,6 +40,7 @@ def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
 
 def _embed_question(question: str, run: RunContext) -> None:
     known = run.glossary.lookup.matcher(run.principal).find(question)
+    # The very text that `identify_context` embeds, or the embedder would not recognise it.
     run.corpus.embedder.embed_queries([compared_with_contexts(question, known)])
 
 
@@ -65,10 +68,13 @@ class Ahead:
 
     def hear(self, pieces: Sequence[str]) -> None:
         """All pieces so far; to be called at each new one."""
+        # A stop and the space after it may come as two pieces; three are cheaper to search than the whole draft.
         if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
             return
         draft = _ended("".join(pieces))
+        # The writer took its pieces back and began again; the length it was looked at says nothing any more.
         begun_anew = len(draft) < self._looked_at
+        # Doubling keeps the sum of all looks below twice the last one, however long the answer.
         if draft.strip() and (begun_anew or len(draft) >= 2 * self._looked_at):
             self._looked_at = len(draft)
             self._task = asyncio.create_task(self._look(draft))
@@ -76,6 +82,7 @@ class Ahead:
     async def done(self) -> None:
         """Waits for what was begun. Should it fail, asyncio logs that: an answer is not lost by what is not needed."""
         if self._task:
+            # `wait` does not raise what the task raised.
             await asyncio.wait([self._task])
 
     def leave(self) -> None:
@@ -104,6 +111,7 @@ async def matching_ahead(
     ahead = Ahead(request, run, asked, quoting)
     try:
         yield ahead
+        # Waited for: a second match beside it would do the same work twice, on the same cores.
         await ahead.done()
     finally:
         ahead.leave()

@@ -32,6 +32,7 @@ def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether nothing is left of the question but words of asking, once its terms are taken out."""
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
+        # A space in the term's place: its neighbours must not grow together into one word.
         text = f"{text[: mention.start]} {text[mention.end :]}"
     return not any(_tells(word, text[start:end], text) for word, start, end in words(text))
 
@@ -40,4 +41,5 @@ def _tells(word: str, written: str, text: str) -> bool:
     """A name in capitals tells, even where it looks like a small word ("IT"), unless everything is in capitals."""
     if len(written) > 1 and written.isupper() and not text.isupper():
         return True
+    # Single letters are what is left of "What's" and "U.S.".
     return len(word) > 1 and word not in STOP_WORDS and word not in _WORDS_OF_ASKING

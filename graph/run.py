@@ -81,10 +81,13 @@ async def ask(
     fresh: Asked = {"asked": text, "again": again, "remembered": dict(senses or {})}
     given: Any = fresh
     if snapshot.interrupts and not (again or senses):
+        # Whoever types into the question field may mean a new question: "9" is refused only where a choice is answered.
         choice = await _meant(snapshot, run.in_thread(thread), text, forgiving=True)
         given = Command(resume=choice) if choice else fresh
     elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
+        # None has LangGraph go on from the last checkpoint.
         given = None
+    # With a history the question may be rewritten first, and another text would be embedded.
     if given is fresh and not (snapshot.values or run.heard):
         embed_question_ahead(text, run)
     async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
@@ -164,10 +167,13 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
                 yield _event(chunk)
             else:
                 waiting = "__interrupt__" in chunk
+                # Merged, since the chunk of an interrupt may hold nothing else.
                 values = {**values, **chunk}
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
+    # With the look-up off no term is known, and every one would be learned as missing.
     learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
     yield TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
+    # After the result: nobody waits for it.
     await keep_latest(graph.checkpointer, thread)
 
 

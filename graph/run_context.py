@@ -80,6 +80,7 @@ class RunContext:
         """The same surroundings for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
+        # The extractive side keeps nothing from one turn to the next, and is shared.
         if self.sides is None:
             return run
         sides = self.sides(calls)
@@ -88,6 +89,7 @@ class RunContext:
     def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
         """The calls made since this was last asked; only those of these prompts, if any are given."""
         taken = [call for call in self.model_calls if prompts is None or call.prompt in prompts]
+        # In place: reader and writer hold this very list.
         self.model_calls[:] = [call for call in self.model_calls if call not in taken]
         return taken
 

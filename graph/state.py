@@ -156,6 +156,7 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
 
 def latest(old: str, new: str) -> str:
     """For stages that run side by side and may both have something to say."""
+    # An empty text says nothing, rather than that there is nothing.
     return new or old
 
 
@@ -168,6 +169,7 @@ class State(TurnPart):
 
     asked: str
     again: bool
+    # A node hands in only the turn that is new; the reducer adds it.
     turns: Annotated[list[bytes], append_turn]
     remembered: Annotated[dict[str, int], _merge]
     timings: Annotated[dict[str, float], add_seconds]
@@ -230,6 +232,8 @@ def finished_turn(state: State) -> dict[str, Any] | None:
     if not state.get("question"):
         return None
     fresh = empty_turn(state["question"], len(state.get("turns", ())))
+    # The state may be of an earlier version that lacks some of the keys.
     values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")
+    # The draft is unchecked text, and is never kept.
     return {key: values.get(key, "") for key in (*TurnPart.__annotations__, *beside)} | {"draft": ""}

@@ -48,6 +48,7 @@ class TurnSaver(AsyncSqliteSaver):
         if not rows:
             return None
         checkpoint, parent, kind, data, metadata, pending = rows[0]
+        # Pending writes have to be decoded and ordered, and only a thread that waits for a choice has any.
         if pending:
             return await super().aget_tuple(config)
         return CheckpointTuple(
@@ -69,6 +70,7 @@ class TurnSaver(AsyncSqliteSaver):
         place = config["configurable"]
         thread, namespace = str(place["thread_id"]), place["checkpoint_ns"]
         kind, data = self.serde.dumps_typed(checkpoint)
+        # As the parent writes it; "ignore" drops lone surrogates, which would make the whole turn fail.
         said = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
         row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, said)
         async with self.lock:

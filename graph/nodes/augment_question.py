@@ -20,6 +20,7 @@ async def augment_question(state: State, run: RunContext) -> Step:
     word. The asker's own wording stays beside it, with a small weight, where a sense is a guess or the documents
     never spell it out.
     """
+    # In a thread: the stores are read, which must not hold up other people's streams.
     step = await asyncio.to_thread(_augmented, state, run)
     embed_ahead([text for text, _ in step.update["search_queries"]], run)
     return step
@@ -30,6 +31,7 @@ def _augmented(state: State, run: RunContext) -> Step:
     terms = read_terms(state, run)
     query = expanded_query(question, terms)
     queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
+    # Last of the list: the first query is the one the evidence is judged by.
     if query != question and run.profile.weight_original and _keeps_terms(state, terms, run):
         queries.append((question, run.profile.weight_original))
     context = _context(state, terms, run)
@@ -46,6 +48,7 @@ def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
     if not all(reading["settled"] for reading in state["readings"]):
         return True
     spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
+    # Lazy: the counting ends at the first expansion that no document has.
     return not all(spelt_out)
 
 
@@ -56,10 +59,12 @@ def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunC
     if not weight or not rivals:
         return []
     senses = senses_of((reading["term"] for reading in state["readings"]), run)
+    # By where they start: `read_terms` leaves out senses that may not be seen, so that its places are not those here.
     starts = {state["mentions"][place]["start"]: found for place, found in rivals.items()}
     queries = []
     for doubtful in terms:
         for sense, share in starts.get(doubtful.mention.start, ()):
+            # The sense may have been retired, or closed to the asker, since the look-up.
             if sense in senses:
                 read = [replace(term, sense=senses[sense]) if term is doubtful else term for term in terms]
                 queries.append((expanded_query(question, read), weight * share))

@@ -38,10 +38,14 @@ async def generate_answer(state: State, run: RunContext) -> Step:
             raise
         trouble = clause(error)
         by, draft = "extractive", await written_draft(quoting, request, run)
+    # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
     if by == "model" and is_refusal(draft):
         draft = ""
+        # Where sentences are withheld nothing was sent that could be taken back.
         if not run.profile.withhold_unsupported:
             tell_retract()
+    # An empty draft is the model saying that the passages do not answer. It is overruled in two cases only: a whole
+    # file cannot fail to be about itself, and a passage may have told the model to be silent.
     if by == "model" and not draft.strip() and quoting is not None and (state.get("whole") or _may_be_told(request)):
         by, draft = "extractive", await written_draft(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
@@ -70,6 +74,7 @@ def _may_be_told(request: AnswerRequest) -> bool:
 
 def clause(error: ModelUnavailable) -> str:
     """What the server did, to go on after "The language model server"."""
+    # The note about it begins with these words anyhow (`model_notes`).
     return re.sub(r"^The language model server ", "", str(error)).rstrip(".")
 
 
@@ -98,10 +103,12 @@ async def written_draft(
 ) -> str:
     """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
+    # None: no piece may be seen before it is checked.
     teller = None if run.profile.withhold_unsupported else PieceTeller()
     source = writer.write(request)
     try:
         async for piece in source:
+            # By identity: a piece of text that happens to be equal to it (both are empty strings) is an ordinary one.
             if piece is TAKEN_BACK:
                 _take_back(pieces, teller)
                 continue

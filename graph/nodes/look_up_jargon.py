@@ -18,8 +18,11 @@ from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
 
+# A sense with less than a tenth of the best one's probability is not worth a search of its own.
 LEAST_RIVAL = 0.1
+# Each costs one search in every list.
 MOST_RIVALS = 2
+# Further back a conversation has often moved to another subject.
 LOOKED_BACK = 5
 """Turns of the thread whose jargon counts."""
 
@@ -96,6 +99,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
     for place, mention in enumerate(mentions):
         if mention.explained:
             findings.read(place, term_of(mention), EXPLAINED, "the question explains it")
+        # Also where all its senses are retired, or closed to the asker: for them it is unknown.
         elif not senses.get(term_of(mention)):
             _note_unknown(place, mention, state, run, findings)
     known = {
@@ -103,6 +107,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
         for place, mention in enumerate(mentions)
         if senses.get(term_of(mention)) and not mention.explained
     }
+    # What the question explains only serves to tell the senses of its other terms apart.
     told = _told([mention for mention in mentions if mention.explained], run) if known else {}
     _choose(state, run, known, _Glossed(senses, told), findings)
     return _within_bounds(findings, state, run)
@@ -118,6 +123,7 @@ def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sens
         narrow = found.get(mention.surface) or found.get(term, [])
         if mention.match == "misspelt":
             narrow = _misspelt_senses(mention.surface, narrow)
+        # The same term, once by its name and once by an alias of one sense: the narrower mention speaks for both.
         if term not in senses or len(narrow) < len(senses[term]):
             senses[term] = narrow
     return senses
@@ -133,7 +139,9 @@ def _told(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]
     return {
         mention: sense
         for mention in explained
+        # Reversed: of several senses worded alike the first is the one that remains.
         for sense in reversed(found.get(term_of(mention), []))
+        # "flash translation layers" explains the sense "Flash Translation Layer".
         if content_stems(sense.expansion) == content_stems(mention.explained)
     }
 
@@ -142,6 +150,7 @@ def _misspelt_senses(surface: str, senses: Sequence[Sense]) -> list[Sense]:
     """Those whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense of PLP."""
     phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
     meant = {label for near in phrases.find(surface) for label in near.labels}
+    # None where the term itself was misspelt, not its expansion: then all its senses are possible.
     return [sense for sense in senses if str(sense.id) in meant] or list(senses)
 
 
@@ -164,6 +173,7 @@ def _choose(
     findings: _Findings,
 ) -> None:
     """Reads each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
+    # Mentions do not overlap, so that their start tells them apart; equal surfaces would not.
     places = {mention.start: place for place, mention in mentions.items()}
     undecided = []
     for place, mention in mentions.items():
@@ -173,6 +183,7 @@ def _choose(
         elif term not in state["let_be"]:
             undecided.append(mention)
     thread = _thread_contexts(state, run) if undecided else {}
+    # If the thread was about one of the term's contexts, choosing that one is no guess.
     told = any(sense.context in thread for mention in undecided for sense in glossed.senses[term_of(mention)])
     guessing = not told and _has_to_guess(state, run, [*mentions.values(), *glossed.told])
     for ranking in _rankings(state, run, undecided, glossed, thread):
@@ -189,14 +200,17 @@ def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
     """The share of the last turns' jargon that was read in each context, the latest turn counting most."""
     turns = islice(latest_turns(state), LOOKED_BACK)
     read = [
+        # The last turn counts 1, the one before 1/2, then 1/3 ...
         (reading, 1 / (1 + age))
         for age, turn in enumerate(turns)
         for reading in turn["readings"]
+        # A guess must not vouch for the next guess.
         if reading["settled"] and reading["sense"] != EXPLAINED
     ]
     senses = senses_of((reading["term"] for reading, _ in read), run)
     weights: Counter[str] = Counter()
     for reading, weight in read:
+        # Retired since, or no longer the asker's to read.
         if reading["sense"] in senses:
             weights[senses[reading["sense"]].context] += weight  # type: ignore[assignment]
     total = sum(weights.values())
@@ -216,6 +230,7 @@ def _rankings(
     by_term = {term_of(mention): glossed.senses[term_of(mention)] for mention in mentions}
     rankings = SenseChooser(run.corpus, run.principal, run.signatures).choose(
         state["stand_alone_question"],
+        # The chooser wants them as they stand in the question.
         sorted([*mentions, *glossed.told], key=lambda mention: mention.start),
         {**by_term, **{term_of(mention): [sense] for mention, sense in glossed.told.items()}},
         context_scores(state),
@@ -229,6 +244,7 @@ def _rankings(
 def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
     """One sense stands out, or the term is open. An open term is read as its best sense until the asker chooses."""
     term = term_of(ranking.mention)
+    # 1.0 was decided by something else than the ranking (the only sense, the asker's choice), and is no guess.
     weighed = 0.0 < ranking.margin < 1.0
     margin = 0.0 if guessing and weighed else ranking.margin
     settled = len(ranking.ranked) == 1 or margin >= run.profile.sense_margin
@@ -243,6 +259,7 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
 def _rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
     """The other senses that may well be the right one, with how likely each is beside the best."""
     (best, most), *others = ranking.ranked
+    # An equal expansion makes the same query: searching it again would only count it twice.
     shares = ((sense, share / most) for sense, share in others if most > 0 and sense.expansion != best.expansion)
     return [(sense.id, share) for sense, share in shares if share >= LEAST_RIVAL][:MOST_RIVALS]
 
@@ -250,8 +267,10 @@ def _rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
 def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:
     """Drops the questions that will not be put: the profile asks none, enough were asked, or the turn ends anyway."""
     findings.readings.sort(key=lambda reading: reading["mention"])
+    # Terms with near spellings first: with those a question back can help.
     findings.unknown.sort(key=lambda miss: not miss["suggestions"])
     left = max(0, MOST_QUESTIONS_BACK - state["asked_back"])
+    # The paper's query miss ends the turn, so that a choice made before it would be for nothing.
     ends_here = run.profile.misses == "strict" and bool(findings.unknown)
     findings.open_terms = findings.open_terms[:left] if run.profile.choose_sense and not ends_here else []
     return findings

@@ -33,9 +33,12 @@ async def rerank(state: State, run: RunContext) -> Step:
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     enough = bool(kept) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
     if kept and not enough:
+        # The first query is the plain one, with its terms spelt out; rivals and rewritings come after it.
         query, embedder = state["search_queries"][0][0], run.corpus.embedder
+        # A second chance by embedding: words in common are few where the question paraphrases the passage.
         enough = await asyncio.to_thread(any_sentence_near, query, kept, embedder, run.profile.answer_from)
     unnamed: list[str] = []
+    # `abstain_below` 0 means: answer in any case, for measuring.
     if enough and run.profile.rerank and run.profile.abstain_below:
         unnamed, lacking = await asyncio.to_thread(_lacking, state, kept, run)
         enough = not (unnamed or lacking)
@@ -52,6 +55,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
         "enough_evidence": bool(kept) and len(unanswered) < len(parts),
+        # In the asker's words, not with the terms spelt out: this text is shown.
         "unanswered": [asked[place] for place in unanswered],
     }
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
@@ -64,6 +68,7 @@ def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str],
     """
     store, understood = run.corpus.store, [state["mentions"][one["mention"]]["surface"] for one in state["readings"]]
     named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
+    # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in surface for surface in understood)]
     if state["readings"]:
         return unnamed, False
@@ -79,6 +84,7 @@ def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hi
     others: set[str] = set()
     for term, meant in chosen.items():
         senses = senses_of([term], run)
+        # A sense that may not be read any more tells nothing, and its rivals would be all others.
         if meant in senses:
             others |= passages_of_rivals(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
     return [hit for hit in hits if hit.passage.id not in others]

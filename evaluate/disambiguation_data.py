@@ -28,6 +28,7 @@ _DICTIONARY_HELP = (
 )
 _LONGEST_TEXT_LINE = 2_000  # characters; what is longer is cut
 
+# The names under which published sets keep each value; the first one that an entry has counts.
 _ID = ("id", "ID", "Id", "_id", "uid", "sentence_id")
 _TEXT = ("sentence", "text", "context", "passage")
 _TOKENS = ("tokens", "words")
@@ -89,9 +90,11 @@ def _entries(path: Path) -> list[Any]:
     if isinstance(found, dict):
         inner = _first(found, _LISTS)
         found = inner if isinstance(inner, list | dict) else found
+    # One object may be a single entry, or the entries by their ids.
     if isinstance(found, dict) and found:
         if _first(found, (*_TEXT, *_TOKENS)) is not None:
             found = [found]
+        # An entry's own id wins over its key.
         elif all(isinstance(entry, dict) for entry in found.values()):
             found = [{"id": key, **entry} for key, entry in found.items()]
     if not isinstance(found, list) or not found:
@@ -126,20 +129,24 @@ def _sentence(number: int, entry: Any) -> AcronymSentence:
     label, acronym = _label(entry), _first(entry, _ACRONYM)
     if acronym is None:
         raise KeyError("acronym")
+    # Some sets give the place as a list of one.
     if isinstance(acronym, list) and len(acronym) == 1:
         acronym = acronym[0]
     tokens, text = _first(entry, _TOKENS), _first(entry, _TEXT)
     if tokens is None and text is None:
         raise KeyError("sentence")
+    # In Python True is an int, and would count as place 1.
     if not isinstance(acronym, int | str) or isinstance(acronym, bool):
         raise TypeError(f"acronym is {acronym!r}, which is neither a place nor a word")
     words = tokens if tokens is not None else text
+    # "3" is a place, unless the sentence holds a 3 of its own: then it is the acronym.
     if isinstance(acronym, int) or (acronym.isdigit() and acronym not in words):
         return _of_tokens(name, words.split() if isinstance(words, str) else words, int(acronym), label)
     if tokens is not None and not isinstance(tokens, str):
         if not _strings(tokens):
             raise ValueError("tokens must be strings")
         places = [n for n, token in enumerate(tokens) if token == acronym]
+        # The first: the file does not say which of several places is meant.
         if places:
             return _of_tokens(name, tokens, places[0], label)
         words = " ".join(tokens)
@@ -178,6 +185,7 @@ def load_dictionary(path: Path) -> dict[str, list[str]]:
         InvalidInput: it is none of these.
     """
     pairs = list(_pairs_of_csv(path) if path.suffix.lower() in (".csv", ".tsv") else _pairs_of_json(path))
+    # A dict for a set: the order of the file is kept, equal expansions fall together.
     found: dict[str, dict[str, None]] = {}
     for acronym, expansion in pairs:
         if acronym.strip() and expansion.strip():
@@ -191,6 +199,7 @@ def _pairs_of_json(path: Path) -> Iterable[tuple[str, str]]:
     found = _json(path)
     listed = found.items() if isinstance(found, dict) else map(_pair, found) if isinstance(found, list) else ()
     for acronym, values in listed:
+        # SDU's own dictionary lists the expansions; relatives give a single one as text, or count each in an object.
         names = [values] if isinstance(values, str) else list(values) if isinstance(values, dict | list) else [None]
         texts = [name for name in names if isinstance(name, str)]
         if not isinstance(acronym, str) or len(texts) < len(names):
@@ -207,6 +216,7 @@ def _pair(entry: Any) -> tuple[Any, Any]:
 def _pairs_of_csv(path: Path) -> Iterable[tuple[str, str]]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     for row in csv.DictReader(io.StringIO(_read(path)), delimiter=delimiter):
+        # Spreadsheets write "Term" or " term"; cells beyond the header come under the name None, as a list.
         lower = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
         yield _first(lower, _ACRONYM, ""), _first(lower, _EXPANSION, "")
 
@@ -231,6 +241,7 @@ def _json(path: Path) -> Any:
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
+            # One line alone is meant to be the whole file: the first error says what is wrong with it.
             if len(lines) > 1:
                 return [json.loads(line) for line in lines]
         except ValueError:

@@ -25,6 +25,7 @@ LABELS = frozenset(["O", "B-short", "I-short", "B-long", "I-long"])
 Unit = tuple[int, int]
 """Where a form begins and ends behind its last unit: in tokens, or in characters where the file counts in these."""
 
+# Tokens that stood between their neighbours without spaces.
 _JOINED = frozenset("-–/")
 
 
@@ -122,6 +123,7 @@ def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[s
     found: list[Mapping[str, frozenset[Unit]]] = []
     for done, one in enumerate(data, 1):
         found.append(predict(one))
+        # Not for every text: there are thousands, and each takes no time to speak of.
         if done % 100 == 0 or done == len(data):
             progress("reading texts", done, len(data))
     pairs = list(zip(data, found, strict=True))
@@ -210,10 +212,12 @@ def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
 
 def _labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
     start: int | None = None
+    # The "O" behind the end closes a form that reaches it.
     for index, label in enumerate([*labels, "O"]):
         if start is not None and label != f"I-{kind}":
             yield start, index
             start = None
+        # Lenient: an I- without its B- begins a form as well.
         if start is None and label.endswith(kind):
             start = index
 
@@ -225,12 +229,14 @@ def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Un
             yield span.start, span.end
             continue
         touched = [index for index, (start, end) in enumerate(offsets) if start < span.end and span.start < end]
+        # A form that begins within a token cannot be right: the files label whole tokens.
         if offsets[touched[0]][0] == span.start:
             yield touched[0], touched[-1] + 1
 
 
 def _half(words: Sequence[str]) -> str:
     """Rules are chosen on the one half and reported on the other; a hash of the words decides."""
+    # By the words, not the id, so that copies of one sentence stay in one half.
     return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
 
 

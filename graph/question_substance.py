@@ -41,5 +41,5 @@ def _tells(word: str, written: str, text: str) -> bool:
     """A name in capitals tells, even where it looks like a small word ("IT"), unless everything is in capitals."""
     if len(written) > 1 and written.isupper() and not text.isupper():
         return True
-    # Single letters are what is left of "What's" and "U.S.".
+    # Single letters are what is left of "U.S.".
     return len(word) > 1 and word not in STOP_WORDS and word not in _WORDS_OF_ASKING

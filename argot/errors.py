@@ -84,6 +84,7 @@ class InvalidGlossary(InvalidInput):
     def __init__(self, name: str, problems: list[RowProblem]) -> None:
         self.name = name
         self.problems = problems
+        # Twenty fill a screen; a file with the wrong separator has a problem in every row.
         shown = "\n".join(f"  {problem}" for problem in problems[:20])
         more = f"\n  ... and {len(problems) - 20} more" if len(problems) > 20 else ""
         super().__init__(f"{name}: nothing was imported, for {len(problems)} reason(s):\n{shown}{more}")
@@ -123,6 +124,7 @@ class OfThisMachine(ArgotError):
     elsewhere = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 
     def __str__(self) -> str:
+        # At the time of printing, not of raising: the same error goes to the asker and to the log.
         return self.elsewhere if asked_from_elsewhere.get() else super().__str__()
 
 

@@ -28,7 +28,9 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISLNK, "a link"),
 )
+# Non-blocking: opening a pipe nobody writes to would otherwise wait for ever, before its kind can be looked at.
 _TO_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+# macOS has no O_PATH.
 _TO_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
 """A folder may be passed through that may not be listed."""
 
@@ -50,6 +52,7 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
     Raises:
         OSError: it cannot be read. NotAFile: it is a pipe, a device or the like.
     """
+    # Before opening, since that alone has effects on some devices; and after it, since the file may be another by then.
     require_file(path.stat().st_mode)
     with _opened(path) as handle, open(handle, "rb", closefd=False) as file:
         require_file(os.fstat(handle).st_mode)
@@ -62,6 +65,7 @@ def read_text(path: Path) -> str:
     Raises:
         OSError: as `read_bytes`. UnicodeDecodeError
     """
+    # As Python's text mode reads line ends, which bytes do not go through.
     return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -77,6 +81,7 @@ def read_below(root: Path, path: Path) -> bytes:
     found = resolved(path, strict=True)
     if not found.is_relative_to(root):
         raise NotAFile("a link that leaves its folder")
+    # From folder to folder: a link put in the way after `resolved` must not lead out of the root.
     with _passed(root, found.relative_to(root).parts[:-1]) as folder:
         require_file(os.stat(found.name, dir_fd=folder, follow_symlinks=False).st_mode)
         with _opened(found.name, os.O_NOFOLLOW, folder) as handle:
@@ -121,17 +126,21 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
     It is removed if writing fails; one that is left was written by a process that was killed.
     """
+    # In the same folder: a rename to another file system would be a copy.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
+            # Before the rename: some file systems keep the new name and lose its content when the power fails.
             os.fsync(file.fileno())
         draft.replace(path)
+    # Also when the process is interrupted: a draft left behind would look like somebody's file.
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    # The rename itself is on the disk only now.
     flush_folder(path.parent)
 
 
@@ -167,6 +176,7 @@ def is_system(found: Path) -> bool:
     """Whether a path without links is the system's own: by its name, or by what is mounted there."""
     if any(found.is_relative_to(one) for one in SYSTEM):
         return True
+    # What cannot be looked at will fail when it is opened, with the better message.
     with suppress(OSError):
         return found.stat().st_dev in _system_devices()
     return False
@@ -212,4 +222,5 @@ def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
 def _system_devices() -> frozenset[int]:
     """The numbers of the file systems mounted there, however else they can be reached."""
     found = {one.stat().st_dev for one in SYSTEM if one.exists()}
+    # In some containers /dev lies on the root's own file system: then its number says nothing.
     return frozenset(found - {Path("/").stat().st_dev})

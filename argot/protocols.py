@@ -58,6 +58,7 @@ class AnswerRequest:
     hits: Sequence[Hit]
 
 
+# A `str`, so that whoever only joins pieces may ignore it.
 class TakenBack(str):
     """A piece without text: those before it turned out to be no part of the answer, such as thoughts of a model."""
 

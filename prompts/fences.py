@@ -63,6 +63,7 @@ def neutral(text: str) -> str:
     text = _CONTROLS.sub("", text)
     if not _SUSPECT.search(text):
         return text
+    # Nearly every text; the careful way below goes through it character by character.
     if text.isascii():
         return _SPEAKER_MARK.sub("⟦", _TAG_START.sub("‹", text))
     seen, places = _as_seen(text)
@@ -116,6 +117,7 @@ def is_fenced(text: str, tag: str) -> bool:
     at, end = 0, len(text.rstrip())
     while at < end:
         fence = _FENCE.match(text, at)
+        # Text that is not neutral yet could close the fence it stands in.
         if fence is None or fence["tag"] != tag or neutral(fence["text"]) != fence["text"]:
             return False
         at = fence.end()

@@ -35,6 +35,7 @@ __all__ = ["NOT_IN_PASSAGES", "Prompt", "fenced", "neutral", "numbered", "prompt
 NOT_IN_PASSAGES = "NOT IN THE PASSAGES"
 """The whole reply of `cited_answer` where the passages do not answer the question."""
 
+# `.*?` takes the first "# Input" at the beginning of a line; the system text must not have that heading.
 _FILE = re.compile(r"\A---\n(?P<head>.*?)\n---\n(?P<system>.*?)\n# Input\n(?P<template>.*)\Z", re.DOTALL)
 _PLACE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 _CHOICES = "$choices:"
@@ -64,7 +65,9 @@ class Prompt:
     @property
     def version(self) -> str:
         """Changes whenever the wording, the examples or the schema do: for what is kept of the model's replies."""
+        # The examples are a part of `system`. Keys are sorted, so that their order in the file does not matter.
         everything = json.dumps([self.system, self.template, self.properties], sort_keys=True)
+        # Four bytes tell the few versions of one prompt apart.
         return hashlib.blake2b(everything.encode(), digest_size=4).hexdigest()
 
     def messages(self, **inputs: str) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ def contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Ite
         told: dict[str, tuple[Any, Place]] = {}
         for at in group:
             for name, value in said(senses[at]).items():
+                # Compared with the first that says something; further ones are named against that one, too.
                 before, there = told.setdefault(name, (value, places[at]))
                 if _comparable(before) != _comparable(value):
                     yield contradiction(name, (value, places[at]), (before, there))
@@ -60,6 +61,7 @@ def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for at, one in enumerate(senses):
         begun = first.setdefault((one.term, context_key(one.context), one.expansion), at)
+        # A sense that stands there once makes no group.
         if begun != at:
             groups.setdefault(begun, [begun]).append(at)
     return list(groups.values())

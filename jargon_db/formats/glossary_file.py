@@ -103,6 +103,7 @@ class Gathering:
         if not found:
             self.senses.append(trimmed(given))
             self._places.append(where)
+            # At each one, rather than at the end: a file that is far too large must not be gathered first.
             refuse_many(self.senses, self.name, self.most)
 
     def add_context(self, where: str, given: ContextInput) -> None:
@@ -164,6 +165,7 @@ def utf8_text(data: bytes, name: str) -> str:
     Raises:
         InvalidGlossary: it is neither.
     """
+    # Windows programs save "Unicode" as UTF-16.
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return data.decode(encoding)

@@ -52,6 +52,7 @@ def compared(connections: Connections, principal: Principal, found: GlossaryFile
     for one in found.senses:
         given.setdefault((one.term, context_key(one.context), one.expansion), []).append(one)
     before, hidden = _known(connections, given, principal)
+    # A context that is not theirs is named once, not for each of its senses.
     problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
     if problems:
         return ImportPreview(problems=tuple(problems), ignored=found.ignored)
@@ -74,6 +75,7 @@ def _known(
     """The senses there are for these keys, and a problem for each that is not the principal's to read."""
     known: dict[_Key, Sense] = {}
     hidden: dict[_Key, RowProblem] = {}
+    # One pass over all senses: an import of 100,000 would need as many look-ups.
     for row in connections.select(SENSES) if given else ():
         key = (row["spelling"], row["context_key"], row["expansion"])
         if key not in given:
@@ -89,6 +91,7 @@ def _not_allowed(principal: Principal, found: GlossaryFile, contexts: Mapping[st
     """The contexts that are not the principal's to change, by key; hidden and missing ones in the same words."""
     names = [one.context for one in found.senses] + [one.name for one in found.contexts]
     problems: dict[str, RowProblem] = {}
+    # Each context once, however many senses name it.
     for key, name in {context_key(name): name for name in names}.items():
         known = contexts.get(key)
         if not (principal.manages_all if known is None else principal.may_manage(known.name)):
@@ -107,7 +110,9 @@ def _after(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str,
     """The sense once all rows of the file about it are taken in."""
     first = inputs[0]
     context = contexts.get(context_key(first.context))
+    # The context's name as it is stored: the file may write it in another case.
     sense = known or Sense(0, first.term, context.name if context else first.context, first.expansion)
+    # In the file's order, as the import takes them.
     for one in inputs:
         sense = replace(sense, **said(one))
     return sense

@@ -62,12 +62,15 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
         InvalidGlossary: names every bad concept, or the line at which the file cannot be read.
     """
     thesaurus = Thesaurus(statements(data, name, options, syntax), options)
+    # Before the work on each of them.
     refuse_many(thesaurus.concepts, name, options.most_senses)
     gathering = Gathering(name, options, unite=True)
+    # Before the concepts, so that contexts stand first in the file's order.
     for address in thesaurus.schemes:
         thesaurus.take_scheme(address, gathering)
     for address in thesaurus.concepts:
         thesaurus.take_concept(address, gathering)
+    # At the end: what is wrong with the schemes is worth naming as well.
     if not thesaurus.concepts:
         raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or name its format if it is another")
     return gathering.finish()
@@ -139,6 +142,7 @@ class Thesaurus:
         main = self._in_language(preferred)
         ours = self._best(address, (f"{OURS}term",))
         if ours:
+            # A file of our own says which label is the term; guessing might exchange the two.
             term, expansion = ours, main.text
         else:
             term, expansion = _short_and_long(main.text, self._same_language(main, others))
@@ -162,6 +166,7 @@ class Thesaurus:
         ours = self._best(address, (f"{OURS}status",))
         if ours:
             return cast(SenseStatus, ours)
+        # Both are a true xsd:boolean.
         if self._best(address, (DEPRECATED,)).casefold() in ("true", "1"):
             return "retired"
         return None
@@ -170,11 +175,13 @@ class Thesaurus:
 
     def _contexts_of(self, address: str) -> list[str]:
         schemes = [value for name in _MEMBERSHIP for value, language in self._values(address, name) if language is None]
+        # A concept may name its scheme, the scheme its top concepts, or both.
         named = dict.fromkeys(schemes + self._tops.get(address, []))
         if named:
             return list(dict.fromkeys(self._names.get(one) or self._scheme_name(one) for one in named))
         if self._options.context:
             return [self._options.context]
+        # With one scheme in the file the omission has only one meaning.
         return [self._names[self.schemes[0]]] if len(self.schemes) == 1 else []
 
     def _scheme_name(self, address: str) -> str:
@@ -189,6 +196,7 @@ class Thesaurus:
 
     def _concepts(self) -> list[str]:
         """What is said to be a concept, or is labelled and in a scheme."""
+        # Collections have labels and stand in schemes as well.
         no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._of_type(kind))}
         return [
             address
@@ -209,6 +217,7 @@ class Thesaurus:
     # -- values ---------------------------------------------------------------------------------------------------
 
     def _values(self, address: str, name: str) -> list[Value]:
+        # Many properties of one concept are asked in a row: its statements are sorted once, and only its own are kept.
         if address != self._at:
             self._at, self._of_one = address, {}
             for said, text, language in self._found.get(address, ()):
@@ -269,10 +278,13 @@ def _short_and_long(preferred: str, others: list[str]) -> tuple[str, str]:
 
 def abbreviates(label: str, long: str) -> bool:
     """Whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
+    # Imported here: files of our own name their terms, and need no guess.
     from argot.jargon_db.mining.spelling_out import GOOD, letters_of, spelling_score
 
+    # Cheap looks first: a thesaurus has many labels that are longer names.
     if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
         return False
+    # As the miner writes words behind a hyphen (`TAIL`).
     words = long.replace("-", " -").replace("/", " ").split()
     letters = letters_of(label)
     return bool(letters) and len(words) <= 2 * len(letters) + 2 and spelling_score(letters, words) >= GOOD

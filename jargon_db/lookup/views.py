@@ -26,6 +26,7 @@ Guards = frozenset[tuple[str, str]]
 """Pairs of audiences, of a sense and of its context."""
 
 _ANYBODY = Principal("")
+# One for each set of rights in use.
 MOST_KEPT = 16
 LARGE = 5_000
 """Senses from which on a view is made beside the questions."""
@@ -89,6 +90,7 @@ class View:
     ) -> View:
         """A view with another matcher; what takes long to make is that of this one."""
         made = View(state, guards, matcher, expansions)
+        # Only if it was made: asking for the property would make it now.
         if "suggester" in vars(self):
             made.suggester = self.suggester
         return made
@@ -108,6 +110,7 @@ class Views:
         self._one_at_a_time = threading.Lock()
         self._views: dict[Guards, View] = {}
         self._patched: dict[Guards, View] = {}
+        # Of which version, and what: exchanged as one tuple, so that no thread sees one without the other.
         self._guards: tuple[int, Guards] = (-1, frozenset())
         self._hidden: tuple[tuple[int, int], bool] = ((-1, -1), False)
         self._making: set[Guards] = set()
@@ -126,12 +129,14 @@ class Views:
         view = self._views.get(open_to)
         if view is not None and view.version == state[0]:
             return view
+        # `_before` gives none where something was hidden since: that must not be found for a moment longer.
         if self._is_large() and (before := self._before(open_to, guards, state)) is not None:
             now = self._changed(before, open_to, guards, state) or before
             self._make_beside(open_to)
             return now
         with self._one_at_a_time:
             view = self._views.get(open_to)
+            # Another thread may have made it while this one waited for the lock.
             return view if view is not None and view.version >= state[0] else self._make(open_to)
 
     def warm(self) -> None:
@@ -169,6 +174,7 @@ class Views:
         """The newest view that was made for the same rights, if nothing was hidden since."""
         with self._guard:
             views = list(self._views.items())
+        # Compared over the pairs that both versions know: a new audience alone makes the rights no others.
         alike = [view for pairs, view in views if pairs & guards == open_to & view.guards]
         found = max(alike, key=lambda view: view.change, default=None)
         return None if found is None or self._hidden_since(found.change, state[1]) else found
@@ -198,9 +204,11 @@ class Views:
 
     def _make_beside(self, open_to: Guards) -> None:
         with self._guard:
+            # Every question after a change comes by here; one maker is enough.
             if open_to in self._making or self._closed:
                 return
             self._making.add(open_to)
+            # Daemon: a process that ends does not wait for a view nobody will use.
             maker = threading.Thread(target=self._in_thread, args=(open_to,), name="glossary view", daemon=True)
             self._makers = [one for one in self._makers if one.is_alive()] + [maker]
         maker.start()
@@ -233,6 +241,7 @@ class Views:
 
 def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
     """Puts a view in as the newest, and takes the oldest out where there are too many."""
+    # Out first: a dict keeps the place of a key that is set again, and the oldest is taken by place.
     views.pop(open_to, None)
     views[open_to] = made
     while len(views) > MOST_KEPT:

@@ -149,7 +149,7 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
     if options.bounded or len(data) <= _SMALL:
         try:
             return wanted.read(data, name, options)
-        # Small, but with something in it that can grow (entities, links to other files): on to the process below.
+        # JSON-LD beyond the plain kind: the library that reads it needs a process with bounds, whatever the size.
         except NeedsProcess:
             pass
     from argot.jargon_db.formats.isolated_reader import read_glossary_in_child

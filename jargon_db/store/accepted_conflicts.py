@@ -98,6 +98,7 @@ def acceptances_by_sense(
             continue
         told = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])
         one = made.setdefault((row["change"], row["accepted"]), Acceptance(*told))
+        # A sense may have several entries in the history of one change.
         if row["sense"] not in one.senses:
             one.senses.add(row["sense"])
             by_sense[row["sense"]].append(one)

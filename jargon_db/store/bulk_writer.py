@@ -39,6 +39,7 @@ class BulkWriter:
         self.made: list[str] = []
         self._writer = writer
         self._conn = writer.db.conn
+        # Numbers are given out here, since `executemany` does not tell those that SQLite gives.
         self._next_term = self._after("terms")
         self._next_sense = self._after("senses")
         self._terms: dict[str, tuple[int, bool]] = {}
@@ -70,6 +71,7 @@ class BulkWriter:
                 self._add(given, context)
             else:
                 known.append((number, given))
+        # Before the updates: they read senses, and must find those of this batch.
         self._write()
         self._update(known)
 
@@ -128,7 +130,9 @@ class BulkWriter:
             assert found is not None
             outcome = self._writer.update(found, given)
             if outcome == "updated":
+                # What was read before the update is not what is stored now.
                 stored.pop(number, None)
+            # A sense added and then updated by the same file was added.
             if self.outcomes.get(number) != "added":
                 self.outcomes[number] = outcome if outcome != "unchanged" else self.outcomes.get(number, outcome)
 

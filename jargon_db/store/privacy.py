@@ -59,7 +59,9 @@ class Privacy:
         gone = 0
         with self._connections.writing() as db:
             for name in names:
+                # Questions go with their wording, which is the person's own; of everything else only the name.
                 gone += db.conn.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
+                # Within the transaction: if anything fails, the triggers are back with all the rest.
                 with _history_open(db.conn):
                     for sql in _NAMES:
                         db.conn.execute(sql, {"name": name, "erased": ERASED})
@@ -79,6 +81,7 @@ class Privacy:
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        # Deleted rows stay readable in the log until it is cut to nothing. The first column is 1 if it could not be.
         return not self._connections.writer().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
 

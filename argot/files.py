@@ -206,7 +206,7 @@ def _opened(path: Path | str, flags: int = 0, folder: int | None = None) -> Iter
 
 @contextmanager
 def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
-    """A handle of the folder one gets to from `root` through these, none of which is a link."""
+    """A handle of the folder at the end of these parts below `root`; a part that is a link raises OSError."""
     handle = os.open(root, _TO_PASS)
     try:
         for part in parts:
@@ -220,7 +220,7 @@ def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
 
 @cache
 def _system_devices() -> frozenset[int]:
-    """The numbers of the file systems mounted there, however else they can be reached."""
+    # By device: the same file system may be mounted elsewhere, too.
     found = {one.stat().st_dev for one in SYSTEM if one.exists()}
     # In some containers /dev lies on the root's own file system: then its number says nothing.
     return frozenset(found - {Path("/").stat().st_dev})

@@ -75,14 +75,12 @@ def damaged_store(path: Path, detail: str) -> DamagedStore:
 
 
 def _begin_anew(path: Path) -> str:
-    """Out of the way with the file, and with the vectors that belong to it; then fill it again.
-
-    `argot init` goes on without a store that is missed.
-    """
+    """Shell commands: move the damaged file away, remove the vectors that belong to it, make a new one and fill it."""
     steps = [f"mv {shell_quoted(path)} {shell_quoted(f'{path}.damaged')}"] if path.exists() else []
     if path.name == "corpus.db":
         # The vectors belong to the passages of the lost corpus.
         steps.append(f"rm -rf {shell_quoted(path.parent / 'vectors')}")
+    # `argot init` goes on where a store is missing, and makes only that one.
     steps.append(init_command(path.parent))
     if path.name in _AGAIN:
         steps.append(_AGAIN[path.name].format(home=shell_quoted(path.parent)))

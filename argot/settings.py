@@ -159,9 +159,9 @@ def valid_names() -> tuple[str, ...]:
 
 
 def _refuse_unknown_variables() -> None:
-    """pydantic-settings ignores unknown environment variables, so that a typing error would do nothing, silently."""
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
+        # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
         if variable.startswith(ENV_PREFIX) and name not in valid_names():
             raise InvalidSettings(f"{variable} is not a setting. {_nearest(name, variable_form=True)}")
 

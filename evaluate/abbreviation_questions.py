@@ -133,7 +133,7 @@ def questions_of(
 
 
 def _without_any(chance: random.Random, is_known: Callable[[str], bool], each: int) -> Iterator[AbbreviationQuestion]:
-    """Our own questions, and the templates filled with ordinary words; then with what everybody knows, like USB."""
+    """Questions in which nothing is to be found: written by hand, filled with ordinary words, with USB and its like."""
     ordinary = [word for word in sorted(english_words()) if len(word) > 2 and not is_function_word(word)]
     # Plain capitals alone: "WiFi" in a template of abbreviations is another question.
     famous = [word for word in sorted(well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
@@ -156,7 +156,8 @@ def _in_lower_case(abbreviation: str, chance: random.Random) -> str:
 
 
 def _mixed(abbreviation: str, chance: random.Random) -> str:
-    """Some letters small, at least one of each, and a digit somewhere behind the first letter: QRVT -> qR2Vt."""
+    """Mixed case and a digit: QRVT becomes qR2Vt."""
+    # At least one small letter and one capital.
     small = set(chance.sample(range(len(abbreviation)), chance.randint(1, len(abbreviation) - 1)))
     letters = [letter.lower() if place in small else letter for place, letter in enumerate(abbreviation)]
     # Never in front: a digit there makes a number with a unit of it ("5ns").

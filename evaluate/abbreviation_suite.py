@@ -132,7 +132,7 @@ async def _read(
 
 
 def _rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
-    """For each set a row by number of abbreviations and, where there are several numbers, one over all."""
+    """For each set one row per number of abbreviations; where there are several numbers, one more over all of them."""
     rows = []
     for name in dict.fromkeys(reading.question.set for reading in readings):
         own = [reading for reading in readings if reading.question.set == name]

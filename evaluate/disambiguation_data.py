@@ -85,7 +85,7 @@ def load_text(path: Path) -> list[str]:
 
 
 def _entries(path: Path) -> list[Any]:
-    """The entries of a list, of an object by id, of an object around either, or of JSON lines."""
+    """The entries of a list, of an object by id, of an object that holds either ("data", "samples"), or of JSON lines."""
     found = _json(path)
     if isinstance(found, dict):
         inner = _first(found, _LISTS)
@@ -167,9 +167,10 @@ def _of_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | No
 
 
 def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> AcronymSentence:
-    """The first place where the acronym stands alone, or stands at all; some sentences do not hold it."""
     escaped = re.escape(acronym)
+    # Alone if it stands alone anywhere ("AC", not within "ACME"), else wherever it stands, in any case.
     match = re.search(rf"(?<!\w){escaped}(?!\w)", sentence) or re.search(escaped, sentence, re.IGNORECASE)
+    # Some sentences of these sets do not hold their acronym.
     if match is None or not acronym:
         return AcronymSentence(name, sentence.strip(), acronym, "", label)
     return AcronymSentence(name, sentence[: match.start()].strip(), acronym, sentence[match.end() :].strip(), label)
@@ -234,7 +235,7 @@ def _strings(values: object) -> bool:
 
 
 def _json(path: Path) -> Any:
-    """One JSON value, or a list of those that stand on a line each."""
+    """The JSON value of a file, or a list of the values of its lines."""
     text = _read(path)
     try:
         return json.loads(text)

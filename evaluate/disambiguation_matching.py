@@ -54,7 +54,7 @@ def matched(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> Mat
 
 
 def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str, list[str]]) -> str:
-    """The dictionary's spelling of an acronym, or its own where there is none; entries spelt alike are joined."""
+    """The dictionary's spelling of an acronym, else the acronym. Where several entries fit, they are joined."""
     # Letter for letter first, also before "ACs" could be the plural of "AC".
     if acronym in expansions:
         return acronym
@@ -81,5 +81,5 @@ def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
 
 
 def _key(acronym: str) -> str:
-    """Without the dots and separators in it: U.S.A., usa and AC-1, AC1 are one."""
+    # U.S.A. and usa, AC-1 and AC1 have one key.
     return "".join(char for char in normalise(acronym) if char not in ". -/")

@@ -99,7 +99,8 @@ def _macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tu
 
 
 def _coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[float, float]]:
-    """Accuracy on the surest; at equal margins the wrong ones come first, so that luck flatters nobody."""
+    """Accuracy on the surest quarter, half and so on, as (share of the sentences, accuracy)."""
+    # At equal margins the wrong ones come first: the order must not flatter.
     order = sorted(range(len(guesses)), key=lambda n: (-guesses[n].margin, right[n]))
     found = []
     for share in COVERAGES:

@@ -163,7 +163,7 @@ def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vecto
 
 
 def _half_of(identifier: str) -> str:
-    """Weights are chosen on the one half and reported on the other; a hash of the id decides."""
+    # By a hash of the id, so that the halves stay the same when the file is cut or sorted anew.
     return HALVES[hashlib.blake2b(identifier.encode(), digest_size=1).digest()[0] % 2]
 
 
@@ -193,7 +193,7 @@ def _guess(chosen: Chosen) -> Guess:
 
 
 def _nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses:
-    """The expansion whose vector is nearest the sentence's; its cosine stands for a probability."""
+    """The expansion whose vector is nearest to the sentence's, as a baseline; the cosine stands for a probability."""
 
     def cosines(group: Group) -> Any:
         numbers = [texts.number[expansion] for expansion in group.expansions]
@@ -211,7 +211,7 @@ def _each_alone(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Gues
 
 
 def _all_but_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
-    """Without one kind, the weights of the others as they are."""
+    """Guesses without one kind of evidence at a time; the weights of the others stay as they are."""
     for kind in dict.fromkeys([*ALONE, *NEIGHBOURS]):
         alone = {name: weight for name, weight in ALONE.items() if name != kind}
         together = {name: weight for name, weight in TOGETHER.items() if name != kind}

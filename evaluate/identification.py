@@ -200,9 +200,10 @@ def _of_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterab
 
 
 def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
-    """The sentence as it may have been written: hyphens and slashes stand alone among the tokens, but were not."""
+    """The sentence as it may have been written, and where each of its tokens stands in it."""
     text, offsets, glued = "", list[Unit](), True
     for token in tokens:
+        # The files make hyphens and slashes tokens of their own; in the text they had no spaces beside them.
         joint = token in _JOINED
         text += "" if glued or joint else " "
         offsets.append((len(text), len(text) + len(token)))
@@ -223,7 +224,7 @@ def _labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
 
 
 def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Unit]:
-    """Spans in characters as they are, or as the tokens they touch; but no short form from within a token."""
+    """The spans in the units of the file: characters (`offsets` None), or the tokens that each span touches."""
     for span in spans:
         if offsets is None:
             yield span.start, span.end
@@ -235,7 +236,6 @@ def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Un
 
 
 def _half(words: Sequence[str]) -> str:
-    """Rules are chosen on the one half and reported on the other; a hash of the words decides."""
     # By the words, not the id, so that copies of one sentence stay in one half.
     return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
 

@@ -57,9 +57,9 @@ def share_of_gap_closed(floor: float, reached: float, ceiling: float) -> float |
 
 
 def _as_scores(ranked: Sequence[str]) -> dict[str, float]:
-    """pytrec_eval sorts by score and breaks ties by name, so ranks are turned into distinct scores."""
     # Several passages of one document count once, at the best rank.
     unique = dict.fromkeys(ranked)
+    # pytrec_eval sorts by score and breaks ties by name: each rank needs a score of its own.
     return {document: float(len(unique) - rank) for rank, document in enumerate(unique)}
 
 

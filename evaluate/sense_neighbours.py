@@ -127,7 +127,7 @@ def _between(ends: tuple[float, float], plenty: float) -> float:
 
 @lru_cache(maxsize=2_000)
 def _variants(expansions: tuple[str, ...]) -> Floats:
-    """A square matrix: which share of the probability of each expansion goes to which. Its rows add up to 1."""
+    """Shape (expansions, expansions): the share of each one's probability that goes to each. Rows add up to 1."""
     stems = [set(content_stems(expansion)) for expansion in expansions]
     alike = np.array(
         [[one == other or len(one & other) >= _VARIANTS * len(one | other) for other in stems] for one in stems]
@@ -137,7 +137,7 @@ def _variants(expansions: tuple[str, ...]) -> Floats:
 
 
 def _heard(group: Group, chances: Floats) -> dict[str, Floats]:
-    """What the sentences most alike say of each sentence: the mean of their probabilities less that of pure chance."""
+    """What the most similar sentences say of each: the mean of their probabilities, less an even distribution."""
     even = 1 / len(group.expansions)
     found = {}
     for kind, alike in group.alike.items():

@@ -84,7 +84,6 @@ def sense_choice(term: str, sense: Sense) -> Choice:
 
 
 def _listed(choices: Sequence[Choice]) -> str:
-    """The choices as a numbered list for an error message or a plain terminal."""
     lines = "; ".join(f"{number}: {label(choice)}" for number, choice in enumerate(choices, 1))
     return f"You can choose {lines}. Or ask something else."
 

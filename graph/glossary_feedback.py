@@ -41,9 +41,10 @@ def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
 
 
 def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
-    """Mentions that were looked up and came to nothing. What the asker let be was told already."""
+    """Terms that were looked up without result, and that the asker was told nothing about."""
     # With several mentions of one term each is compared by its place, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"]}
+    # What the asker let be ("answer anyway") was told before that.
     told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
     terms = [
         mention["term"] or mention["surface"]

@@ -64,7 +64,7 @@ def ranked_parts(
 
 
 def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
-    """As `rerank` judges a question that is alone."""
+    """The judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
     if evidence_strength(part, hits) < run.profile.abstain_below:

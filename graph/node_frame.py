@@ -126,10 +126,10 @@ class PieceTeller:
         self.close()
 
     def _send(self) -> None:
-        """What is held back; then nothing for a while. The timer runs in the node's context, which holds its writer."""
         self._timer = None
         if self._held:
             tell_piece(self._taken())
+            # The timer keeps the node's context variables, among them the stream writer that `tell_piece` needs.
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
 
     def _taken(self) -> str:
@@ -144,7 +144,7 @@ def tell_retract() -> None:
 
 
 def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
-    """What goes into the state of the stage's use of the model: its calls, its name, and why it was left out."""
+    """The state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
     told = {"model_calls": [call.model_dump() for call in calls]}
     if run.model is None:
         return told

@@ -45,7 +45,7 @@ def _embed_question(question: str, run: RunContext) -> None:
 
 
 def _begin(work: Callable[..., object], *given: object) -> None:
-    """In another thread. Should it fail, asyncio logs that, and whoever wants the result fails for themselves."""
+    # Nobody waits for it: a failure is logged by asyncio, and shows again where the result is really needed.
     asyncio.get_running_loop().run_in_executor(None, work, *given)
 
 
@@ -99,7 +99,7 @@ class Ahead:
 
 
 def _ended(draft: str) -> str:
-    """The draft without the sentence that is being written."""
+    # Without the sentence that is still being written.
     return draft[: max((end.end() for end in _END.finditer(draft)), default=0)]
 
 

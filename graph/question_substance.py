@@ -38,7 +38,7 @@ def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
 
 
 def _tells(word: str, written: str, text: str) -> bool:
-    """A name in capitals tells, even where it looks like a small word ("IT"), unless everything is in capitals."""
+    # "IT" is a name, though "it" is a stop word; in a question all in capitals that cannot be seen.
     if len(written) > 1 and written.isupper() and not text.isupper():
         return True
     # Single letters are what is left of "U.S.".

@@ -183,7 +183,7 @@ def _event(news: StageReport) -> AskEvent:
 
 
 async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
-    """The choice the words mean; None if they ask something new. A forgiving reader takes doubt for a question."""
+    """The choice that the words mean; None: a new question. `forgiving`: so is a reply that fits no choice."""
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
         return understand(text, waiting.choices)

@@ -52,7 +52,7 @@ def inside_files(
 
 
 def _same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
-    """The number of the file in "And plan.pdf?" where what was asked before, if anything, was the gist of a file."""
+    """The number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was none."""
     asked = asked_in_file(message, [file.name for file in files]) if files else None
     again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None

@@ -75,7 +75,7 @@ def neutral(text: str) -> str:
 
 
 def _as_seen(text: str) -> tuple[str, list[int]]:
-    """The text with doubles folded and without what cannot be seen; for each of its characters the place in `text`."""
+    """The text as the eye reads it (see `_DOUBLES`), and for each of its characters the place in `text`."""
     seen = [_seen(character) for character in text]
     return "".join(seen), [place for place, folded in enumerate(seen) for _ in folded]
 
@@ -102,7 +102,7 @@ def fenced(tag: str, text: str, **attributes: object) -> str:
 
 
 def _attribute(value: object) -> str:
-    """On one line, without quotes and angle brackets: a file may be named anything."""
+    # A file may be named anything: with line ends, quotes and angle brackets.
     flat = " ".join(neutral(str(value)).split())[:_ATTRIBUTE_CHARS]
     return flat.replace('"', "'").replace("<", "‹").replace(">", "›")
 

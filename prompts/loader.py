@@ -155,7 +155,7 @@ def _parsed(name: str, text: str, examples: str) -> Prompt:
 
 
 def _shown(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
-    """The examples as the model will see its task, each with its reply. "Example" alone if there is one."""
+    """The examples as the model will see its task, each with its reply."""
     return [
         f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render(template, example['input'], fences)}\n\n"
         f"Reply: {reply_text(example['output'])}"
@@ -169,7 +169,7 @@ def reply_text(output: Any) -> str:
 
 
 def _render(template: str, inputs: Mapping[str, str], fences: Mapping[str, str]) -> str:
-    """One pass over the template's paragraphs: what looks like a place within the data stays data."""
+    # The template is cut, never the filled text: "{{question}}" within the data stays data.
     places = (_PLACE.fullmatch(paragraph) for paragraph in template.split("\n\n"))
     names = [place[1] for place in places if place is not None]
     given = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
@@ -177,7 +177,7 @@ def _render(template: str, inputs: Mapping[str, str], fences: Mapping[str, str])
 
 
 def _placed(name: str, value: str, inner_tag: str | None) -> str:
-    """The value in its fence; left as it is if it is made of sound fences within."""
+    # A row of sound fences is left as it is; anything else is taken for plain text, and made harmless.
     sound = inner_tag is not None and is_fenced(value, inner_tag)
     return f"<{name}>\n{value}\n</{name}>" if sound else fenced(name, value)
 
@@ -203,7 +203,6 @@ def _closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(name: str, what: str, *, missing: Iterable[str], unknown: Iterable[str]) -> None:
-    """Raises TypeError if any are missing or unknown."""
     problems = [
         f"{what} {', '.join(sorted(names))} {problem}"
         for names, problem in ((missing, "missing"), (unknown, "unknown"))

@@ -41,19 +41,18 @@ def _augmented(state: State, run: RunContext) -> Step:
 
 
 def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
-    """Whether the asker's own wording is searched too: a sense is a guess, or no document ever spells it out.
-
-    Everywhere else the term would only find its other senses.
-    """
+    """Whether the asker's own wording is searched too."""
+    # A guess may be wrong: the term itself then finds what the wrong expansion does not.
     if not all(reading["settled"] for reading in state["readings"]):
         return True
+    # Where no document spells the expansion out, only the term finds anything; elsewhere it finds its other senses.
     spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
     # Lazy: the counting ends at the first expansion that no document has.
     return not all(spelt_out)
 
 
 def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:
-    """The question as it would read if a doubtful term meant its next likeliest sense: the documents decide."""
+    """For each doubtful term, the question with its next likeliest senses in place: the documents then decide."""
     weight = run.profile.weight_rivals
     rivals = {reading["mention"]: reading["rivals"] for reading in state["readings"] if reading["rivals"]}
     if not weight or not rivals:

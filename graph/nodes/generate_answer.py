@@ -53,7 +53,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
 
 
 async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
-    """As the one who answers writes it. While a model does, its sentences are matched."""
+    """The draft of the run's writer. While a model writes it, its sentences are matched already (`matching_ahead`)."""
     if run.model is None:
         return await written_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
     if not run.profile.match_references:
@@ -68,7 +68,7 @@ def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
 
 
 def _may_be_told(request: AnswerRequest) -> bool:
-    """Whether a passage gives orders, so that a refusal may be obedience: one document must not silence the others."""
+    # Then the refusal may obey the passage: one document must not be able to silence all others.
     return any(gives_orders(hit.passage) for hit in request.hits)
 
 

@@ -114,12 +114,13 @@ def _look_up(state: State, run: RunContext) -> _Findings:
 
 
 def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
-    """The senses by term. An alias that only some of them carry means one of those: a "DR drill" is no other DRR."""
+    """The possible senses of each term."""
     spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, term_of(mention))})
     found = run.glossary.lookup.senses(run.principal, spellings) if spellings else {}
     senses: dict[str, list[Sense]] = {}
     for mention in mentions:
         term = term_of(mention)
+        # An alias that only some senses carry means one of those: "DR drill" is no other DRR.
         narrow = found.get(mention.surface) or found.get(term, [])
         if mention.match == "misspelt":
             narrow = _misspelt_senses(mention.surface, narrow)
@@ -130,9 +131,9 @@ def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sens
 
 
 def _told(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
-    """The glossary's senses that the question itself explains: "in the FTL (flash translation layer)".
+    """The senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
 
-    They are read as explained; their contexts speak for senses of the other terms.
+    They count as read; their contexts help to choose the senses of the other terms.
     """
     wanted = sorted({term_of(mention) for mention in explained})
     found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
@@ -155,10 +156,10 @@ def _misspelt_senses(surface: str, senses: Sequence[Sense]) -> list[Sense]:
 
 
 def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
-    """Unknown to the glossary. Unless the policy is strict, a term the documents use is no miss: they explain it."""
     term = term_of(mention)
     if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
         return
+    # A term that the documents use is explained by them.
     if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
     suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
@@ -191,7 +192,7 @@ def _choose(
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
-    """Nothing tells senses apart: not the rest of the question, not another term, not where the asker is at home."""
+    """Whether nothing tells the senses apart: no other word or term of the question, no context of the asker's."""
     alone = len({term_of(mention) for mention in mentions}) == 1 and not run.asker_context
     return alone and says_nothing_else(state["stand_alone_question"], mentions)
 
@@ -224,7 +225,7 @@ def _rankings(
     glossed: _Glossed,
     thread: Mapping[str, float],
 ) -> list[SenseRanking]:
-    """One ranking for each of the mentions. What the question explains is weighed with them, and has none."""
+    """One ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
     if not mentions:
         return []
     by_term = {term_of(mention): glossed.senses[term_of(mention)] for mention in mentions}
@@ -242,7 +243,7 @@ def _rankings(
 
 
 def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
-    """One sense stands out, or the term is open. An open term is read as its best sense until the asker chooses."""
+    """Settles a mention if one sense stands out; else reads it as its best sense and leaves the term open."""
     term = term_of(ranking.mention)
     # 1.0 was decided by something else than the ranking (the only sense, the asker's choice), and is no guess.
     weighed = 0.0 < ranking.margin < 1.0
@@ -265,7 +266,7 @@ def _rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
 
 
 def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:
-    """Drops the questions that will not be put: the profile asks none, enough were asked, or the turn ends anyway."""
+    """Drops questions back that will not be asked: the profile asks none, enough were asked, or the turn ends here."""
     findings.readings.sort(key=lambda reading: reading["mention"])
     # Terms with near spellings first: with those a question back can help.
     findings.unknown.sort(key=lambda miss: not miss["suggestions"])

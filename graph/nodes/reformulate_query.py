@@ -45,7 +45,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
 async def _reformulated(
     query: str, triples: list[Triple], run: RunContext, *, sparing: bool
 ) -> tuple[list[Triple], str]:
-    """The triples that help, and the query in their words; without any, by the reader's plain rewriting."""
+    """The triples that help, and the query rewritten by them; without any, the reader's plain rewriting."""
     if triples and run.profile.classify_triples:
         if run.profile.triples_in_one_call:
             triples, enhanced = await run.reader.reformulate(query, triples)

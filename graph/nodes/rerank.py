@@ -47,7 +47,7 @@ async def rerank(state: State, run: RunContext) -> Step:
 
 
 def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
-    """Each question of the message by itself; those that nothing bears on are not written about, and are named."""
+    """Ranks each question of the message by itself. Those without evidence are left out of the answer, and named."""
     hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
     kept, unanswered = ranked_parts(parts, hits, state, run)
     asked = parts_of(state["stand_alone_question"])
@@ -62,14 +62,12 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
 
 
 def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], bool]:
-    """Part numbers that no document names, and whether the documents lack what the question asks about.
-
-    A term that was understood is about something the documents' people know, however it is worded.
-    """
+    """The part numbers that no document names, and whether the documents lack the question's subject."""
     store, understood = run.corpus.store, [state["mentions"][one["mention"]]["surface"] for one in state["readings"]]
     named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
     # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in surface for surface in understood)]
+    # Whoever defined the term knows the subject, however the documents word it.
     if state["readings"]:
         return unnamed, False
     query = state["search_queries"][0][0]
@@ -77,7 +75,8 @@ def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str],
 
 
 def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
-    """Only the asker's word is sure enough for this; a sense that was worked out may be the wrong one."""
+    """Without the passages that speak of another sense of a term whose sense the asker chose."""
+    # Only the asker's own word is sure enough: a sense that was worked out may be the wrong one.
     chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN}
     if not chosen:
         return hits

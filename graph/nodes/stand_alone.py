@@ -75,17 +75,15 @@ def _begun(turn: TurnPart, past: dict[str, Any] | None) -> Step:
 
 
 def _history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
-    """The last exchanges in which something was asked, and what others said since: nothing leans on a greeting.
-
-    `turns` come from the last one back.
-    """
+    """The last exchanges in which something was asked, and what others said since. `turns`: newest first."""
+    # No question refers to a greeting.
     asked = list(islice((turn for turn in turns if not small_talk(turn["stand_alone_question"])), HISTORY))
     told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in reversed(asked)]
     return [*told, *(Turn(said, "") for said in run.heard)]
 
 
 def _recalled(wanted: Recalled, past: dict[str, Any] | None, state: State) -> list[str]:
-    """The questions of the thread that are asked for, oldest first; none where it holds none, or its first no more."""
+    """The earlier questions that are asked for, oldest first; none if there are none, or the first is kept no more."""
     kept = [*past_turns(state), *([past] if past else [])]
     asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
     if wanted == "first":

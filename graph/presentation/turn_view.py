@@ -135,15 +135,13 @@ def _read(turn: TurnPart, run: RunContext) -> _Reading:
 
 
 def _status(turn: TurnPart, waiting: bool) -> Status:
-    """A turn without a status of its own waits for a choice, was left at one, or was cut off.
-
-    Where a term is unknown and nothing is spelt like it, there is nothing to choose: that is a query miss.
-    """
+    """The status of a turn; one without a status of its own waits for a choice, was left at one, or was cut off."""
     if turn["status"]:
         return turn["status"]
     # Cut off: the process was stopped, or the asker left.
     if not waiting and not _was_asked(turn):
         return "abstained"
+    # An unknown term with nothing spelt like it leaves nothing to choose: a query miss.
     return "needs_choice" if turn["open_terms"] or turn["unknown"][0]["suggestions"] else "query_miss"
 
 
@@ -186,7 +184,7 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
 
 
 def _examples(reading: _Reading, run: RunContext) -> list[str]:
-    """Worded now, and only of passages that may be seen now."""
+    # The questions are worded anew from what may be seen now.
     found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
     worded = (question_for(passage, document, run.corpus.store, run.principal) for passage, document in found)
     return [text for text in worded if text]
@@ -235,7 +233,7 @@ def _sentences(reading: _Reading) -> list[Sentence]:
 
 
 def _numbers(turn: TurnPart) -> dict[str, int]:
-    """Each passage's number: those cited first, as a reader of the answer meets them, then the others by rank."""
+    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
     cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
     return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
 

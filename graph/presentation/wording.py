@@ -187,7 +187,6 @@ def _numbered(head: str, labels: Sequence[str]) -> str:
 
 
 def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
-    """One entry a sense, in order of appearance."""
     first: dict[tuple[int, str], ReadTerm] = {}
     for term in terms:
         # By expansion, too: what the question explains has no id of its own.
@@ -208,9 +207,10 @@ def _definition(term: ReadTerm) -> str:
 
 
 def _replacement(term: ReadTerm) -> str:
-    """What stands in the query in place of the mention. A meaning the question itself gives stands there already."""
+    """What stands in the query in the mention's place."""
     mention, sense = term.mention, term.sense
     written = sense.term if mention.match == "misspelt" else mention.surface
+    # What the question explains is spelt out in it already.
     if mention.explained or not sense.expansion:
         return written
     if len(sense.expansion.split()) > LONGEST_REPLACEMENT:

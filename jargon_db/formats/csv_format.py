@@ -149,7 +149,7 @@ def split_aliases(cell: str) -> tuple[str, ...]:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of the row, cells); rows count from 1, the header being row 1, whatever line breaks values hold."""
+    """(number, cells) of each row, the header being row 1."""
     text = text.removeprefix("\ufeff")
     delimiter = _delimiter(text)
     # What the file says itself wins over counting.
@@ -159,6 +159,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     while True:
+        # Rows, not lines: a value may hold line ends, and spreadsheets count as we do.
         number += 1
         try:
             cells = next(reader, None)
@@ -170,8 +171,9 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """The separator that occurs most in the header; rows that hold nothing but separators may stand before it."""
+    """The separator that occurs most often in the header."""
     # By the header alone: descriptions are full of commas.
+    # Rows of separators alone may stand before it.
     header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
     # At a tie, also of none, the comma.
     return max(_DELIMITERS, key=header.count)
@@ -224,5 +226,5 @@ def _sense(cells: dict[str, str], context: str) -> SenseInput:
 
 
 def _status(cell: str) -> SenseStatus | None:
-    """As people write it into a spreadsheet; one that is none is named as a problem when the sense is checked."""
+    # Not checked here: what is no status is named as a problem with the other fields of the sense.
     return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None

@@ -56,7 +56,7 @@ def contradiction(name: str, here: tuple[Any, Place], there: tuple[Any, Place], 
 
 
 def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
-    """The places in the list of each sense that stands there more than once."""
+    """The places of each sense that stands more than once in the list."""
     first: dict[tuple[str, str, str], int] = {}
     groups: dict[int, list[int]] = {}
     for at, one in enumerate(senses):
@@ -68,7 +68,7 @@ def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
 
 
 def _comparable(value: Any) -> Any:
-    """Aliases in another order are the same aliases."""
+    # Aliases in another order are the same aliases.
     return frozenset(value) if isinstance(value, tuple) else value
 
 

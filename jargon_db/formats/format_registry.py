@@ -38,7 +38,7 @@ def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
 
 
 def _write_csv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
-    """CSV has no place for what is known of contexts."""
+    # Contexts are left out: CSV has no place for what is known of them.
     return csv_format.write_senses(senses)
 
 

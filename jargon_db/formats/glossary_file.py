@@ -117,7 +117,7 @@ class Gathering:
             self._take_context(where, replace(given, name=name))
 
     def _take_context(self, where: str, given: ContextInput) -> None:
-        """What an earlier entry says of the same context stays, where this one says nothing."""
+        """Adds what an entry says of a context to what earlier entries said of it."""
         key = normalise(given.name)
         known = self.contexts.get(key)
         if known is None:
@@ -132,6 +132,7 @@ class Gathering:
                     value = joined((before, value))
                 else:
                     self.problems.append(contradiction(name, (value, where), (before, self._named[key]), "context"))
+            # None: this entry says nothing of it.
             values[name] = before if value is None else value
         self.contexts[key] = replace(known, **values)
 

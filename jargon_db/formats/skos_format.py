@@ -151,7 +151,7 @@ class Thesaurus:
         return term, expansion, (*(text for text in labels if text not in (term, expansion)), *more)
 
     def _same_language(self, main: _Label, others: list[_Label]) -> list[str]:
-        """The labels that may abbreviate this one; those without a language may belong to any."""
+        # A label without a language may belong to any.
         return [one.text for one in others if not one.language or one.language == main.language]
 
     def _description(self, address: str) -> str | None:
@@ -162,9 +162,9 @@ class Thesaurus:
         return None
 
     def _status(self, address: str) -> SenseStatus | None:
-        """One that is none is named as a problem when the sense is checked."""
         ours = self._best(address, (f"{OURS}status",))
         if ours:
+            # Not checked here: what is no status is named as a problem with the other fields of the sense.
             return cast(SenseStatus, ours)
         # Both are a true xsd:boolean.
         if self._best(address, (DEPRECATED,)).casefold() in ("true", "1"):
@@ -195,7 +195,7 @@ class Thesaurus:
         return tops
 
     def _concepts(self) -> list[str]:
-        """What is said to be a concept, or is labelled and in a scheme."""
+        """What is typed as a concept, and what has a label and is in a scheme: some files leave the type out."""
         # Collections have labels and stand in schemes as well.
         no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._of_type(kind))}
         return [
@@ -232,7 +232,7 @@ class Thesaurus:
         return [_Label(text, language) for text, language in values if language is not None and text.strip()]
 
     def _texts(self, address: str, names: Iterable[str]) -> list[str]:
-        """Those of the preferred language, or else without one, or else of the first there is."""
+        """The texts in the language that `_in_language` prefers among theirs."""
         labels: list[_Label] = []
         for name in names:
             for text, language in self._values(address, name):

@@ -67,10 +67,11 @@ def _nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterator[_No
 
 
 def _said_of(sense: Sense) -> Iterator[tuple[str, str]]:
-    """SKOS wants labels to be told apart (S13, S14), so that what is said twice goes into a property of our own."""
+    """The properties of a concept, with their texts."""
     yield "skos:prefLabel", sense.expansion
     yield "argot:term", sense.term
     for label in dict.fromkeys((sense.term, *sense.aliases)):
+        # SKOS wants a concept's labels to differ (S13, S14); what would stand twice goes into a property of our own.
         if label != sense.expansion:
             yield "skos:altLabel", label
     for alias in sense.aliases:
@@ -105,7 +106,7 @@ def _xml(nodes: Iterable[_Node]) -> Iterator[str]:
 
 
 def _xml_text(text: str) -> str:
-    """A carriage return would come back as a line feed if it were not escaped."""
+    # XML readers turn a plain carriage return into a line feed.
     return escape(_NO_XML.sub("", text), {"\r": "&#13;"})
 
 

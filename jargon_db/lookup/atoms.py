@@ -84,7 +84,7 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | ra
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Spans that fold independently of their neighbours: a character with the marks that may compose with it."""
+    """Spans that can be folded one by one: a character with the marks that may compose with it."""
     start = 0
     for place in range(1, len(text)):
         if not _joins(text[place]):

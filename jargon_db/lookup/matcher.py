@@ -166,7 +166,7 @@ class TermMatcher:
                 yield from self._from(atoms, first, rest.text, rest.start, split=True)
 
     def _from(self, atoms: Sequence[Atom], first: int, key: str, start: int, *, split: bool) -> Iterator[_Candidate]:
-        """Every entry that begins at this atom. More than one reading is open where a separator may be a space."""
+        """Every entry that begins at this atom."""
         # A stack instead of recursion: terms may have any number of words.
         open_readings = [(first, "", key)]
         while open_readings:
@@ -174,11 +174,12 @@ class TermMatcher:
             read = head + last
             for entries, inflected in self._ending(read, head, last):
                 yield _Candidate(start, atoms[place].end, entries, inflected, split)
+            # More than one way may lead on, where a separator can also be read as a space.
             if read in self._beginnings:
                 open_readings += _continued(atoms, place, read)
 
     def _ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
-        """The entries that end here, and whether they do so in another number (plural or singular)."""
+        """The entries that end here, and whether in another number than theirs ("cells" for "cell")."""
         if entries := self._entries.get(read):
             yield entries, False
         for form in (*singulars(last), *plurals(last)):
@@ -262,7 +263,7 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
 
 
 def _letters(text: str) -> str:
-    """The text without what normalisation folds, but with its case."""
+    # What normalisation folds is left out, so that only the case is compared: "W-L" and "WL".
     return "".join(char for char in text if char.isalnum())
 
 

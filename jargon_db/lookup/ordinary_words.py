@@ -69,11 +69,12 @@ def _is_among(words: frozenset[str], word: str) -> bool:
 
 
 def _stems(word: str) -> list[str]:
-    """What an inflected word may come from. Stems have at least three letters, so that "ads" or "ping" stay whole."""
+    """What an inflected word may come from."""
     stems: list[str] = []
     # Rough on purpose: a stem counts only if it is in the list of words.
     for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):
         stem = word.removesuffix(ending)
+        # At least three letters are left: "ads" and "ping" stay whole.
         if stem != word and len(stem) >= 3:
             stems.append(stem)
             if ending in ("ing", "ed", "er", "es"):
@@ -85,6 +86,6 @@ def _stems(word: str) -> list[str]:
 
 
 def _blocks(name: str) -> list[list[str]]:
-    """The words of a data file, separated by white space; each comment line begins a block."""
+    """The blocks of a data file, as lists of words; each line that begins with "#" opens a block."""
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return [block.partition("\n")[2].split() for block in re.split(r"(?m)^#", text)[1:]]

@@ -136,7 +136,8 @@ class _Index:
 
 
 def _keys(folded: Sequence[str]) -> tuple[int, int]:
-    """Hashes of the first word and of the last, each with the initials of all. Equal keys are compared again."""
+    """Hashes of the first word and of the last, each together with the initials of all words."""
+    # Different words may have equal hashes: what is found by one is compared letter by letter afterwards.
     initials = "".join([word[:1] for word in folded])
     # Numbers instead of tuples of texts: a large glossary has hundreds of thousands of these keys.
     return hash((folded[0], initials)), hash((initials, folded[-1]))
@@ -144,7 +145,7 @@ def _keys(folded: Sequence[str]) -> tuple[int, int]:
 
 @lru_cache(maxsize=65_536)
 def _fold(word: str) -> str:
-    """What two spellings of a word share that are often confused: doubled letters, ph and f, y and i, z and s."""
+    """The word without what people often confuse: doubled letters, ph and f, y and i, z and s, the number."""
     word = normalise(word)
     # "gas" is no plural of "ga".
     word = next(iter(singulars(word)), word) if len(word) > 3 else word
@@ -156,7 +157,7 @@ def _words(text: str) -> Iterator[re.Match[str]]:
 
 
 def _windows(text: str, words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
-    """Neighbouring words, longest first, that nothing but a space, hyphen or slash parts."""
+    """Runs of words with nothing but a space, hyphen or slash between them, longest first."""
     joined = [bool(_GAP.fullmatch(text[one.end : other.start])) for one, other in pairwise(words)]
     for size in range(_MOST_WORDS, 0, -1):
         for first in range(len(words) - size + 1):
@@ -169,7 +170,7 @@ def _is_same(word: str, other: str) -> bool:
 
 
 def _is_near(word: _Word, other: str, size: int) -> bool:
-    """Whether a word is the other one in a phrase of so many words, perhaps misspelt."""
+    """Whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
     folded = _fold(other)
     if word.text == other:
         return True

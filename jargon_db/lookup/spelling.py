@@ -121,7 +121,7 @@ class NearTerms:
 def _moved(
     pools: Mapping[P, list[str]], entries: Collection[str], keys: Iterable[str], pool_of: Callable[[str], P]
 ) -> defaultdict[P, list[str]]:
-    """The pools with those of the keys that are entries, and without the others. What changes is copied."""
+    """The pools after a change of these keys: those that are entries are in, the others out."""
     moved = defaultdict(list, pools)
     by_pool: defaultdict[P, set[str]] = defaultdict(set)
     for key in keys:
@@ -180,7 +180,7 @@ def _meant(surface: str, near: NearTerms) -> str | None:
 
 
 def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
-    """Whether one typing error leads to an ordinary word that is no term: "cel" is a cell before it is a CLE."""
+    """Whether one typing error leads to an ordinary word that is no term."""
     cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
     letters = "abcdefghijklmnopqrstuvwxyz"
     # All words one error away, made and looked up: comparing with every English word would take longer.
@@ -188,20 +188,20 @@ def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
     errors |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
     errors |= {head + letter + tail for head, tail in cuts for letter in letters}
     errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    # "cel" is a cell before it is a CLE.
     return any(not near.knows(word) for word in errors & english_words() if len(word) > 2)
 
 
 def _is_plausible(key: str, known: str, spelling: str) -> bool:
-    """Codes are dense (PUC, PUD, PLC): only exchanged neighbours count there.
-
-    Longer words keep their beginning, and digits are never a typing error.
-    """
+    """Whether the key may be the known one misspelt."""
+    # A digit is never a typing error: KX-200 is not KX-300.
     if not any(char.isalpha() for char in known) or _digits(key) != _digits(known):
         return False
     same_letters = sorted(key) == sorted(known)
     # "PUC" for "PUD" is another abbreviation; "PCU" for "PUC" is a slip.
     if min(len(key), len(known)) < _CODE or (spelling.isupper() and len(known) <= _LONGEST_CODE):
         return same_letters
+    # Longer words keep their first letter even when they are misspelt.
     return key[0] == known[0] or same_letters
 
 

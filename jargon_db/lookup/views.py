@@ -161,7 +161,6 @@ class Views:
     # -- which ----------------------------------------------------------------------------------------------------
 
     def _guards_at(self, version: int) -> Guards:
-        """The pairs that guard the senses."""
         known = self._guards
         if known[0] != version:
             known = self._guards = (version, self._source.guards())
@@ -185,7 +184,7 @@ class Views:
         return self._hidden[1]
 
     def _changed(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
-        """The view before, changed in what was changed since; None if that is too much."""
+        """The view before, with the changes since put into it; None if they are too many."""
         known = self._patched.get(open_to)
         if known is not None and known.version == state[0]:
             return known
@@ -240,9 +239,9 @@ class Views:
 
 
 def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
-    """Puts a view in as the newest, and takes the oldest out where there are too many."""
     # Out first: a dict keeps the place of a key that is set again, and the oldest is taken by place.
     views.pop(open_to, None)
     views[open_to] = made
+    # The oldest goes.
     while len(views) > MOST_KEPT:
         views.pop(next(iter(views)))

@@ -144,9 +144,10 @@ def _cells(line: str) -> list[str]:
 
 
 def _from_entries(text: str, glossary: bool) -> Iterator[Defined]:
-    """As in `**WL**: word line`, `- WL: word line`; any marked term of a glossary, elsewhere short forms alone."""
+    """Entries such as `**WL**: word line` and `- WL: word line`."""
     for match in _ENTRY.finditer(text):
         term, meaning = _bare(match["marked"] or match["bare"]), _bare(match["meaning"])
+        # In a glossary any term that is set apart counts, elsewhere only what looks like a short form.
         marked = bool(match["marked"]) or bool(match["lead"].strip()) or "\n:" in match["joint"]
         if not _is_term(term, marked=glossary and marked) or not re.search(r"[^\W\d_]{2}", meaning):
             continue
@@ -168,7 +169,7 @@ def _is_term(term: str, *, marked: bool) -> bool:
 
 
 def _split(term: str, meaning: str) -> tuple[str, str]:
-    """The expansion that begins a meaning, and the whole as a description if there is more."""
+    """(expansion, description) of a meaning: its first clause, and the whole if there is more than that."""
     plain = " ".join(meaning.split())
     cut = _CLAUSE_END.search(plain)
     clause = plain[: cut.start()] if cut else plain
@@ -194,7 +195,6 @@ def _from_pairs(text: str) -> Iterator[Defined]:
 
 
 def _from_sentences(text: str) -> Iterator[Defined]:
-    """A sentence that begins with a short form and says what it is."""
     # "The drive is a ..." begins thousands of sentences: without a given term, only short forms count.
     return (one for one in _defining_sentences(text) if _is_short_form(one.term))
 
@@ -222,7 +222,7 @@ def _is_short_form(term: str) -> bool:
 
 
 def _sentences_around(text: str, *places: int) -> tuple[int, int]:
-    """The sentences that hold all these places."""
+    """Where the sentences begin and end that hold all these places."""
     start, end = 0, len(text)
     for match in re.finditer(r"[.!?]\s+", text):
         if match.end() <= min(places):

@@ -118,7 +118,7 @@ def _of_term(meanings: Sequence[tuple[str, _Meaning]]) -> list[Mined]:
 
 
 def _without_parts(meanings: Sequence[Mined]) -> list[Mined]:
-    """Leaves out a meaning that only cuts off or adds words to a better one of the same term."""
+    """The meanings without those that only cut words off a better one of the term, or add some."""
     kept: list[Mined] = []
     for one in sorted(meanings, key=lambda one: (-one.count * one.score, -one.score, -len(one.expansion))):
         key = normalise(one.expansion)

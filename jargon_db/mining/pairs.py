@@ -210,13 +210,14 @@ class TextBlock:
         return phrase.score >= _BESIDE and self._is_telling(phrase, run)
 
     def _is_telling(self, phrase: Phrase, run: TokenRun) -> bool:
-        """Whether the letters cannot agree by chance: three or more, or two of names; no "the" at either end."""
+        """Whether the letters cannot agree by chance."""
         first, last = self.tokens[phrase.first], self.tokens[phrase.last]
         if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
             return False
         # A phrase with an abbreviation in it is rather a list of them.
         if not self._in_run.isdisjoint(range(phrase.first, phrase.last + 1)):
             return False
+        # Two letters agree with many phrases; with names in capitals at both ends they are believed.
         return len(letters_of(run.text)) > 2 or (first.text[0].isupper() and last.text[0].isupper())
 
     def _token_at(self, offset: int) -> int:
@@ -225,7 +226,7 @@ class TextBlock:
     # -- the letters alone
 
     def _by_initials(self, found: Sequence[Pair]) -> Iterator[Pair]:
-        """For short forms that nothing else spells: a phrase of the sentence whose words begin with the letters."""
+        """Pairs for short forms that nothing else spells out, with a phrase whose words begin with their letters."""
         spelt = {letters_of(pair.short.of(self.text)) for pair in found}
         for run in self.runs:
             letters = letters_of(run.text)
@@ -352,7 +353,7 @@ def _add(found: list[Pair], pair: Pair) -> None:
 
 
 def _brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Indexes of opening and closing brackets that belong together; one that is never closed runs to the end."""
+    """Indexes of the brackets that belong together. One that is never closed runs to the end."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
     for index, token in enumerate(tokens):

@@ -98,9 +98,9 @@ def is_small(word: str) -> bool:
 
 
 def _may_hold(letters: str, text: str) -> bool:
-    """Whether the letters stand in the text in order; those that may be said otherwise are let pass."""
     at = 0
     for letter in letters:
+        # Necessary, not sufficient. Letters that may be said otherwise ("2" as "two") are let pass.
         if not _said(letter):
             at = text.find(letter, at) + 1
             if at == 0:
@@ -114,7 +114,7 @@ def _said(letter: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _gains(letters: str, word: str, j: int) -> dict[int, float]:
-    """How far the word takes the letters from the j-th on, and what each reach is worth."""
+    """How many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
     found: dict[int, float] = {}
     if j >= len(letters):
         return found
@@ -131,7 +131,7 @@ def _gains(letters: str, word: str, j: int) -> dict[int, float]:
 
 
 def _run_inside(found: dict[int, float], letters: str, word: str, j: int, worth: tuple[float, float]) -> None:
-    """The first letter, then each further one as long as it comes next in the word."""
+    """Enters what the first letter is worth, and each further one as long as it follows in the word."""
     gain, at = worth[0], 0
     found[j + 1] = gain
     for k in range(j + 1, len(letters)):

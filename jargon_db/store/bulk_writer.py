@@ -76,7 +76,7 @@ class BulkWriter:
         self._update(known)
 
     def _number(self, given: SenseInput, context: Context) -> int | None:
-        """The number of the sense if it is there, or was added a moment ago."""
+        """The number of the sense if it is stored, or was added by this change."""
         term, is_new = self._term(given.term)
         number = self._new.get((term, context.id, given.expansion))
         if number is None and not is_new:
@@ -123,9 +123,9 @@ class BulkWriter:
             rows.clear()
 
     def _update(self, known: list[tuple[int, SenseInput]]) -> None:
-        """A sense that is named twice is read again, for the second says something of what the first made of it."""
         stored = self._writer.senses([number for number, _ in known])
         for number, given in known:
+            # A sense that the file names twice is read again: the second row adds to what the first made of it.
             found = stored.get(number) or self._writer.sense(number)
             assert found is not None
             outcome = self._writer.update(found, given)

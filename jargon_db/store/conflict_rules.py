@@ -161,7 +161,7 @@ def _alone(sense: Entry) -> Iterator[SenseWarning]:
 
 
 def _may_be(text: str, key: str) -> bool:
-    """Whether a text may have this key: a look at one letter, which is enough for nearly all."""
+    # One letter tells nearly all apart; normalising each expansion of a large glossary would take much longer.
     return not (text.isascii() and text.isprintable()) or text.lstrip()[:1].lower() == key[:1]
 
 

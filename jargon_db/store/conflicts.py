@@ -175,5 +175,5 @@ def _as_sense(given: SenseInput, number: int) -> Sense:
 
 
 def _without_unsaved(warning: SenseWarning) -> SenseWarning:
-    """Names stored senses alone: what is not saved yet has the number 0."""
+    # What is not saved yet has the number 0, and no page to link to.
     return SenseWarning(warning.kind, warning.message, tuple(one for one in warning.senses if one))

@@ -94,7 +94,7 @@ class Contexts:
 
 
 def _seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
-    """The context as it is stored, which is as it was seen."""
+    """The stored context, if it is still the version that was seen."""
     rows = select(writer.db.conn, _ONE, {"id": context_id})
     found = next((context_of(row) for row in rows if may_read(by, row["audience"])), None)
     if found is None:

@@ -350,5 +350,5 @@ def already_there(sense: Sense) -> Conflict:
 
 
 def _set_aside(number: int) -> str:
-    """A unique text no person types."""
+    # A text that nobody can type, and unique.
     return f"\0removed\0{number}\0{secrets.token_hex(8)}"

@@ -73,7 +73,7 @@ def problems_of(given: SenseInput) -> list[tuple[str, str]]:
 
 
 def _is_plainly_good(given: SenseInput) -> bool:
-    """The usual case, found out fast: an import of 100,000 senses asks twice for each."""
+    # The usual case, found out fast: an import of 100,000 senses asks twice for each.
     short = (given.term, given.context, given.owner or "", *(given.aliases or ()))
     # Rare in imports; the slow way names what is wrong.
     if given.audience or given.review_by or max(map(len, short)) > MAX_TERM_CHARS:

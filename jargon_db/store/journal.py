@@ -139,7 +139,7 @@ class Journal:
         self._history.clear()
 
     def _write_index(self) -> None:
-        """By number: SQLite's full-text index writes out what it holds back when a number is less than the last."""
+        # Sorted: SQLite's full-text index writes out what it holds back whenever a number is less than the one before.
         self.conn.executemany(_FORGET, sorted(self._forgotten))
         self.conn.executemany(_SEARCH, sorted(self._search.values()))
         self._forgotten.clear()

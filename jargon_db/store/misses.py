@@ -193,13 +193,13 @@ class Misses:
             db.conn.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
 
     def _keys_like(self, term: str) -> list[str]:
-        """The keys of missed terms that looking up this one's key, or its plural, would answer."""
+        """The keys of missed terms that are this one or a form of it, such as its plural."""
         key = normalise(term)
         # The other way round than a look-up: the missed form may be the plural of what is defined now.
         return [row["key"] for row in self._connections.select("SELECT key FROM misses") if key in variants(row["key"])]
 
     def _defined(self, principal: Principal, keys: list[str]) -> dict[str, str]:
-        """When the senses of each term that has any were last changed."""
+        """When the senses of each term were last changed, by key; without terms that have none."""
         asked = [(number, 0, form) for number, key in enumerate(keys) for form in variants(key)]
         rows = readable(self._connections.select(statement("look_up"), keys=keys_json(asked)), principal)
         changed: dict[str, str] = {}

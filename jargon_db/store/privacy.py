@@ -87,7 +87,7 @@ class Privacy:
 
 @contextmanager
 def _history_open(conn: sqlite3.Connection) -> Iterator[None]:
-    """Lets the append-only tables be updated within this transaction: their triggers are set aside and put back."""
+    """Lets the append-only tables be updated within this transaction, by taking their triggers away for so long."""
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%not_updated'"
     triggers = conn.execute(sql).fetchall()
     for name, _ in triggers:

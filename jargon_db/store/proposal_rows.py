@@ -100,12 +100,13 @@ def put(conn: sqlite3.Connection, said: Said, origin: Origin, created_by: str) -
 
 
 def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
-    """Evidence of both; of two quotes from a passage the later. The description stays, unless a new one is for more."""
+    """The columns of a proposal that was said again: the evidence of both, and the better score."""
     scores = [score for score in (found["score"], said.score) if score is not None]
     # By passage and audience: the same passage may have been closed to some since.
     kept = {(one[0], one[2]): one for one in [*json.loads(found["evidence"]), *evidence]}
     audiences = sorted({*json.loads(found["audiences"]), said.guard})
     description, guard = found["description"], found["description_audience"]
+    # The description stays, unless the new one may be read by everyone and the old one may not.
     if said.given.description and (not description or (not said.audience and audience_of(guard))):
         description, guard = said.given.description, said.guard
     context = found["context"] or said.context or ""

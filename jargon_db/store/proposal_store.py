@@ -242,7 +242,6 @@ def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
 
 
 def _accepted(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
-    """Nothing is written before all that may refuse it was asked."""
     found = _undecided(writer, by, number)
     given = checked_input(
         SenseInput(
@@ -262,6 +261,7 @@ def _accepted(writer: Writer, by: Principal, number: int, *, context: str, statu
         # That there is another is said in any case, what it is only to those who may read it.
         known = f" '{other['expansion']}'" if any(readable([other], by)) else " something"
         raise Conflict(f"'{given.term}' means{known} in '{given.context}' already. Look at the two, and decide.")
+    # Written only now: `accept_many` goes on within this change, so that a refusal must leave nothing behind.
     sense = add_new(writer, given)
     _decide(writer, number, "accepted", why, sense.id)
     return sense

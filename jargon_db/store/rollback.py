@@ -116,7 +116,7 @@ def _stored_now(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | Non
 
 
 def _last_change(writer: Writer, moment: str | int) -> int:
-    """The number of the last change up to a moment; numbers count on even when a clock is set back."""
+    """The number of the last change up to a moment."""
     if isinstance(moment, int):
         return moment
     try:
@@ -125,6 +125,7 @@ def _last_change(writer: Writer, moment: str | int) -> int:
         raise InvalidInput(f"{moment!r} is no moment; write it like 2027-01-31 or 2027-01-31T12:00:00.") from None
     # Compared as text with what is stored: UTC, in milliseconds.
     at = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    # By number: numbers count on even when a clock is set back.
     row = writer.db.conn.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
     return int(row[0])
 
@@ -200,10 +201,10 @@ def _make_room(writer: Writer, senses: Iterable[Sense]) -> None:
 
 
 def _remove_contexts(writer: Writer, steps: Iterable[RollbackStep]) -> None:
-    """A context others have put senses into meanwhile stays."""
     for step in steps:
         found = next(select(writer.db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))
         writer.require_managed(found["name"], new=True)
         used = "SELECT 1 FROM senses WHERE context = ? AND NOT removed LIMIT 1"
+        # A context that others have put senses into meanwhile stays.
         if not found["removed"] and writer.db.conn.execute(used, (step.row,)).fetchone() is None:
             writer.remove_context(context_of(found))

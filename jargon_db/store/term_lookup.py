@@ -55,7 +55,7 @@ class TermLookup:
 
 
 def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
-    """The senses of the rows; where spellings differ in coded case, those of the spelling asked for alone."""
+    """The senses of the rows; where terms differ in case alone (mA, MA), only those of the spelling asked for."""
     spellings = {row["spelling"] for row in rows}
     # Only where case tells terms apart: PUC and Puc are one term typed twice.
     same = term.strip() in spellings and any(is_coded(spelling) for spelling in spellings)

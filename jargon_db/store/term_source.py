@@ -71,6 +71,6 @@ class StoredTerms:
 
 
 def _names(row: tuple[str | None, ...]) -> Iterator[str]:
-    """The term and its aliases, before and after a change of a sense."""
     for kept in filter(None, map(loaded, row)):
+        # Both before and after: what a sense is not called any more has to go from the view.
         yield from (kept["term"], *kept["aliases"])

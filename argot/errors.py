@@ -8,7 +8,7 @@ ArgotError
 ├── NotFound              no such thing, or not for this person (the two are never told apart)
 ├── NotAllowed            the person may see it, but may not do this
 ├── Conflict              it changed in the meantime
-├── OfThisMachine         names files and commands of this machine, which who asks from elsewhere is not told
+├── OfThisMachine         names files and commands of this machine; people who ask over the network see other words
 │   ├── KnowledgeBaseBusy     another process owns the knowledge base
 │   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
@@ -119,7 +119,7 @@ class Conflict(ArgotError):
 
 
 class OfThisMachine(ArgotError):
-    """About files and programs of this machine, of which its text names none when told to who asks from elsewhere."""
+    """Names files and commands of this machine. People who ask over the network are shown `elsewhere` instead."""
 
     elsewhere = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 
@@ -139,7 +139,7 @@ class DamagedStore(OfThisMachine):
 class StoreUnavailable(OfThisMachine):
     """The system does not let a store be read or written. The message says what to free or allow.
 
-    `remedy` says it once more, without a path, for who asks from elsewhere.
+    `remedy` says it without a path, for people who ask over the network.
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -158,9 +158,9 @@ class MissingExtra(OfThisMachine):
 
 
 def install_command(extra: str) -> str:
-    """What adds an extra to this very environment. The package index knows another project by Argot's name, which
-    another environment would get.
-    """
+    """The command that adds an extra to this very environment."""
+    # By the path of this Python: the package index knows another project by Argot's name, which `pip` in another
+    # environment would install.
     return f"{shlex.quote(sys.executable)} -m pip install 'argot[{extra}]'"
 
 

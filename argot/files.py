@@ -1,9 +1,10 @@
-"""Files that somebody named: opened only if they are files, and only where they were said to lie. And files of our own,
-replaced so that nobody ever sees half of one (`replacing`, `write_atomically`).
+"""Opens files whose paths somebody else chose, without being led astray; replaces files of our own atomically.
 
-Opening a pipe waits for ever, reading a device never ends, and opening some devices does something. A link leads to
-what its maker may not read and the reader may. Whatever is checked first can be exchanged before it is opened; so what
-counts is found out of the opened file, and the way to it is walked by handles, from folder to folder.
+Opening a pipe may wait for ever, reading a device never ends, and opening some devices has effects. A link may lead to
+what its maker may not read and the reader may. Whatever is checked by path may be exchanged before it is opened. So
+the opened file is checked, and the way to it is walked folder by folder, by handles (`read_below`).
+
+`replacing` and `write_atomically` write a file of our own so that nobody ever sees half of it.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def read_anywhere(path: Path) -> bytes:
 
 
 def resolved(path: Path, *, strict: bool = False) -> Path:
-    """The path without links. `Path.resolve` raises a RuntimeError where links lead in circles (Python 3.11).
+    """The path without links. Not `Path.resolve`, which raises RuntimeError where links lead in circles (Python 3.11).
 
     Raises:
         OSError: there is nothing, or links lead in circles (only if `strict`).
@@ -112,7 +113,7 @@ def resolved(path: Path, *, strict: bool = False) -> Path:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Readers see the old file or the new one, whatever happens in between, a loss of power included.
+    """Writes a file so that readers see the old one or the new one, even if the power fails in between.
 
     Only its owner can read it.
     """
@@ -122,7 +123,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A draft beside `path`, called `.NAME.something`, which takes its place when all of it has reached the disk.
+    """A new file beside `path`, called `.NAME.something`, which replaces it once all of it has reached the disk.
 
     It is removed if writing fails; one that is left was written by a process that was killed.
     """
@@ -145,7 +146,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def flush_folder(folder: Path) -> None:
-    """Have the disk keep what was made or renamed in a folder; nothing where the system does not know that.
+    """Flushes a folder to the disk: what was made or renamed in it. Does nothing where the system cannot flush folders.
 
     Raises:
         OSError: the disk could not keep it.

@@ -85,7 +85,7 @@ def load_text(path: Path) -> list[str]:
 
 
 def _entries(path: Path) -> list[Any]:
-    """The entries of a list, of an object by id, of an object that holds either ("data", "samples"), or of JSON lines."""
+    """The entries of a list, an object by id, an object that holds either ("data", "samples"), or JSON lines."""
     found = _json(path)
     if isinstance(found, dict):
         inner = _first(found, _LISTS)

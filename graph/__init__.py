@@ -1,6 +1,7 @@
 """A question's journey as a LangGraph state machine.
 
-Set before LangGraph is imported anywhere below: checkpoints hold plain types only, and no trace leaves the machine.
+LangGraph reads the variables below when it is imported, so they are set here, before any module of this package: with
+them checkpoints hold plain types only, and no trace leaves the machine.
 """
 
 import os

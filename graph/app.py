@@ -1,6 +1,6 @@
-"""The graph for LangGraph's own tooling (`langgraph.json`), which can hand in no stores.
+"""The graph for LangGraph's own tooling (`langgraph.json`), which cannot pass stores in.
 
-They are opened from the settings when the first question runs, never at import.
+The stores are opened from the settings when the first question runs, never at import.
 """
 
 from __future__ import annotations

@@ -79,9 +79,9 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
 
 
 async def is_anything_asked(state: State) -> list[str]:
-    """Small talk is answered at once, and a file that is asked about as a whole is just read.
+    """Small talk is answered at once, a file asked about as a whole is read as it is.
 
-    A question is read for its jargon and its context, side by side.
+    Any other question is searched for jargon and classified by context, side by side.
     """
     if state["small_talk"]:
         return ["small_talk"]
@@ -89,7 +89,7 @@ async def is_anything_asked(state: State) -> list[str]:
 
 
 async def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
-    """Terms left open are asked about one by one, then the unknown ones. With none of either the question is read."""
+    """Open terms are asked about one by one, then unknown ones; without either the question is augmented."""
     if state["open_terms"]:
         return "choose_sense"
     return "query_miss" if state["unknown"] else "augment_question"
@@ -98,7 +98,7 @@ async def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "a
 async def what_a_miss_leads_to(
     state: State,
 ) -> Literal["__end__", "look_up_jargon", "query_miss", "augment_question"]:
-    """The turn ends with the paper's answer, another spelling is looked up, or the next unknown term has its turn."""
+    """The turn ends as a query miss, another spelling is looked up, or the next unknown term is asked about."""
     if state["status"]:
         return "__end__"
     if state["look_again"]:

@@ -1,6 +1,6 @@
-"""Which of the offered choices an answer means: a button's value, a number, or words such as "the legal one".
+"""Which of the offered choices a reply means: a button's value, a number, or words such as "the legal one".
 
-What reads as none of them is not forced into one: the asker simply asked something else.
+A reply that reads as none of them is taken for a new question, not forced into a choice.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from argot.graph.state_records import EXPLAINED
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Of one turn.
+    """What one turn tells about the glossary.
 
     Attributes:
         question: in the asker's words.
@@ -29,7 +29,7 @@ class Learned:
 
 
 def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
-    """What the state of a turn tells. While it waits for a choice it is not settled what its terms mean."""
+    """What the state of a turn tells about the glossary; while it waits for a choice, only the missed terms."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
     # A term read as its best sense for now must not be counted as used in that sense.
     if waiting:

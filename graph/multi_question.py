@@ -18,9 +18,7 @@ WHOLE = 0.3
 
 
 def parts_in(state: State, run: RunContext) -> list[str]:
-    """The questions of the message as they are searched, their terms spelt out; none where it asks one thing, or a
-    model reads it.
-    """
+    """The questions of the message, with their terms spelt out; none if it asks one thing, or a model reads it."""
     # A model answers both halves from one list. Without re-ranking there is no score to judge a half by.
     if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
         return []
@@ -30,7 +28,7 @@ def parts_in(state: State, run: RunContext) -> list[str]:
 
 
 def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
-    """What is found for any of them, by its best score."""
+    """The passages found for any of the questions, best score first."""
     found: dict[str, Hit] = {}
     for part in parts:
         queries = [WeightedQuery(part), WeightedQuery(_whole(state), WHOLE)]
@@ -45,8 +43,9 @@ def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[H
 def ranked_parts(
     parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext
 ) -> tuple[list[Hit], list[int]]:
-    """The passages that answer the questions best, of each in turn; and the places of the questions that nothing found
-    bears on. Where that is all of them, the nearest passages of all.
+    """The best passages of each question in turn, and the indexes of the questions without evidence.
+
+    If no question has any, the passages are the nearest ones of all questions.
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""What all nodes have in common, kept out of them: the run's surroundings, the switch, the clock and the news."""
+"""What all nodes share: the run's context, the profile's switch, timing, and progress events for whoever watches."""
 
 from __future__ import annotations
 

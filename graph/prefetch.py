@@ -1,11 +1,11 @@
-"""Work begun before it is wanted, beside something else that is waited for.
+"""Starts slow work before its result is needed, while something else is waited for.
 
-Nothing is handed on. What takes time remembers its results by their input (the embedder, `support`, `objection`), so
-that whoever wants them later has less to wait for, and comes to the same with or without.
+No result is passed on: the slow functions (the embedder, `support`, `objection`) cache theirs by input, so that whoever
+calls them later waits less and gets the same either way.
 
-- A question's vector, while its turn is set up; those of its queries, while it is seen which triples help.
-- What comes after a model's answer, while the model still writes it: its sentences are matched as they come; and where
-  none of them is supported, the quotations are looked for that would stand in the answer's place.
+- A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are sought.
+- While a model still writes its answer, the sentences so far are matched with the passages. Where none is supported,
+  the quotations that would replace the answer are looked for as well.
 """
 
 from __future__ import annotations

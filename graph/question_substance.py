@@ -1,4 +1,4 @@
-"""Does a question say anything beside its terms?
+"""Whether a question says anything beside its terms.
 
 "What is a DCC?" and "Who do I contact about DOE?" hold nothing that could tell one sense of the term from another.
 Whatever ranking comes out of such a question is chance, however far apart its scores are.

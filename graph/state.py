@@ -179,7 +179,7 @@ class State(TurnPart):
 
 
 class Asked(TypedDict):
-    """What a turn is started with. `again`: it takes the place of the last one. `remembered`: senses chosen before."""
+    """The input of a turn. `again`: it replaces the last one. `remembered`: sense ids by term, chosen beforehand."""
 
     asked: str
     again: NotRequired[bool]
@@ -187,7 +187,7 @@ class Asked(TypedDict):
 
 
 def empty_turn(question: str, number: int = 0) -> TurnPart:
-    """A turn that knows nothing yet but the asker's words and its place in the thread."""
+    """A turn with the question and its number, and nothing else yet."""
     return TurnPart(
         number=number,
         question=question,

@@ -1,6 +1,4 @@
-"""The files of a conversation: which of them a message asks about, as wholes or for something in them, and what of them
-is read for it.
-"""
+"""The files of a conversation: which of them a message asks about, whole or inside, and which passages are read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The checkpoints of threads in SQLite, in fewer trips to the database than LangGraph's own saver makes.
+"""The checkpoints of threads in SQLite, with fewer calls to the database than LangGraph's own saver makes.
 
-A trip is a hop to the connection's thread and back, and a question made about a hundred of them: more time than all
-of its searches. What is stored, and when, is the same but for one thing, said at `aput_writes`.
+A call is a hop to the connection's thread and back. A question made about a hundred of them, which took longer than all
+of its searches. What is stored, and when, is the same but for one thing, told at `aput_writes`.
 """
 
 from __future__ import annotations

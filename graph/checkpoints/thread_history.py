@@ -1,7 +1,7 @@
 """The finished turns of a thread as its state keeps them: each as compressed JSON, with its number.
 
-Every step of a question stores the whole state, and the next question reads it. A long conversation that is taken apart
-each time costs more than its searches; bytes are only copied, and few of them.
+Every step of a question stores the whole state, and the next question reads it. Decoding and encoding a long
+conversation each time would take longer than its searches; bytes are only copied, and few of them.
 """
 
 from __future__ import annotations

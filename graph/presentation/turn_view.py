@@ -1,9 +1,9 @@
-"""Makes what people see of a turn, from its ids, through the stores, at the time of reading.
+"""Makes the result of a turn that people see, from the ids in its state, through the stores, at the time of reading.
 
 Access is checked here and now: a passage, sense or triple that the principal may no longer see (or that was replaced)
 is absent from what the stores return, and with it goes every text that rests on it:
 - a sentence is shown while all passages it cites may be seen, one without citation while all passages found may be;
-- the augmented question and the queries are shown while every sense and context in them may be seen, and every triple.
+- the augmented question and the queries are shown while every sense, context and triple in them may be seen.
 """
 
 from __future__ import annotations

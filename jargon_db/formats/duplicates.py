@@ -1,6 +1,6 @@
-"""The same sense more than once in one file: what all say is taken, and where they contradict the file is refused.
+"""The same sense more than once in one file: what the entries say is put together, and contradictions are problems.
 
-Taking the last would lose what the others say without a word.
+Taking the last entry would lose, without a word, what the others say.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ _SHOWN = 60
 
 
 def contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Iterator[RowProblem]:
-    """A problem for each field of which two of these senses, being the same one, say different things; it names both
-    places.
-    """
+    """A problem for each field in which two entries of one sense differ; it names both places."""
     for group in _groups(senses):
         told: dict[str, tuple[Any, Place]] = {}
         for at in group:
@@ -32,7 +30,7 @@ def contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Ite
 
 
 def united(senses: Sequence[SenseInput]) -> list[SenseInput]:
-    """These senses; those that are the same one all have the descriptions, notes and aliases of each other.
+    """These senses; each entry of the same sense gets the descriptions, notes and aliases of all of them.
 
     For files whose entries have an identity of their own, as concepts do: two may well describe the same sense.
     """

@@ -2,7 +2,7 @@
 
 A context is a `skos:ConceptScheme`, a sense a `skos:Concept` in it. `skos:prefLabel` is the expansion and
 `skos:altLabel` the term and its aliases, as thesauri keep abbreviations (ISO 25964-1): another tool shows "peripheral
-under cell", and finds it as "PUC". What SKOS has no words for stands in properties of our own (`VOCABULARY`).
+under cell", and finds it as "PUC". What SKOS has no words for stands in properties of our own (`OURS`).
 
 Coming in, a file from elsewhere does not say which label is the term. If an altLabel abbreviates the prefLabel, or the
 other way round, the short one is the term and the long one its expansion; else the prefLabel is both. All other labels,

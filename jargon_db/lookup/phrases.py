@@ -1,8 +1,8 @@
 """Misspelt phrases: "perifery under cel" is peripheral under cell, "over-provisionning" over-provisioning.
 
-Looks phrases up by their first and their last word, so the work hardly depends on the size of the glossary. One of
-these two may be wrong; the other may differ in what people get wrong without noticing (doubled letters, ph and f, i and
-y, s and z) and in number.
+Phrases are looked up by their first and by their last word, so that the work hardly depends on the size of the
+glossary. One of these two words may be misspelt; the other may differ in number, and in what people get wrong without
+noticing (doubled letters, ph and f, i and y, s and z).
 """
 
 from __future__ import annotations

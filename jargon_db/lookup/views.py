@@ -1,10 +1,11 @@
-"""What questions are read with: the terms one may know, found fast. Made anew when the glossary changes.
+"""Views: the terms that somebody may know, ready to be found in questions. Made anew when the glossary changes.
 
-A small glossary's view is made when it is asked for. For a large one that takes seconds, and no question waits so long:
-the view before is changed in what was changed since, which takes milliseconds, and a new one is made beside the
-questions; until then misspelt phrases and what is offered for unknown terms are those of the view before. After more
-changes than that (an import) the view before serves meanwhile, as it is. Only where something was hidden since, or
-there is no view before, is the new one waited for.
+The view of a small glossary is made when it is asked for. For a large one that takes seconds, which no question waits:
+
+- The view before is patched with what changed since, in milliseconds, and a new one is made in another thread. Until
+  that is done, misspelt phrases and suggestions for unknown terms are those of the view before.
+- After more than MOST_CHANGED changes (an import) the view before serves as it is meanwhile.
+- Only if something was hidden since, or there is no view before, does the question wait for the new one.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class View:
         matcher: TermMatcher,
         expansions: Callable[[], Iterable[tuple[str, str]]],
     ) -> View:
-        """A view with another matcher; what takes long to make is that of this one."""
+        """This view with another matcher. The suggester, which takes long to make, is kept as it is."""
         made = View(state, guards, matcher, expansions)
         # Only if it was made: asking for the property would make it now.
         if "suggester" in vars(self):
@@ -96,7 +97,7 @@ class View:
         return made
 
     def complete(self) -> None:
-        """Makes what would be made at the first question that needs it."""
+        """Makes at once what is otherwise made at the first question that needs it."""
         self.matcher.complete()
         _ = self.suggester
 
@@ -118,7 +119,7 @@ class Views:
         self._closed = False
 
     def standing(self, principal: Principal) -> tuple[int, Guards]:
-        """The glossary's version, and what the principal may read of it: the same for all who see the same."""
+        """The glossary's version, and the pairs of audiences that the principal passes: a key for what they may see."""
         version = self._source.state()[0]
         return version, self._source.readable_guards(principal, self._guards_at(version))
 
@@ -140,9 +141,9 @@ class Views:
             return view if view is not None and view.version >= state[0] else self._make(open_to)
 
     def warm(self) -> None:
-        """Begins to make what those may know who are in no group, and those who see all, if it is large.
+        """Begins to make the views of a large glossary: for people in no group, and for those who see all.
 
-        Whoever asks meanwhile waits for the rest of it, not for all.
+        Whoever asks meanwhile waits for the rest of the work only.
         """
         if self._is_large():
             guards = self._guards_at(self._source.state()[0])

@@ -1,7 +1,7 @@
-"""Puts many senses into the glossary within one change: the same as one after the other, several times as fast.
+"""Puts many senses into the glossary within one change: the same result as one by one, several times as fast.
 
 New senses are numbered here (the transaction holds the write lock, so nobody else can take a number) and written by the
-thousands; those that are there already are read by the hundreds, and written only where they differ.
+thousands; stored ones are read by the hundreds, and written only where they differ.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rules by which senses conflict: each looks at a group of senses that share a key.
 
-They see only what they are given, so a warning never tells of a sense that was not.
+The rules see only the senses they are given, so a warning never tells of another one.
 """
 
 from __future__ import annotations

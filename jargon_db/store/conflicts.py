@@ -1,7 +1,6 @@
-"""The conflicts of a glossary: what a manager should know before a sense is saved, what stands against what, and what
-was accepted as it is.
+"""The conflicts of a glossary: warnings before a sense is saved, all open conflicts, and those that were accepted.
 
-Only senses one may read are ever looked at, so a warning never tells of a hidden one.
+Only senses that the principal may read are looked at, so a warning never tells of a hidden one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the glossary keeps of one person, and taking it out.
+"""What the glossary keeps of one person, to be handed out or erased.
 
-Questions that met an unknown term are the asker's own. History is append-only and stays: who made a change is called
-`ERASED` from then on, and so is whoever owned, proposed or decided something.
+Questions that met an unknown term belong to their asker, and are deleted. The history is append-only and stays: its
+person's name becomes `ERASED`, and so it does on senses and proposals they owned, made or decided.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Proposals as they are stored: what is said again is added to the one there is, and each shows what one may read.
+"""Proposals as rows: a proposal made again adds to the row there is, and each reader sees the evidence they may read.
 
-What becomes of them is in `argot.jargon_db.store.proposal_store`.
+Deciding on proposals is in `argot.jargon_db.store.proposal_store`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Meanings somebody or something proposes. A proposal is no sense: a manager makes one of it, or an alias, or neither.
+"""Proposed meanings, from people, mining, missed terms or a model. A manager makes senses or aliases of them, or not.
 
 Evidence is guarded by the audience of the document it comes from: a proposal is for those who may read some of its
-evidence, and shows them that alone.
+evidence, and shows them only that.
 """
 
 from __future__ import annotations

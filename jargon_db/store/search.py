@@ -1,8 +1,8 @@
-"""The search box: senses as one types, by term, alias, expansion and description.
+"""The search box: finds senses while one types, by term, alias, expansion and description.
 
-What begins like a term or alias comes first, by an index over their keys, which knows every sign. Then come words
-anywhere, by a full-text index with prefixes, column by column: no step reads more rows than it is asked for, so
-a letter that half of all senses hold costs no more than a rare word.
+Terms and aliases that begin with what was typed come first, by an index over their keys, which keeps every sign. Then
+come words anywhere, by a full-text index with prefixes, column by column. No step reads more rows than it is asked for,
+so that a letter that half of all senses hold costs no more than a rare word.
 """
 
 from __future__ import annotations

@@ -10,5 +10,4 @@ _KINDS = {".pptx": "slide", ".xlsx": "sheet"}
 def place(document: str, page: int | None) -> str:
     """The page, slide or sheet as the end of a phrase (`, page 3`); empty where there is none."""
     kind = _KINDS.get(PurePosixPath(document).suffix.casefold(), "page")
-    # Pages count from 1.
     return f", {kind} {page}" if page else ""

@@ -46,7 +46,7 @@ class Principal:
         return self.groups | {f"@{self.name}"}
 
     def may_read(self, audience: Audience) -> bool:
-        # First, since even who sees all needs no further right for what is open to everyone.
+        # Before `sees_all`, which does not open the files of conversations: who holds a token of one reads them.
         if not audience or not audience.isdisjoint(self.tokens):
             return True
         return self.sees_all and not is_of_thread(audience)

@@ -124,7 +124,6 @@ async def _found(  # noqa: PLR0917
     progress: Progress,
 ) -> dict[QuizQuestion, QuizFindings]:
     """The findings for each question, searched together with its options (Golden-Retriever 4.1.2)."""
-    # Nobody is there to be asked back.
     ask = base.asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
 
     async def look(question: QuizQuestion) -> QuizFindings:
@@ -147,7 +146,6 @@ async def _found(  # noqa: PLR0917
 
 def _with_options(question: QuizQuestion) -> str:
     """The question and its options in one line, as it is searched."""
-    # "True" and "no" say nothing about the subject.
     telling = [option for option in question.options if option.strip(" .").casefold() not in _SAY_NOTHING]
     return f"{question.question} {'; '.join(telling)}" if telling else question.question
 

@@ -90,7 +90,7 @@ async def evaluate_retrieval(
     report.ways["floor"], _ = await _run(base.asker(plain_search), data, data.queries, "floor", progress)
     if data.plain is None:
         return report
-    # The untouched questions hold no jargon of the glossary: looking it up could only make them worse.
+    # Without the glossary: the untouched questions spell out what a script abbreviated in the others.
     report.ways["ceiling"], _ = await _run(base.asker(plain_search), data, data.plain, "ceiling", progress)
     senses = score_senses(data, glossary_csv, results)
     return RetrievalReport(report.name, report.documents, report.questions, report.ways, senses)

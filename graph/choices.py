@@ -60,7 +60,7 @@ def understand(reply: str, choices: Sequence[Choice]) -> str | None:
         InvalidInput: it is a number that was not offered, or fits several choices equally.
     """
     offered = {choice.answer for choice in choices}
-    # Phones write full-width digits and curly quotes around what they copy from the list.
+    # Full-width digits become plain ones; quotes around what was copied from the list go.
     text = unicodedata.normalize("NFKC", reply).strip().strip("\"'“”").strip()
     if text in offered:
         return text

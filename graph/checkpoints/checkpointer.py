@@ -48,7 +48,7 @@ class TurnSaver(AsyncSqliteSaver):
         if not rows:
             return None
         checkpoint, parent, kind, data, metadata, pending = rows[0]
-        # Pending writes have to be decoded and ordered, and only a thread that waits for a choice has any.
+        # Pending writes have to be decoded and ordered; mostly a thread that waits for a choice has any.
         if pending:
             return await super().aget_tuple(config)
         return CheckpointTuple(

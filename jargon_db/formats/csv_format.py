@@ -172,8 +172,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
 
 def _delimiter(text: str) -> str:
     """The separator that occurs most often in the header."""
-    # By the header alone: descriptions are full of commas.
-    # Rows of separators alone may stand before it.
+    # By the header alone, since descriptions are full of commas; rows of separators may stand before it.
     header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
     # At a tie, also of none, the comma.
     return max(_DELIMITERS, key=header.count)

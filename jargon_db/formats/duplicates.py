@@ -59,7 +59,6 @@ def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for at, one in enumerate(senses):
         begun = first.setdefault((one.term, context_key(one.context), one.expansion), at)
-        # A sense that stands there once makes no group.
         if begun != at:
             groups.setdefault(begun, [begun]).append(at)
     return list(groups.values())

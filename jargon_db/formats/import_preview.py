@@ -91,7 +91,6 @@ def _not_allowed(principal: Principal, found: GlossaryFile, contexts: Mapping[st
     """A problem for each context that the principal may not change, by key."""
     names = [one.context for one in found.senses] + [one.name for one in found.contexts]
     problems: dict[str, RowProblem] = {}
-    # Each context once, however many senses name it.
     for key, name in {context_key(name): name for name in names}.items():
         known = contexts.get(key)
         if not (principal.manages_all if known is None else principal.may_manage(known.name)):

@@ -65,12 +65,10 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
     # Before the work on each of them.
     refuse_many(thesaurus.concepts, name, options.most_senses)
     gathering = Gathering(name, options, unite=True)
-    # Before the concepts, so that contexts stand first in the file's order.
     for address in thesaurus.schemes:
         thesaurus.take_scheme(address, gathering)
     for address in thesaurus.concepts:
         thesaurus.take_concept(address, gathering)
-    # At the end: what is wrong with the schemes is worth naming as well.
     if not thesaurus.concepts:
         raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or name its format if it is another")
     return gathering.finish()

@@ -26,7 +26,7 @@ _LONG = 8
 """From so many characters on a word may have two typing errors."""
 
 _LONGEST_CODE = 6
-# Nobody exchanges letters over so long a word; sorting its letters would only take memory.
+# Longer keys are left out of the table of anagrams, to save memory.
 _LONGEST_ANAGRAM = 20
 _CODE = 5
 """Below so many characters a term is taken for a code, in which every letter counts."""
@@ -141,7 +141,7 @@ def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list
     for match in _WORD.finditer(text):
         start, end = match.span()
         surface = match.group()
-        # "PCU's" is PCU misspelt or not; the possessive is no part of it.
+        # The possessive of "PCU's" is no part of the word.
         if surface.endswith(("'s", "’s")):
             surface, end = surface[:-2], end - 2
         if not mask.are_free(start, end) or _is_ordinary(surface, near):

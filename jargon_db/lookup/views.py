@@ -243,6 +243,5 @@ def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
     # Out first: a dict keeps the place of a key that is set again, and the oldest is taken by place.
     views.pop(open_to, None)
     views[open_to] = made
-    # The oldest goes.
     while len(views) > MOST_KEPT:
         views.pop(next(iter(views)))

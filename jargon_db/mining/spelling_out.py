@@ -82,7 +82,7 @@ def spelling_score(letters: str, words: Sequence[str]) -> float:
                 if worth + gain > after.get(reached, float("-inf")):
                     after[reached] = worth + gain
         best = after
-    # By the letters, so that long forms and short ones compare; passed words may outweigh all of them.
+    # Per letter, so that scores of long and short forms compare; passed words can make it negative.
     return max(0.0, best.get(len(letters), 0.0) / len(letters))
 
 

@@ -223,7 +223,7 @@ class Writer:
         was = (self._place(found), snapshot_of_sense(found))
         now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
         self.journal.record("sense", found.id, was, now)
-        # The full-text index is the dearest part of a write, and most saves touch none of its columns.
+        # Writing the full-text index takes long, and many saves touch none of its columns.
         if any(getattr(found, name) != getattr(wanted, name) for name in _SEARCHED):
             self.journal.forget(found.id)
             self.journal.index(search_row(wanted.id, wanted))

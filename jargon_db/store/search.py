@@ -21,7 +21,7 @@ MOST_CHARS = 500
 MOST_WORDS = 12
 """So much of what was typed is looked at."""
 _COLUMNS = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
-# The highest character: a key and this is behind everything that begins with the key.
+# The highest character: all that begins with a key sorts before the key with this behind it.
 _LAST = "\U0010ffff"
 _RANKS: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 

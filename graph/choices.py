@@ -101,7 +101,6 @@ def label(choice: Choice) -> str:
 
 
 def _by_number(plain: str, choices: Sequence[Choice]) -> str | None:
-    # "the second one"
     words = [word for word in plain.split() if word not in {"the", "one"}]
     if len(words) == 1 and words[0] in (*_ORDINALS, "last"):
         number = len(choices) if words[0] == "last" else _ORDINALS.index(words[0]) + 1

@@ -84,7 +84,6 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         # `Overwrite` goes past the reducers, which would add the seconds and calls of the turn before.
         return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
 
-    # LangGraph's tooling shows both.
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
     return run_stage
 

@@ -73,7 +73,6 @@ def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
     # While a term is open its best guess must not name the context.
     if len(names) == 1 and not turn["open_terms"]:
         return names.pop()
-    # Best first.
     return next((name for name, _ in turn["contexts"]), None)
 
 

@@ -28,7 +28,6 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table
 
 HERE = Path(__file__).resolve().parent
-# Any fixed time would do.
 MADE = datetime.datetime(2026, 1, 15, 9, 0, 0)
 AUTHOR = "Keldra Storage"
 

@@ -11,7 +11,6 @@ async def identify_context(state: State, run: RunContext) -> Step:
     """The contexts the question may belong to, of those the asker may know (Golden-Retriever 3.3)."""
     contexts = await asyncio.to_thread(run.glossary.contexts.all, run.principal)
     if not contexts:
-        # No model is asked: it could only choose from an empty list.
         return Step({}, "no contexts are defined")
     scores = await run.reader.identify_context(state["stand_alone_question"], contexts)
     return Step(

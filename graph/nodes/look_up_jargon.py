@@ -201,7 +201,6 @@ def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
     """The share of the last turns' jargon that was read in each context, the latest turn counting most."""
     turns = islice(latest_turns(state), LOOKED_BACK)
     read = [
-        # The last turn counts 1, the one before 1/2, then 1/3 ...
         (reading, 1 / (1 + age))
         for age, turn in enumerate(turns)
         for reading in turn["readings"]
@@ -231,7 +230,6 @@ def _rankings(
     by_term = {term_of(mention): glossed.senses[term_of(mention)] for mention in mentions}
     rankings = SenseChooser(run.corpus, run.principal, run.signatures).choose(
         state["stand_alone_question"],
-        # The chooser wants them as they stand in the question.
         sorted([*mentions, *glossed.told], key=lambda mention: mention.start),
         {**by_term, **{term_of(mention): [sense] for mention, sense in glossed.told.items()}},
         context_scores(state),

@@ -34,7 +34,6 @@ async def match_references(state: State, run: RunContext) -> Step:
             tell_retract()
         quoting = quoting_writer(state, run)
         if by_model and quoting is not None:
-            # Checked like the model's: a quotation too has to carry citations, and `sentences` has to be made of it.
             draft = await written_draft(quoting, await answer_request(state, run), run)
             sentences = await asyncio.to_thread(checked_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}

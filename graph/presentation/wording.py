@@ -97,7 +97,6 @@ def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
     """What is said instead of an answer when the evidence is too weak; it shows the nearest passages."""
     if not nearest:
         return "The documents do not answer this, and nothing in them comes near it."
-    # Three are enough to see whether one of them helps.
     places = "\n".join(f"[{passage.n}] {_place(passage)}" for passage in nearest[:3])
     return f"The documents do not seem to answer this. The nearest passages are:\n{places}"
 

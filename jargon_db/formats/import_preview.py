@@ -112,7 +112,6 @@ def _after(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str,
     context = contexts.get(context_key(first.context))
     # The context's name as it is stored: the file may write it in another case.
     sense = known or Sense(0, first.term, context.name if context else first.context, first.expansion)
-    # In the file's order, as the import takes them.
     for one in inputs:
         sense = replace(sense, **said(one))
     return sense

@@ -62,7 +62,6 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
         InvalidGlossary: names every bad concept, or the line at which the file cannot be read.
     """
     thesaurus = Thesaurus(statements(data, name, options, syntax), options)
-    # Before the work on each of them.
     refuse_many(thesaurus.concepts, name, options.most_senses)
     gathering = Gathering(name, options, unite=True)
     for address in thesaurus.schemes:

@@ -232,7 +232,6 @@ class TextBlock:
             letters = letters_of(run.text)
             if len(letters) < 2 or letters in spelt:
                 continue
-            # Once in a block, at the first place.
             spelt.add(letters)
             phrase = self._initials(letters, run)
             if phrase:
@@ -249,7 +248,6 @@ class TextBlock:
                 continue
             if self._is_telling(phrase, run):
                 distance = min(abs(phrase.first - run.last), abs(run.first - phrase.last))
-                # Of several phrases the nearest.
                 if best is None or distance < best[0]:
                     best = distance, phrase
         return best[1] if best else None

@@ -12,6 +12,7 @@ column holds one sort.
 
 
 def utc_now() -> datetime:
+    # The one place where the time is read, so that tests can set it.
     return datetime.now(UTC)
 
 

@@ -8,7 +8,7 @@ ArgotError
 ├── NotFound              no such thing, or not for this person (the two are never told apart)
 ├── NotAllowed            the person may see it, but may not do this
 ├── Conflict              it changed in the meantime
-├── OfThisMachine         names files and commands of this machine, which who asks from elsewhere is not told
+├── OfThisMachine         names files and commands of this machine; people who ask over the network see other words
 │   ├── KnowledgeBaseBusy     another process owns the knowledge base
 │   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
@@ -84,6 +84,7 @@ class InvalidGlossary(InvalidInput):
     def __init__(self, name: str, problems: list[RowProblem]) -> None:
         self.name = name
         self.problems = problems
+        # Twenty fill a screen; a file with the wrong separator has a problem in every row.
         shown = "\n".join(f"  {problem}" for problem in problems[:20])
         more = f"\n  ... and {len(problems) - 20} more" if len(problems) > 20 else ""
         super().__init__(f"{name}: nothing was imported, for {len(problems)} reason(s):\n{shown}{more}")
@@ -118,11 +119,12 @@ class Conflict(ArgotError):
 
 
 class OfThisMachine(ArgotError):
-    """About files and programs of this machine, of which its text names none when told to who asks from elsewhere."""
+    """Names files and commands of this machine. People who ask over the network are shown `elsewhere` instead."""
 
     elsewhere = "A store does not answer. Whoever runs Argot sees which with: argot doctor"
 
     def __str__(self) -> str:
+        # At the time of printing, not of raising: the same error goes to the asker and to the log.
         return self.elsewhere if asked_from_elsewhere.get() else super().__str__()
 
 
@@ -137,7 +139,7 @@ class DamagedStore(OfThisMachine):
 class StoreUnavailable(OfThisMachine):
     """The system does not let a store be read or written. The message says what to free or allow.
 
-    `remedy` says it once more, without a path, for who asks from elsewhere.
+    `remedy` says it without a path, for people who ask over the network.
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
@@ -156,9 +158,9 @@ class MissingExtra(OfThisMachine):
 
 
 def install_command(extra: str) -> str:
-    """What adds an extra to this very environment. The package index knows another project by Argot's name, which
-    another environment would get.
-    """
+    """The command that adds an extra to this very environment."""
+    # By the path of this Python: the package index knows another project by Argot's name, which `pip` in another
+    # environment would install.
     return f"{shlex.quote(sys.executable)} -m pip install 'argot[{extra}]'"
 
 

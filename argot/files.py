@@ -1,9 +1,10 @@
-"""Files that somebody named: opened only if they are files, and only where they were said to lie. And files of our own,
-replaced so that nobody ever sees half of one (`replacing`, `write_atomically`).
+"""Opens files whose paths somebody else chose, without being led astray; replaces files of our own atomically.
 
-Opening a pipe waits for ever, reading a device never ends, and opening some devices does something. A link leads to
-what its maker may not read and the reader may. Whatever is checked first can be exchanged before it is opened; so what
-counts is found out of the opened file, and the way to it is walked by handles, from folder to folder.
+Opening a pipe may wait for ever, reading a device never ends, and opening some devices has effects. A link may lead to
+what its maker may not read and the reader may. Whatever is checked by path may be exchanged before it is opened. So
+the opened file is checked, and the way to it is walked folder by folder, by handles (`read_below`).
+
+`replacing` and `write_atomically` write a file of our own so that nobody ever sees half of it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
     (stat.S_ISLNK, "a link"),
 )
+# Non-blocking: opening a pipe nobody writes to would otherwise wait for ever, before its kind can be looked at.
 _TO_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+# macOS has no O_PATH.
 _TO_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
 """A folder may be passed through that may not be listed."""
 
@@ -50,6 +53,7 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
     Raises:
         OSError: it cannot be read. NotAFile: it is a pipe, a device or the like.
     """
+    # Before opening, since that alone has effects on some devices; and after it, since the file may be another by then.
     require_file(path.stat().st_mode)
     with _opened(path) as handle, open(handle, "rb", closefd=False) as file:
         require_file(os.fstat(handle).st_mode)
@@ -62,6 +66,7 @@ def read_text(path: Path) -> str:
     Raises:
         OSError: as `read_bytes`. UnicodeDecodeError
     """
+    # As Python's text mode reads line ends, which bytes do not go through.
     return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -77,6 +82,7 @@ def read_below(root: Path, path: Path) -> bytes:
     found = resolved(path, strict=True)
     if not found.is_relative_to(root):
         raise NotAFile("a link that leaves its folder")
+    # From folder to folder: a link put in the way after `resolved` must not lead out of the root.
     with _passed(root, found.relative_to(root).parts[:-1]) as folder:
         require_file(os.stat(found.name, dir_fd=folder, follow_symlinks=False).st_mode)
         with _opened(found.name, os.O_NOFOLLOW, folder) as handle:
@@ -98,7 +104,7 @@ def read_anywhere(path: Path) -> bytes:
 
 
 def resolved(path: Path, *, strict: bool = False) -> Path:
-    """The path without links. `Path.resolve` raises a RuntimeError where links lead in circles (Python 3.11).
+    """The path without links. Not `Path.resolve`, which raises RuntimeError where links lead in circles (Python 3.11).
 
     Raises:
         OSError: there is nothing, or links lead in circles (only if `strict`).
@@ -107,7 +113,7 @@ def resolved(path: Path, *, strict: bool = False) -> Path:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Readers see the old file or the new one, whatever happens in between, a loss of power included.
+    """Writes a file so that readers see the old one or the new one, even if the power fails in between.
 
     Only its owner can read it.
     """
@@ -117,26 +123,30 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A draft beside `path`, called `.NAME.something`, which takes its place when all of it has reached the disk.
+    """A new file beside `path`, called `.NAME.something`, which replaces it once all of it has reached the disk.
 
     It is removed if writing fails; one that is left was written by a process that was killed.
     """
+    # In the same folder: a rename to another file system would be a copy.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
+            # Before the rename: some file systems keep the new name and lose its content when the power fails.
             os.fsync(file.fileno())
         draft.replace(path)
+    # Also when the process is interrupted: a draft left behind would look like somebody's file.
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    # The rename itself is on the disk only now.
     flush_folder(path.parent)
 
 
 def flush_folder(folder: Path) -> None:
-    """Have the disk keep what was made or renamed in a folder; nothing where the system does not know that.
+    """Flushes a folder to the disk: what was made or renamed in it. Does nothing where the system cannot flush folders.
 
     Raises:
         OSError: the disk could not keep it.
@@ -167,6 +177,7 @@ def is_system(found: Path) -> bool:
     """Whether a path without links is the system's own: by its name, or by what is mounted there."""
     if any(found.is_relative_to(one) for one in SYSTEM):
         return True
+    # What cannot be looked at will fail when it is opened, with the better message.
     with suppress(OSError):
         return found.stat().st_dev in _system_devices()
     return False
@@ -196,7 +207,7 @@ def _opened(path: Path | str, flags: int = 0, folder: int | None = None) -> Iter
 
 @contextmanager
 def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
-    """A handle of the folder one gets to from `root` through these, none of which is a link."""
+    """A handle of the folder at the end of these parts below `root`; a part that is a link raises OSError."""
     handle = os.open(root, _TO_PASS)
     try:
         for part in parts:
@@ -210,6 +221,7 @@ def _passed(root: Path, parts: tuple[str, ...]) -> Iterator[int]:
 
 @cache
 def _system_devices() -> frozenset[int]:
-    """The numbers of the file systems mounted there, however else they can be reached."""
+    # By device: the same file system may be mounted elsewhere, too.
     found = {one.stat().st_dev for one in SYSTEM if one.exists()}
+    # In some containers /dev lies on the root's own file system: then its number says nothing.
     return frozenset(found - {Path("/").stat().st_dev})

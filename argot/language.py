@@ -7,6 +7,7 @@ AUXILIARIES = "is|are|was|were|do|does|did|can|could|should|would|will|may"
 """What opens a question to be answered with yes or no. "Must", "has", "have" and "had" open statements, too: whoever
 takes them for a question adds them."""
 REQUESTS = "explain|describe|list|tell|show|give|name|define|find|compare"
+# The second is the full-width one of Chinese and Japanese.
 QUESTION_MARKS = ("?", "？")
 
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"

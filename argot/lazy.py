@@ -14,6 +14,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         homes: the module, within the package, of each public name.
     """
 
+    # Nothing is kept in the module's namespace: Python's own table of modules makes the second import cheap.
     def named(name: str) -> Any:
         home = homes.get(name)
         if home is None:

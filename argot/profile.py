@@ -78,6 +78,7 @@ class Profile(BaseModel):
         return self
 
 
+# Only what the glossary does: follow-up questions are still read with their history.
 def _without_jargon(profile: Profile) -> Profile:
     return profile.model_copy(
         update=dict.fromkeys(
@@ -92,10 +93,12 @@ PROFILES: dict[str, Profile] = {
         Profile(),
         Profile(name="strict", misses="strict", withhold_unsupported=True),
         Profile(name="lenient", misses="lenient", choose_sense=False),
+        # As the papers run: every call they make, and a query miss ends the turn.
         Profile(name="paper", misses="strict", spare_model=False, triples_in_one_call=False),
         Profile(name="extractive", use_model=False),
         _without_jargon(Profile(name="no_jargon")),
         _without_jargon(
+            # What Argot is compared with: one retrieval without jargon or rewriting, and one call.
             Profile(name="plain_rag", stand_alone=False, reformulate_query=False, search_derived=False, rerank=False)
         ),
     )

@@ -1,7 +1,8 @@
-"""The seams: what takes understanding of language, and what scores or embeds text.
+"""The interfaces whose implementations can be exchanged: reading, writing and judging text, scoring and embedding it.
 
-The four language protocols are asynchronous, because one implementation of each waits for a model server; the other
-is extractive and works without one. Each raises `ModelUnavailable` when it cannot answer within its bounds.
+The four that need an understanding of language (`QuestionReader`, `AnswerWriter`, `Deriver`, `Judge`) are asynchronous,
+since one implementation of each waits for a model server; the other is extractive and works without one. Each raises
+`ModelUnavailable` when it cannot answer within its bounds.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class AnswerRequest:
     hits: Sequence[Hit]
 
 
+# A `str`, so that whoever only joins pieces may ignore it.
 class TakenBack(str):
     """A piece without text: those before it turned out to be no part of the answer, such as thoughts of a model."""
 

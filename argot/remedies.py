@@ -58,12 +58,15 @@ def store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
 
 def remedy_for(error: sqlite3.DatabaseError) -> str | None:
     """What helps against a refusal of the system; None where it is none."""
+    # Errors that Python's module raises by itself have no code of SQLite's.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    # An extended code holds its main code in the low byte. A short read is a truncated file, and that is damage.
     return None if code == sqlite3.SQLITE_IOERR_SHORT_READ else _REFUSED.get(code & 0xFF)
 
 
 def damaged_store(path: Path, detail: str) -> DamagedStore:
     """The error for a SQLite store that cannot be used, ending with the commands that mend it."""
+    # On one line: SQLite's integrity check lists what it found on many.
     reason = " ".join(detail.split())
     return DamagedStore(
         f"{path} is damaged: {reason}. Mend it from a backup with: {restore_command(path.parent)}; "
@@ -72,13 +75,12 @@ def damaged_store(path: Path, detail: str) -> DamagedStore:
 
 
 def _begin_anew(path: Path) -> str:
-    """Out of the way with the file, and with the vectors that belong to it; then fill it again.
-
-    `argot init` goes on without a store that is missed.
-    """
+    """Shell commands: move the damaged file away, remove the vectors that belong to it, make a new one and fill it."""
     steps = [f"mv {shell_quoted(path)} {shell_quoted(f'{path}.damaged')}"] if path.exists() else []
     if path.name == "corpus.db":
+        # The vectors belong to the passages of the lost corpus.
         steps.append(f"rm -rf {shell_quoted(path.parent / 'vectors')}")
+    # `argot init` goes on where a store is missing, and makes only that one.
     steps.append(init_command(path.parent))
     if path.name in _AGAIN:
         steps.append(_AGAIN[path.name].format(home=shell_quoted(path.parent)))

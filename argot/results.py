@@ -16,6 +16,7 @@ STOPPED = "This question was stopped before it was answered. Ask it again to hav
 """The answer of a turn that never came to its end. Its status is "abstained"."""
 
 
+# A field that is misspelt where a result is built fails there, and not in somebody's JSON.
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 

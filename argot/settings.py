@@ -21,12 +21,14 @@ ENV_PREFIX = "ARGOT_"
 class Settings(BaseSettings):
     """Where things are and how large they may get. How questions are answered is a `Profile`."""
 
+    # An empty variable counts as unset: an environment file may hold `ARGOT_MODEL_URL=` for what nobody filled in.
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, toml_file=SETTINGS_FILE, extra="forbid", frozen=True, env_ignore_empty=True
     )
 
     home: Path = Field(Path("kb"), description="the folder of the knowledge base")
     cache: Path = Field(
+        # The folder that the XDG base directory specification names for what can be made again.
         Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "argot",
         description="exported embedding models",
     )
@@ -130,6 +132,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # First wins. No `.env` file and no folder of secrets: settings have two places, and no third to look through.
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
 
@@ -139,6 +142,7 @@ def load_settings(**overrides: Any) -> Settings:
     Raises:
         InvalidSettings: a name or value is wrong; the message names the valid ones.
     """
+    # The command line hands in every option, None for those that were not given.
     given = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
@@ -155,9 +159,9 @@ def valid_names() -> tuple[str, ...]:
 
 
 def _refuse_unknown_variables() -> None:
-    """pydantic-settings ignores unknown environment variables, so that a typing error would do nothing, silently."""
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
+        # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
         if variable.startswith(ENV_PREFIX) and name not in valid_names():
             raise InvalidSettings(f"{variable} is not a setting. {_nearest(name, variable_form=True)}")
 

@@ -46,6 +46,7 @@ class Principal:
         return self.groups | {f"@{self.name}"}
 
     def may_read(self, audience: Audience) -> bool:
+        # Before `sees_all`, which does not open the files of conversations: who holds a token of one reads them.
         if not audience or not audience.isdisjoint(self.tokens):
             return True
         return self.sees_all and not is_of_thread(audience)
@@ -131,6 +132,7 @@ class Document:
     @property
     def name(self) -> str:
         """The last part of the URI, as people would write it: what they call the document."""
+        # The address of a page may end in a slash ("https://wiki/plan/"), and a file's name hold "%20".
         return unquote(self.uri.rstrip("/").rsplit("/", 1)[-1])
 
 

@@ -30,6 +30,7 @@ TEMPLATES = (
 )
 """One, two, three, four and five abbreviations: 4, 3, 3, 2 and 1 templates, as in the paper."""
 
+# What the shape of an abbreviation is hardest to see in: no space beside it.
 GLUED_TEMPLATES = (
     "Is 10ns{} enough?",
     "Why does the drive stop at 40{}?",
@@ -73,7 +74,9 @@ WITHOUT_ANY = (
 """Written by hand: typing slips, shouting, units, names, versions, paths; no abbreviation that anyone needs to know."""
 
 COUNT = 30
+# Of the abbreviations, in letters; a third of the draw each.
 LENGTHS = (2, 3, 4)
+# Far more than 30 abbreviations need; a glossary that knows nearly everything must not keep it drawing for ever.
 _DRAWS = 100_000
 
 Filler = Callable[[str, random.Random], str]
@@ -94,6 +97,7 @@ def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], c
     Each letter is drawn as often as English words begin with it (4.2.1). What the glossary knows, what everybody
     knows (USB) and what reads as a word that holds sentences together (IS) is drawn again.
     """
+    # Sorted: the order of a set differs from run to run, and with it what the seed draws.
     initials = [word[0].upper() for word in sorted(english_words())]
     found: list[str] = []
     for _ in range(_DRAWS):
@@ -119,6 +123,7 @@ def questions_of(
     for name, templates, filler in sets:
         for template in templates:
             for number in range(each):
+                # In turn rather than drawn, so that each of them is asked about equally often.
                 first = abbreviations[number % len(abbreviations)]
                 others = [abbreviation for abbreviation in abbreviations if abbreviation != first]
                 drawn = [first, *chance.sample(others, template.count("{}") - 1)]
@@ -128,8 +133,9 @@ def questions_of(
 
 
 def _without_any(chance: random.Random, is_known: Callable[[str], bool], each: int) -> Iterator[AbbreviationQuestion]:
-    """Our own questions, and the templates filled with ordinary words; then with what everybody knows, like USB."""
+    """Questions in which nothing is to be found: written by hand, filled with ordinary words, with USB and its like."""
     ordinary = [word for word in sorted(english_words()) if len(word) > 2 and not is_function_word(word)]
+    # Plain capitals alone: "WiFi" in a template of abbreviations is another question.
     famous = [word for word in sorted(well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
     ordinary, famous = ([word for word in words if not is_known(word)] for words in (ordinary, famous))
     for text in WITHOUT_ANY:
@@ -150,8 +156,10 @@ def _in_lower_case(abbreviation: str, chance: random.Random) -> str:
 
 
 def _mixed(abbreviation: str, chance: random.Random) -> str:
-    """Some letters small, at least one of each, and a digit somewhere behind the first letter: QRVT -> qR2Vt."""
+    """Mixed case and a digit: QRVT becomes qR2Vt."""
+    # At least one small letter and one capital.
     small = set(chance.sample(range(len(abbreviation)), chance.randint(1, len(abbreviation) - 1)))
     letters = [letter.lower() if place in small else letter for place, letter in enumerate(abbreviation)]
+    # Never in front: a digit there makes a number with a unit of it ("5ns").
     letters.insert(chance.randint(1, len(letters)), str(chance.randint(1, 9)))
     return "".join(letters)

@@ -106,6 +106,7 @@ async def evaluate_abbreviations(  # noqa: PLR0917
         chance = random.Random(seed + trial)  # noqa: S311
         abbreviations = draw_abbreviations(chance, is_known)
         drawn += abbreviations
+        # The same generator goes on, so that a seed fixes abbreviations and questions together.
         questions += questions_of(abbreviations, chance, is_known, each)
     readings = {side: await _read(identify, questions, side, progress) for side, identify in identifiers.items()}
     wrong = {side: [one for one in read if not one.exact] for side, read in readings.items()}
@@ -119,6 +120,7 @@ async def _read(
 
     async def read(question: AbbreviationQuestion) -> QuestionReading:
         mentions = await patience.wait(identify(question.text))
+        # As written in the question: "qR2Vt" must come back as it stands there.
         found = tuple(mention.surface for mention in mentions or ())
         return QuestionReading(question, found, failed=mentions is None)
 
@@ -130,7 +132,7 @@ async def _read(
 
 
 def _rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
-    """For each set a row by number of abbreviations and, where there are several numbers, one over all."""
+    """For each set one row per number of abbreviations; where there are several numbers, one more over all of them."""
     rows = []
     for name in dict.fromkeys(reading.question.set for reading in readings):
         own = [reading for reading in readings if reading.question.set == name]
@@ -143,6 +145,7 @@ def _rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
 
 def _row(name: str, size: int | None, readings: Iterable[QuestionReading]) -> AbbreviationRow:
     read = list(readings)
+    # As sets: the paper compares lists of terms, whatever the order and however often each is named.
     expected = sum(len(set(one.question.expected)) for one in read)
     found = sum(len(set(one.found)) for one in read)
     right = sum(len(one.right) for one in read)
@@ -152,6 +155,7 @@ def _row(name: str, size: int | None, readings: Iterable[QuestionReading]) -> Ab
         questions=len(read),
         all_found=sum(one.all_found for one in read) / len(read),
         recall=right / expected if expected else None,
+        # Of questions without any abbreviation precision would be 0 at the first false term; `false_terms` says more.
         precision=right / found if found and expected else None,
         exact=sum(one.exact for one in read) / len(read),
         false_terms=found - right,

@@ -37,6 +37,7 @@ def load_beir(folder: Path) -> BeirSet:
     corpus = {row["_id"]: (row.get("title", ""), row["text"]) for row in _rows(folder / "corpus.jsonl", "_id", "text")}
     queries = {row["_id"]: row["text"] for row in _rows(folder / "queries.jsonl", "_id", "text")}
     plain_file = folder / "queries.plain.jsonl"
+    # Not part of BEIR: our own sets keep there what the questions were before a script put jargon in.
     plain = {row["_id"]: row["text"] for row in _rows(plain_file, "_id", "text")} if plain_file.exists() else None
     return BeirSet(folder, corpus, queries, _qrels(folder / "qrels" / "test.tsv", corpus, queries), plain)
 
@@ -56,6 +57,7 @@ def _rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
 def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
     for number, line in enumerate(csv.reader(_lines(path), delimiter="\t"), start=1):
+        # Some files come without the header.
         if number == 1 and line[:1] == ["query-id"]:
             continue
         if len(line) != 3:
@@ -63,6 +65,7 @@ def _qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[
         question, document, score = line
         if not score.replace(".", "", 1).isdigit():
             raise InvalidInput(f"{path}, line {number}: the score '{score}' is not a number.")
+        # Sets cut down from larger ones often keep all judgements.
         if float(score) > 0 and question in queries and document in corpus:
             judged.setdefault(question, {})[document] = max(1, round(float(score)))
     if not judged:

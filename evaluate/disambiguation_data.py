@@ -28,6 +28,7 @@ _DICTIONARY_HELP = (
 )
 _LONGEST_TEXT_LINE = 2_000  # characters; what is longer is cut
 
+# The names under which published sets keep each value; the first one that an entry has counts.
 _ID = ("id", "ID", "Id", "_id", "uid", "sentence_id")
 _TEXT = ("sentence", "text", "context", "passage")
 _TOKENS = ("tokens", "words")
@@ -84,14 +85,16 @@ def load_text(path: Path) -> list[str]:
 
 
 def _entries(path: Path) -> list[Any]:
-    """The entries of a list, of an object by id, of an object around either, or of JSON lines."""
+    """The entries of a list, an object by id, an object that holds either ("data", "samples"), or JSON lines."""
     found = _json(path)
     if isinstance(found, dict):
         inner = _first(found, _LISTS)
         found = inner if isinstance(inner, list | dict) else found
+    # One object may be a single entry, or the entries by their ids.
     if isinstance(found, dict) and found:
         if _first(found, (*_TEXT, *_TOKENS)) is not None:
             found = [found]
+        # An entry's own id wins over its key.
         elif all(isinstance(entry, dict) for entry in found.values()):
             found = [{"id": key, **entry} for key, entry in found.items()]
     if not isinstance(found, list) or not found:
@@ -126,20 +129,24 @@ def _sentence(number: int, entry: Any) -> AcronymSentence:
     label, acronym = _label(entry), _first(entry, _ACRONYM)
     if acronym is None:
         raise KeyError("acronym")
+    # Some sets give the place as a list of one.
     if isinstance(acronym, list) and len(acronym) == 1:
         acronym = acronym[0]
     tokens, text = _first(entry, _TOKENS), _first(entry, _TEXT)
     if tokens is None and text is None:
         raise KeyError("sentence")
+    # In Python True is an int, and would count as place 1.
     if not isinstance(acronym, int | str) or isinstance(acronym, bool):
         raise TypeError(f"acronym is {acronym!r}, which is neither a place nor a word")
     words = tokens if tokens is not None else text
+    # "3" is a place, unless the sentence holds a 3 of its own: then it is the acronym.
     if isinstance(acronym, int) or (acronym.isdigit() and acronym not in words):
         return _of_tokens(name, words.split() if isinstance(words, str) else words, int(acronym), label)
     if tokens is not None and not isinstance(tokens, str):
         if not _strings(tokens):
             raise ValueError("tokens must be strings")
         places = [n for n, token in enumerate(tokens) if token == acronym]
+        # The first: the file does not say which of several places is meant.
         if places:
             return _of_tokens(name, tokens, places[0], label)
         words = " ".join(tokens)
@@ -160,9 +167,10 @@ def _of_tokens(name: str, tokens: Sequence[str], place: int, expansion: str | No
 
 
 def _of_text(name: str, sentence: str, acronym: str, label: str | None) -> AcronymSentence:
-    """The first place where the acronym stands alone, or stands at all; some sentences do not hold it."""
     escaped = re.escape(acronym)
+    # Alone if it stands alone anywhere ("AC", not within "ACME"), else wherever it stands, in any case.
     match = re.search(rf"(?<!\w){escaped}(?!\w)", sentence) or re.search(escaped, sentence, re.IGNORECASE)
+    # Some sentences of these sets do not hold their acronym.
     if match is None or not acronym:
         return AcronymSentence(name, sentence.strip(), acronym, "", label)
     return AcronymSentence(name, sentence[: match.start()].strip(), acronym, sentence[match.end() :].strip(), label)
@@ -178,6 +186,7 @@ def load_dictionary(path: Path) -> dict[str, list[str]]:
         InvalidInput: it is none of these.
     """
     pairs = list(_pairs_of_csv(path) if path.suffix.lower() in (".csv", ".tsv") else _pairs_of_json(path))
+    # A dict for a set: the order of the file is kept, equal expansions fall together.
     found: dict[str, dict[str, None]] = {}
     for acronym, expansion in pairs:
         if acronym.strip() and expansion.strip():
@@ -191,6 +200,7 @@ def _pairs_of_json(path: Path) -> Iterable[tuple[str, str]]:
     found = _json(path)
     listed = found.items() if isinstance(found, dict) else map(_pair, found) if isinstance(found, list) else ()
     for acronym, values in listed:
+        # SDU's own dictionary lists the expansions; relatives give a single one as text, or count each in an object.
         names = [values] if isinstance(values, str) else list(values) if isinstance(values, dict | list) else [None]
         texts = [name for name in names if isinstance(name, str)]
         if not isinstance(acronym, str) or len(texts) < len(names):
@@ -207,6 +217,7 @@ def _pair(entry: Any) -> tuple[Any, Any]:
 def _pairs_of_csv(path: Path) -> Iterable[tuple[str, str]]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     for row in csv.DictReader(io.StringIO(_read(path)), delimiter=delimiter):
+        # Spreadsheets write "Term" or " term"; cells beyond the header come under the name None, as a list.
         lower = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
         yield _first(lower, _ACRONYM, ""), _first(lower, _EXPANSION, "")
 
@@ -224,13 +235,14 @@ def _strings(values: object) -> bool:
 
 
 def _json(path: Path) -> Any:
-    """One JSON value, or a list of those that stand on a line each."""
+    """The JSON value of a file, or a list of the values of its lines."""
     text = _read(path)
     try:
         return json.loads(text)
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
+            # One line alone is meant to be the whole file: the first error says what is wrong with it.
             if len(lines) > 1:
                 return [json.loads(line) for line in lines]
         except ValueError:

@@ -54,7 +54,8 @@ def matched(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> Mat
 
 
 def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str, list[str]]) -> str:
-    """The dictionary's spelling of an acronym, or its own where there is none; entries spelt alike are joined."""
+    """The dictionary's spelling of an acronym, else the acronym. Where several entries fit, they are joined."""
+    # Letter for letter first, also before "ACs" could be the plural of "AC".
     if acronym in expansions:
         return acronym
     keys = (_key(acronym), *map(_key, singulars(normalise(acronym))))
@@ -62,6 +63,7 @@ def _entry_for(acronym: str, expansions: dict[str, list[str]], by_key: dict[str,
     if len(alike) == 1:
         return alike[0]
     if alike:
+        # "puc" where the dictionary has PUC and PuC: it may mean what either does.
         expansions[acronym] = list(dict.fromkeys(name for entry in alike for name in expansions[entry]))
     return acronym
 
@@ -70,6 +72,7 @@ def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
     """The one expansion that differs from the label in case, white space, hyphens or a plural alone; else the label."""
     if label is None or label in expansions:
         return label
+    # Case and hyphens first, plurals only if that finds none: two expansions may differ in the plural alone.
     for keys in ([normalise(label)], variants(label)):
         alike = [name for name in expansions if not set(keys).isdisjoint(variants(name)[: len(keys)])]
         if alike:
@@ -78,5 +81,5 @@ def _spelling_of(label: str | None, expansions: Sequence[str]) -> str | None:
 
 
 def _key(acronym: str) -> str:
-    """Without the dots and separators in it: U.S.A., usa and AC-1, AC1 are one."""
+    # U.S.A. and usa, AC-1 and AC1 have one key.
     return "".join(char for char in normalise(acronym) if char not in ". -/")

@@ -93,15 +93,18 @@ def measures_of(gold: Sequence[str], guesses: Sequence[Guess]) -> Measures:
 def _macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tuple[float, float]:
     true, said = Counter(gold), Counter(chosen)
     right = Counter(truth for truth, guess in zip(gold, chosen, strict=True) if truth == guess)
+    # Over the expansions people gave: one that was only chosen shows in the recall of the right one.
     precision = sum(right[name] / said[name] if said[name] else unchosen for name in true) / len(true)
     return precision, sum(right[name] / count for name, count in true.items()) / len(true)
 
 
 def _coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[float, float]]:
-    """Accuracy on the surest; at equal margins the wrong ones come first, so that luck flatters nobody."""
+    """Accuracy on the surest quarter, half and so on, as (share of the sentences, accuracy)."""
+    # At equal margins the wrong ones come first: the order must not flatter.
     order = sorted(range(len(guesses)), key=lambda n: (-guesses[n].margin, right[n]))
     found = []
     for share in COVERAGES:
+        # Of three sentences a quarter is none at all.
         surest = order[: max(1, int(share * len(order)))]
         found.append((share, sum(right[n] for n in surest) / len(surest)))
     return found
@@ -110,6 +113,7 @@ def _coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[flo
 def _reliability(guesses: Sequence[Guess], right: Sequence[bool]) -> list[Bin]:
     found = []
     for number in range(_BINS):
+        # Probability 1.0 belongs to the last bin.
         inside = [n for n, guess in enumerate(guesses) if min(int(guess.chance * _BINS), _BINS - 1) == number]
         if inside:
             chance = sum(guesses[n].chance for n in inside) / len(inside)

@@ -123,6 +123,7 @@ def read_texts(
     progress: Progress,
 ) -> Texts:
     """The sentences of `data` first, then those beside that are none of them; each is embedded once."""
+    # A labelled sentence that stands beside unlabelled once more would count twice.
     known = {one.text.casefold() for one in data}
     usages = [AcronymUsage(one.before, one.acronym, one.after) for one in data]
     for sentence in dict.fromkeys(beside):
@@ -131,6 +132,7 @@ def read_texts(
     expansions = sorted({expansion for found in dictionary.values() for expansion in found})
     texts = [usage.text for usage in usages]
     rests = [usage.rest for usage in usages] if len(usages) <= _MOST_RESTS else []
+    # In one go, so that texts of like length meet in a batch whichever of the three they are.
     vectors = embed([*texts, *expansions, *rests], embedder, progress)
     ends = len(texts), len(texts) + len(expansions)
     return Texts(
@@ -150,6 +152,7 @@ def usages_in(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]:
 
 def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vectors:
     """One row a text, of length 1; equal texts once, those of like length together."""
+    # A batch is padded to its longest text.
     distinct = sorted(dict.fromkeys(texts), key=len)
     rows: dict[str, Any] = {}
     for start in range(0, len(distinct), _BATCH):
@@ -160,7 +163,7 @@ def embed(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vecto
 
 
 def _half_of(identifier: str) -> str:
-    """Weights are chosen on the one half and reported on the other; a hash of the id decides."""
+    # By a hash of the id, so that the halves stay the same when the file is cut or sorted anew.
     return HALVES[hashlib.blake2b(identifier.encode(), digest_size=1).digest()[0] % 2]
 
 
@@ -174,9 +177,11 @@ def _read_groups(texts: Texts, dictionary: Dictionary, progress: Progress) -> It
 
 def _guesses(groups: Sequence[Group], count: int, choose: Callable[[Group], Any]) -> Guesses:
     """The first of each ranking; nothing for acronyms that the dictionary lacks."""
+    # An empty expansion is never right: what nothing was chosen for counts against recall.
     found = [Guess("", 0.0, 0.0)] * count
     for group in groups:
         for row, chosen in ranked(group, choose(group)):
+            # Rows behind are the unlabelled sentences, which are evidence only.
             if row < count:
                 found[row] = _guess(chosen)
     return found
@@ -188,23 +193,25 @@ def _guess(chosen: Chosen) -> Guess:
 
 
 def _nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses:
-    """The expansion whose vector is nearest the sentence's; its cosine stands for a probability."""
+    """The expansion whose vector is nearest to the sentence's, as a baseline; the cosine stands for a probability."""
 
     def cosines(group: Group) -> Any:
         numbers = [texts.number[expansion] for expansion in group.expansions]
         return texts.vectors[list(group.rows)] @ texts.meanings[numbers].T
 
     guesses = _guesses(groups, count, cosines)
+    # A cosine may be negative, and by rounding above 1.
     return [Guess(one.expansion, min(max(one.chance, 0.0), 1.0), one.margin) for one in guesses]
 
 
 def _each_alone(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
     for kind, weight in ALONE.items():
+        # Bound as a default: a closure would see the last kind of the loop. No neighbours: they need a first judgement.
         yield kind, _guesses(groups, count, lambda group, w={kind: weight}: choose_together(group, w, {}))  # type: ignore[misc]
 
 
 def _all_but_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
-    """Without one kind, the weights of the others as they are."""
+    """Guesses without one kind of evidence at a time; the weights of the others stay as they are."""
     for kind in dict.fromkeys([*ALONE, *NEIGHBOURS]):
         alone = {name: weight for name, weight in ALONE.items() if name != kind}
         together = {name: weight for name, weight in TOGETHER.items() if name != kind}

@@ -6,6 +6,7 @@ from argot.evaluate.disambiguation_measures import COVERAGES, Measures
 from argot.evaluate.disambiguation_suite import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
 from argot.evaluate.reports import Table
 
+# All of them is the column "accuracy".
 _SURER = [share for share in COVERAGES if share < 1]
 _COLUMNS = (
     "precision",
@@ -41,6 +42,7 @@ def disambiguate_tables(report: DisambiguateReport) -> list[Table]:
     alone = [[kind, *_cells(measures)] for kind, measures in report.alone.items()]
     tables.append(Table("Each kind of evidence alone", ("", *_COLUMNS), alone))
     without = [[f"without: {kind}", *_cells(measures)] for kind, measures in report.without.items()]
+    # On top, so that what each kind is worth can be read down the column.
     rows = [[way, *_cells(whole[way])] for way in (EVERYTHING, EACH_FOR_ITSELF)]
     tables.append(Table("Everything but one kind of evidence", ("", *_COLUMNS), [*rows, *without]))
     return tables

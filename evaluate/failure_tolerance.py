@@ -8,6 +8,7 @@ from typing import TypeVar
 from argot.errors import ModelUnavailable
 
 _T = TypeVar("_T")
+# Twice as many as are asked at once: one hiccup of the server fails all that are under way.
 FAILURES_IN_A_ROW = 8
 
 

@@ -25,6 +25,7 @@ LABELS = frozenset(["O", "B-short", "I-short", "B-long", "I-long"])
 Unit = tuple[int, int]
 """Where a form begins and ends behind its last unit: in tokens, or in characters where the file counts in these."""
 
+# Tokens that stood between their neighbours without spaces.
 _JOINED = frozenset("-–/")
 
 
@@ -122,6 +123,7 @@ def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[s
     found: list[Mapping[str, frozenset[Unit]]] = []
     for done, one in enumerate(data, 1):
         found.append(predict(one))
+        # Not for every text: there are thousands, and each takes no time to speak of.
         if done % 100 == 0 or done == len(data):
             progress("reading texts", done, len(data))
     pairs = list(zip(data, found, strict=True))
@@ -198,9 +200,10 @@ def _of_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterab
 
 
 def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
-    """The sentence as it may have been written: hyphens and slashes stand alone among the tokens, but were not."""
+    """The sentence as it may have been written, and where each of its tokens stands in it."""
     text, offsets, glued = "", list[Unit](), True
     for token in tokens:
+        # The files make hyphens and slashes tokens of their own; in the text they had no spaces beside them.
         joint = token in _JOINED
         text += "" if glued or joint else " "
         offsets.append((len(text), len(text) + len(token)))
@@ -210,27 +213,30 @@ def _running_text(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
 
 def _labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
     start: int | None = None
+    # The "O" behind the end closes a form that reaches it.
     for index, label in enumerate([*labels, "O"]):
         if start is not None and label != f"I-{kind}":
             yield start, index
             start = None
+        # Lenient: an I- without its B- begins a form as well.
         if start is None and label.endswith(kind):
             start = index
 
 
 def _units(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Iterable[Unit]:
-    """Spans in characters as they are, or as the tokens they touch; but no short form from within a token."""
+    """The spans in the units of the file: characters (`offsets` None), or the tokens that each span touches."""
     for span in spans:
         if offsets is None:
             yield span.start, span.end
             continue
         touched = [index for index, (start, end) in enumerate(offsets) if start < span.end and span.start < end]
+        # A form that begins within a token cannot be right: the files label whole tokens.
         if offsets[touched[0]][0] == span.start:
             yield touched[0], touched[-1] + 1
 
 
 def _half(words: Sequence[str]) -> str:
-    """Rules are chosen on the one half and reported on the other; a hash of the words decides."""
+    # By the words, not the id, so that copies of one sentence stay in one half.
     return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
 
 

@@ -28,8 +28,10 @@ class Measured:
 
 def measure(run: Run, qrels: Qrels) -> Measured:
     """nDCG@10 and hit@k of a run. A question without any result counts as zero; one without judgement is left out."""
+    # Here, since it belongs to an extra: everything but measuring works without it.
     import pytrec_eval
 
+    # pytrec_eval leaves out a question without results; the mean must not.
     judged = {question: dict(judgement) for question, judgement in qrels.items() if judgement}
     evaluator = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.10", "success." + ",".join(map(str, HIT_DEPTHS))})
     raw = evaluator.evaluate({question: _as_scores(run.get(question, ())) for question in judged})
@@ -43,6 +45,7 @@ def bootstrap_interval(values: Sequence[float], *, rounds: int = 2000, seed: int
     if not values:
         return 0.0, 0.0
     sample = np.asarray(values, dtype=np.float64)
+    # A fixed seed: the same run has the same interval.
     draws = np.random.default_rng(seed).integers(0, len(sample), size=(rounds, len(sample)))
     low, high = np.quantile(sample[draws].mean(axis=1), (0.025, 0.975))
     return float(low), float(high)
@@ -54,8 +57,9 @@ def share_of_gap_closed(floor: float, reached: float, ceiling: float) -> float |
 
 
 def _as_scores(ranked: Sequence[str]) -> dict[str, float]:
-    """pytrec_eval sorts by score and breaks ties by name, so ranks are turned into distinct scores."""
+    # Several passages of one document count once, at the best rank.
     unique = dict.fromkeys(ranked)
+    # pytrec_eval sorts by score and breaks ties by name: each rank needs a score of its own.
     return {document: float(len(unique) - rank) for rank, document in enumerate(unique)}
 
 

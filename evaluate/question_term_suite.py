@@ -92,6 +92,7 @@ class TermScore:
 
     @property
     def precision(self) -> float:
+        # Nothing found is nothing found wrongly.
         return self.right / self.found if self.found else 1.0
 
     @property
@@ -153,11 +154,13 @@ async def evaluate_question_terms(
     for way, identify in identifiers.items():
         pairs = []
         for done, question in enumerate(questions, 1):
+            # By span alone: what kind of term it was taken for does not matter here.
             found = frozenset((mention.start, mention.end) for mention in await identify(question.text))
             pairs.append((question, found))
             progress(way, done, len(questions))
         parts = ["all", *dict.fromkeys(question.part for question in questions)]
         scores[way] = {part: _by_half([pair for pair in pairs if part in ("all", pair[0].part)]) for part in parts}
+        # Mistakes of the reporting half are never shown: whoever saw them would choose rules by them.
         chosen_on = (pair for pair in pairs if pair[0].half == HALVES[0])
         mistakes += [mistake for question, found in chosen_on for mistake in _mistakes(way, question, found)]
     return QuestionTermsReport(scores, mistakes, absent)
@@ -182,6 +185,7 @@ def load_question_terms(
     for name, (file, field) in FILES.items():
         path = datasets / file
         if path.is_file():
+            # By hash: the file of labels holds no text of the public sets.
             texts[name] = {hash_of(text): text for text in _questions_in(path, field)}
         elif any(entry["set"] == name for entry in entries):
             absent.append(name)
@@ -210,6 +214,7 @@ def question_terms_tables(report: QuestionTermsReport, *, errors: bool) -> list[
 
 def half_of(name: str, question_id: str) -> str:
     digest = hashlib.blake2b(f"{name}/{question_id}".encode(), digest_size=8).digest()
+    # Any byte would do; which one it is must never change, or the halves mix.
     return HALVES[digest[-1] % 2]
 
 
@@ -237,11 +242,14 @@ def _questions_in(path: Path, field: str) -> Iterable[str]:
     try:
         text = read_text(path)
         if path.suffix == ".csv":
+            # A list, so that a malformed row fails inside this try; `newline=""` keeps line ends in quoted cells.
             rows: Iterable[Any] = list(csv.DictReader(io.StringIO(text, newline="")))
         elif path.suffix == ".jsonl":
+            # Not splitlines(): a JSON string may hold U+2028 as it is.
             rows = [json.loads(line) for line in text.split("\n") if line.strip()]
         else:
             data = json.loads(text)
+            # PubMedQA is an object by id.
             rows = data.values() if isinstance(data, dict) else data
         return [str(row[field]) for row in rows]
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:

@@ -21,6 +21,7 @@ from typing import Any
 from argot.errors import InvalidInput
 from argot.files import read_text
 
+# As many as there are letters A to J to answer with.
 MOST_OPTIONS = 10
 _FORM = 'A line looks like {"question": "...", "options": ["...", "..."], "answer": "...", "context": "..."}.'
 
@@ -75,6 +76,7 @@ def _question(line: str, where: str) -> QuizQuestion:
         raise InvalidInput(f"{where}: question, answer and context must be text, and question not empty. {_FORM}")
     if not isinstance(options, list) or not all(isinstance(one, str) and one.strip() for one in options):
         raise InvalidInput(f"{where}: options must be a list of texts. {_FORM}")
+    # Equal options could not be told apart by the answer, which is given in words.
     if not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options):
         raise InvalidInput(f"{where}: there must be 2 to {MOST_OPTIONS} different options, not {len(options)}.")
     if answer not in options:
@@ -91,6 +93,7 @@ def read_contexts(text: str) -> list[dict[str, str]]:
         {key: (row.get(key) or "").strip() for key in ("name", "description", "contact")}
         for row in csv.DictReader(io.StringIO(text))
     ]
+    # Row 1 is the header, as in a spreadsheet.
     for number, row in enumerate(rows, start=2):
         if not row["name"]:
             raise InvalidInput(f"contexts.csv, row {number}: no name. The columns are name,description,contact.")

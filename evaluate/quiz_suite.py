@@ -29,6 +29,7 @@ AT_ONCE = 4
 """Questions worked on at the same time; a model server works on several together."""
 
 _LETTERS = "ABCDEFGHIJ"
+# As search words they only draw passages that happen to hold them.
 _SAY_NOTHING = frozenset({"true", "false", "yes", "no"})
 _NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "generate_answer": False}
 
@@ -107,6 +108,7 @@ def _name(server: ModelServer | None) -> str:
 def _by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestion]]:
     contexts = dict.fromkeys(question.context for question in questions)
     own = {context: [one for one in questions if one.context == context] for context in contexts}
+    # With one context its row and "all" would be the same.
     return {**({} if len(own) == 1 else own), "all": list(questions)}
 
 
@@ -121,7 +123,7 @@ async def _found(  # noqa: PLR0917
     way: str,
     progress: Progress,
 ) -> dict[QuizQuestion, QuizFindings]:
-    """What is found for each question, read with its options (4.1.2). Nobody is there to be asked back."""
+    """The findings for each question, searched together with its options (Golden-Retriever 4.1.2)."""
     ask = base.asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
 
     async def look(question: QuizQuestion) -> QuizFindings:
@@ -131,6 +133,7 @@ async def _found(  # noqa: PLR0917
             fenced("passage", passage.text, n=n, source=passage.heading or passage.document)
             for n, passage in enumerate(result.passages[: profile.passages_for_answer], start=1)
         ]
+        # What the terms mean stands behind the question; the options, which were searched with it, are cut out again.
         augmented = question.question + result.augmented_question.removeprefix(asked)
         return QuizFindings(augmented, [passage.text for passage in result.passages], pieces)
 
@@ -142,7 +145,7 @@ async def _found(  # noqa: PLR0917
 
 
 def _with_options(question: QuizQuestion) -> str:
-    """The question and its options in one line; options that say nothing (yes, false) left out."""
+    """The question and its options in one line, as it is searched."""
     telling = [option for option in question.options if option.strip(" .").casefold() not in _SAY_NOTHING]
     return f"{question.question} {'; '.join(telling)}" if telling else question.question
 
@@ -197,8 +200,10 @@ async def _scores(  # noqa: PLR0917
     chosen: list[dict[QuizQuestion, str | None]] = []
 
     async def answer(question: QuizQuestion, trial: int) -> str | None:
+        # Seeded by trial and question: the order is the same for every way, whatever was asked before.
         options = random.Random(f"{seed + trial} {question.question}").sample(question.options, len(question.options))  # noqa: S311
         place = await patience.wait(choose(question, options))
+        # The option's text, since its place differs between trials.
         return None if place is None else options[place]
 
     for trial in range(trials):
@@ -213,4 +218,5 @@ async def _scores(  # noqa: PLR0917
 def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:
     shares = tuple(fmean(trial[one] == one.options[one.correct] for one in own) for trial in chosen)
     unanswered = sum(trial[one] is None for trial in chosen for one in own)
+    # One trial has no deviation, and `stdev` raises.
     return Score(fmean(shares), stdev(shares) if len(shares) > 1 else 0.0, shares, unanswered)

@@ -50,9 +50,11 @@ def retrieval_tables(report: RetrievalReport) -> list[Table]:
 def samples_tables(report: SamplesReport) -> list[Table]:
     """A table by kind with everything on, and one that compares the ways over all questions."""
     tables = []
+    # The first way has everything on; by kind, the others would be ten tables of small numbers.
     for way, rows in list(report.ways.items())[:1]:
         body = [[kind, *_cells(row)] for kind, row in rows.items()]
         tables.append(Table(f"Samples, {report.split} split, {way}", ["kind", *_COLUMNS], body))
+    # The first two rows: all questions, and those with jargon.
     body = [[way, kind, *_cells(rows[kind])] for way, rows in report.ways.items() for kind in list(rows)[:2]]
     tables.append(Table("With each stage switched off in turn", ["way", "kind", *_COLUMNS], body))
     return tables
@@ -70,6 +72,7 @@ def abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
         name = f"{side} {report.model}".strip() if side == "model" else side
         trials = f"{report.trials} trial{'s' * (report.trials > 1)} from seed {report.seed}"
         tables.append(Table(f"Unknown abbreviations, {name}, {trials}", columns, [_abbreviation(row) for row in rows]))
+        # Evenly over the sets, which stand one behind the other: the first ten would all be of one set.
         if wrong := report.wrong[side]:
             step = max(1, len(wrong) // SHOWN_WRONG)
             body = [

@@ -79,6 +79,7 @@ async def evaluate_retrieval(
     base: TemporaryBase, data: BeirSet, profile: Profile, glossary_csv: str | None, progress: Progress
 ) -> RetrievalReport:
     """Runs the set. `base` holds the documents and, where there is one, the glossary."""
+    # Writing answers would take most of the time and changes nothing in what is found.
     searching = profile.model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
     plain_search = searching.model_copy(update={"look_up_jargon": False, "identify_jargon": False})
     report = RetrievalReport(data.name, len(data.corpus), len(data.qrels))
@@ -89,6 +90,7 @@ async def evaluate_retrieval(
     report.ways["floor"], _ = await _run(base.asker(plain_search), data, data.queries, "floor", progress)
     if data.plain is None:
         return report
+    # Without the glossary: the untouched questions spell out what a script abbreviated in the others.
     report.ways["ceiling"], _ = await _run(base.asker(plain_search), data, data.plain, "ceiling", progress)
     senses = score_senses(data, glossary_csv, results)
     return RetrievalReport(report.name, report.documents, report.questions, report.ways, senses)
@@ -106,6 +108,7 @@ async def _run(
 
 
 def _documents(result: AskResult) -> list[str]:
+    # Documents are judged, passages are found: a document stands where its first passage does.
     return list(dict.fromkeys(passage.uri.removeprefix(URI_PREFIX) for passage in result.passages))
 
 

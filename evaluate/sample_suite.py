@@ -25,6 +25,7 @@ Progress = Callable[[str, int, int], None]
 JARGON_KINDS = ("abbreviated", "ambiguous")
 STAGES_OFF: dict[str, dict[str, Any]] = {
     "everything on": {},
+    # All three together: without the terms found there is nothing to look up.
     "jargon off": {"identify_jargon": False, "identify_context": False, "look_up_jargon": False},
     "identify_context off": {"identify_context": False},
     "augment_question off": {"augment_question": False},
@@ -82,6 +83,7 @@ class Outcome:
 
     @property
     def senses_right(self) -> bool | None:
+        # Asking back is neither right nor wrong here; whether it was due stands under "as expected".
         if not self.question.senses or self.result.status == "needs_choice":
             return None
         understood = {(jargon.term.casefold(), jargon.context) for jargon in self.result.jargon}
@@ -161,6 +163,7 @@ async def _outcome(ask: Asker, question: SampleQuestion, gold: frozenset[str]) -
     option = None
     if question.options:
         passages = [passage.text for passage in result.passages]
+        # The same way of choosing for every way of running, so that only what was found differs.
         option = choose_option(result.augmented_question or question.question, question.options, passages)
     return Outcome(question, result, gold, option)
 
@@ -174,6 +177,7 @@ def _rows(outcomes: Sequence[Outcome]) -> dict[str, KindRow]:
 
 
 def _row(outcomes: Sequence[Outcome]) -> KindRow:
+    # A turn that was right to abstain is no failure to answer.
     answerable = [outcome for outcome in outcomes if outcome.question.expected == "answered"]
     ranked = {o.question.id: [p.passage_id for p in o.result.passages] for o in outcomes}
     judged = {o.question.id: dict.fromkeys(o.gold_passages, 1) for o in outcomes if o.gold_passages}

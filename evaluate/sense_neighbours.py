@@ -97,6 +97,7 @@ def groups_of(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterator[Gro
     rows: defaultdict[str, list[int]] = defaultdict(list)
     plenty = len(texts.usages) / (len(texts.usages) + _HALF_WAY)
     for row, usage in enumerate(texts.usages):
+        # Sentences without an acronym count in `plenty` all the same: they were read for evidence.
         if senses.get(usage.acronym):
             rows[usage.acronym].append(row)
     for acronym, found in rows.items():
@@ -126,7 +127,7 @@ def _between(ends: tuple[float, float], plenty: float) -> float:
 
 @lru_cache(maxsize=2_000)
 def _variants(expansions: tuple[str, ...]) -> Floats:
-    """A square matrix: which share of the probability of each expansion goes to which. Its rows add up to 1."""
+    """Shape (expansions, expansions): the share of each one's probability that goes to each. Rows add up to 1."""
     stems = [set(content_stems(expansion)) for expansion in expansions]
     alike = np.array(
         [[one == other or len(one & other) >= _VARIANTS * len(one | other) for other in stems] for one in stems]
@@ -136,17 +137,19 @@ def _variants(expansions: tuple[str, ...]) -> Floats:
 
 
 def _heard(group: Group, chances: Floats) -> dict[str, Floats]:
-    """What the sentences most alike say of each sentence: the mean of their probabilities less that of pure chance."""
+    """What the most similar sentences say of each: the mean of their probabilities, less an even distribution."""
     even = 1 / len(group.expansions)
     found = {}
     for kind, alike in group.alike.items():
         loudness = alike.sum(axis=1, keepdims=True)
+        # A sentence that is like no other has loudness 0, and hears nothing.
         said = alike @ chances / np.maximum(loudness, 1e-9) - even
         found[kind] = np.asarray(said * loudness / (loudness + _HEARD), dtype=np.float32)
     return found
 
 
 def softmax(scores: Floats) -> Floats:
+    # Less the maximum: `exp` overflows float32 above 88.
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
@@ -154,6 +157,7 @@ def softmax(scores: Floats) -> Floats:
 def ranked(group: Group, chances: Floats) -> Iterable[tuple[int, Chosen]]:
     """Each row of the group with its expansions, best first."""
     for row, values in zip(group.rows, chances, strict=True):
+        # Stable: at a tie the alphabet decides, and not the version of numpy.
         order = np.argsort(-values, kind="stable")
         yield row, Chosen(tuple((group.expansions[n], float(values[n])) for n in order))
 
@@ -169,8 +173,10 @@ def _weighed(evidence: Mapping[str, Floats], weights: Weights, plenty: float) ->
 def _nearest(likeness: Floats) -> Floats:
     """Squared likeness to the eight most alike, nothing to the others and to itself."""
     likeness = np.maximum(likeness - _LEAST_LIKENESS, 0)
+    # A sentence must not confirm itself.
     np.fill_diagonal(likeness, 0)
     if len(likeness) > _MOST_ALIKE + 1:
+        # `partition` finds the eighth largest without sorting the rest.
         least = np.partition(likeness, -_MOST_ALIKE, axis=1)[:, -_MOST_ALIKE][:, None]
         likeness = np.where(likeness >= least, likeness, 0)
     return np.asarray(likeness**2, dtype=np.float32)

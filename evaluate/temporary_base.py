@@ -44,6 +44,7 @@ class TemporaryBase:
         self.settings = settings
         self.corpus = Corpus.open(folder, settings)
         self.glossary = Glossary.open(folder / "glossary.db")
+        # A thread for each question, or one would be read as a follow-up of another.
         self._threads = itertools.count(1)
 
     def __enter__(self) -> TemporaryBase:
@@ -61,6 +62,7 @@ class TemporaryBase:
         Raises:
             InvalidInput: one of them cannot be read; a measurement over a part of a set would not be comparable.
         """
+        # Extractive derived texts also where a model is measured: all ways search the same base.
         for event in self.corpus.add(sources, deriver=ExtractiveDeriver(), audience=EVERYONE, tags=()):
             _refuse_failure(event)
             progress("adding documents", event.done, event.total)
@@ -74,6 +76,7 @@ class TemporaryBase:
     def knows(self, word: str) -> bool:
         """Whether the glossary knows a word, in any case."""
         matcher = self.glossary.lookup.matcher(EVALUATOR)
+        # Both ways: the suite asks in capitals and in small letters, and neither may be known.
         return any(matcher.find(form) for form in (word, word.lower()))
 
     def identifier(self, server: ModelServer | None = None) -> Identifier:
@@ -108,6 +111,7 @@ class TemporaryBase:
                 async for event in ask(graph, run, message, thread):
                     if event.kind == "result":
                         result = event.data
+            # In memory, thousands of threads would add up.
             await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
             assert isinstance(result, AskResult)
             return result
@@ -123,11 +127,13 @@ class TemporaryBase:
         found: set[str] = set()
         for one in gold:
             document = self.corpus.store.document(EVALUATOR, Path(one["document"]).name)
+            # Line breaks and Markdown of the document do not stand in the quotation.
             quote = bare(one["quote"])
             passages = self.corpus.store.passages_of(EVALUATOR, document.id)
             holding = {passage.id for passage in passages if quote in bare(passage.text)}
             if not holding:
                 raise InvalidInput(f"No passage of {one['document']} holds the quotation {one['quote']!r}.")
+            # The quotation may stand in several passages; citing any of them is right.
             found |= holding
         return frozenset(found)
 

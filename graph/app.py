@@ -1,6 +1,6 @@
-"""The graph for LangGraph's own tooling (`langgraph.json`), which can hand in no stores.
+"""The graph for LangGraph's own tooling (`langgraph.json`), which cannot pass stores in.
 
-They are opened from the settings when the first question runs, never at import.
+The stores are opened from the settings when the first question runs, never at import.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from argot.graph.build import build_graph
 from argot.graph.run_context import RunContext, extractive_context
 from argot.types import Principal
 
+# Only on a developer's own machine, who can read the files anyhow.
 WORKBENCH = Principal("workbench", sees_all=True)
 
 
 @cache
 def surroundings() -> RunContext:
+    # Imported here: LangGraph's tooling imports this module to draw the graph, which needs no store and no model.
     from argot.corpus.corpus import Corpus
     from argot.jargon_db.glossary import Glossary
     from argot.profile import profile_named

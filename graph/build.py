@@ -38,6 +38,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     """
     graph = StateGraph(State, context_schema=RunContext, input_schema=Asked)
 
+    # The name is taken from the function, so that a trace, the diagram and the source always say the same word.
     def add(node: Node, *, switched: bool = False) -> None:
         graph.add_node(node.__name__, stage(node, source, switched=switched))
 
@@ -60,7 +61,10 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     graph.add_edge(START, "stand_alone")
     graph.add_conditional_edges("stand_alone", is_anything_asked, ["small_talk", "retrieve", *SIDE_BY_SIDE])
     graph.add_edge("small_talk", END)
+    # A list of sources: the look-up waits for both.
     graph.add_edge([*SIDE_BY_SIDE], "look_up_jargon")
+    # The node asks one question a run and comes back here for the next: an answered node begins again from its first
+    # line, earlier questions included.
     graph.add_conditional_edges("look_up_jargon", what_is_open)
     graph.add_conditional_edges("choose_sense", what_is_open)
     graph.add_conditional_edges("query_miss", what_a_miss_leads_to)
@@ -75,9 +79,9 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
 
 
 async def is_anything_asked(state: State) -> list[str]:
-    """Small talk is answered at once, and a file that is asked about as a whole is just read.
+    """Small talk is answered at once, a file asked about as a whole is read as it is.
 
-    A question is read for its jargon and its context, side by side.
+    Any other question is searched for jargon and classified by context, side by side.
     """
     if state["small_talk"]:
         return ["small_talk"]
@@ -85,7 +89,7 @@ async def is_anything_asked(state: State) -> list[str]:
 
 
 async def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
-    """Terms left open are asked about one by one, then the unknown ones. With none of either the question is read."""
+    """Open terms are asked about one by one, then unknown ones; without either the question is augmented."""
     if state["open_terms"]:
         return "choose_sense"
     return "query_miss" if state["unknown"] else "augment_question"
@@ -94,7 +98,7 @@ async def what_is_open(state: State) -> Literal["choose_sense", "query_miss", "a
 async def what_a_miss_leads_to(
     state: State,
 ) -> Literal["__end__", "look_up_jargon", "query_miss", "augment_question"]:
-    """The turn ends with the paper's answer, another spelling is looked up, or the next unknown term has its turn."""
+    """The turn ends as a query miss, another spelling is looked up, or the next unknown term is asked about."""
     if state["status"]:
         return "__end__"
     if state["look_again"]:

@@ -1,6 +1,6 @@
-"""Which of the offered choices an answer means: a button's value, a number, or words such as "the legal one".
+"""Which of the offered choices a reply means: a button's value, a number, or words such as "the legal one".
 
-What reads as none of them is not forced into one: the asker simply asked something else.
+A reply that reads as none of them is taken for a new question, not forced into a choice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ SENSE = "sense:"
 TERM = "term:"
 
 _WORDS = re.compile(r"[^\W_]+")
+# "2", "#1", "number 3.", "option (2)", "the no. 2"; not "2 weeks", which is matched as words.
 _NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,2})\)?[.!]?")
+# Terms may hold line ends and colons, so that everything after "term:" belongs to it.
 _BUTTON = re.compile(r"(?:sense:\d+|term:.+|none|anyway)", re.DOTALL)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NONE = {
@@ -36,6 +38,7 @@ _NONE = {
     "no",
 }
 _ANYWAY = {"anyway", "answer anyway", "go ahead", "go on", "just answer", "answer", "continue", "yes answer anyway"}
+# "what ...", "is ...", "list ...": the beginning of a question rather than of a choice.
 _ASKING = re.compile(rf"(?:{INTERROGATIVES}|{AUXILIARIES}|explain|describe|list|show|tell|give|define|compare)\b")
 _FILLERS = frozenset(
     _WORDS.findall(
@@ -57,12 +60,15 @@ def understand(reply: str, choices: Sequence[Choice]) -> str | None:
         InvalidInput: it is a number that was not offered, or fits several choices equally.
     """
     offered = {choice.answer for choice in choices}
+    # Full-width digits become plain ones; quotes around what was copied from the list go.
     text = unicodedata.normalize("NFKC", reply).strip().strip("\"'“”").strip()
     if text in offered:
         return text
+    # People type "none" and "anyway" as words; the other two shapes come only from a button of an older message.
     if _BUTTON.fullmatch(text) and text not in {NONE_OF_THESE, ANSWER_ANYWAY}:
         raise Conflict(f"The choice '{text}' is no longer open. {_listed(choices)}")
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
+    # The surest reading first: "2" is a number even where a choice has a 2 in its expansion.
     return _by_number(plain, choices) or _by_phrase(plain, offered) or _by_words(text, plain, choices)
 
 
@@ -78,7 +84,6 @@ def sense_choice(term: str, sense: Sense) -> Choice:
 
 
 def _listed(choices: Sequence[Choice]) -> str:
-    """The choices as a numbered list for an error message or a plain terminal."""
     lines = "; ".join(f"{number}: {label(choice)}" for number, choice in enumerate(choices, 1))
     return f"You can choose {lines}. Or ask something else."
 
@@ -116,13 +121,16 @@ def _by_phrase(plain: str, offered: set[str]) -> str | None:
 
 
 def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
+    # As a whole first: the expansion may hold fillers ("Point of Use"), which are dropped below.
     exact = [choice for choice in choices if plain in _names(choice)]
     if len(exact) == 1:
         return exact[0].answer
     words = [word for word in _WORDS.findall(plain) if word not in _FILLERS]
+    # With up to two words left "list price" or "define layer" is rather a name than a request.
     asks = text.endswith("?") or (len(words) > 2 and _ASKING.match(plain))
     if not words or asks or len(words) > _LONGEST_CHOICE:
         return None
+    # What is shown in the list decides before the description, which often mentions the other senses.
     for fields in (("expansion", "context"), ("expansion", "context", "term", "description")):
         fitting = [choice for choice in choices if _covers(choice, fields, words)]
         if len(fitting) == 1:
@@ -135,6 +143,7 @@ def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
 def _names(choice: Choice) -> set[str]:
     names = {choice.expansion, f"{choice.expansion} ({choice.context})"}
     if choice.answer.startswith(TERM):
+        # Only where spellings are offered: among senses, all choices have the same term, and naming it chooses none.
         names.add(choice.term)
     return {name.casefold() for name in names if name}
 
@@ -146,4 +155,5 @@ def _covers(choice: Choice, fields: Sequence[str], words: Sequence[str]) -> bool
 
 
 def _same(word: str, other: str) -> bool:
+    # "comission"; shorter words differ in one letter and mean other things ("cell", "call").
     return word == other or (min(len(word), len(other)) >= 5 and fuzz.ratio(word, other) >= _ALIKE)

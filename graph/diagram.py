@@ -13,6 +13,7 @@ def mermaid() -> str:
     from argot.graph.build import build_graph
 
     graph = build_graph()
+    # LangGraph gives the edges in an order of its own; sorted, the drawing changes only where the wiring does.
     order = {
         "__start__": 0,
         **{node: place for place, node in enumerate(graph.nodes, 1)},
@@ -27,6 +28,7 @@ def mermaid() -> str:
 
 
 def _name(node: str) -> str:
+    # Mermaid takes a lower-case "end" for a keyword.
     return {"__start__": "START", "__end__": "END"}.get(node, node)
 
 

@@ -23,10 +23,12 @@ def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str |
     """
     text = without_marks(draft, len(hits), quoted=asked is None)
     if asked is not None:
+        # Only for a model's draft: a quotation is right to repeat what the passage says, orders included.
         hits = [replace(hit, passage=support_only(hit.passage, text, asked)) for hit in hits]
     sentences = _sentences(text)
     if run.profile.match_references:
         _cite(sentences, _segments(sentences, hits, run), hits)
+        # "The range starts at 1 ..." matches its passage well and may yet say the opposite of how it goes on.
         if asked is not None and text.endswith(CUT_SHORT):
             sentences[-1]["citations"].clear()
     return sentences
@@ -39,6 +41,7 @@ def cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
 
 def _sentences(text: str) -> list[SentenceRecord]:
     found, end = [], 0
+    # White space is kept as `gap`: lists and paragraphs of the draft look the same when sentences are left out.
     for first, last in split_sentences(text):
         found.append(SentenceRecord(gap=text[end:first], text=text[first:last], citations=[]))
         end = last
@@ -59,6 +62,7 @@ def _cite(sentences: Sequence[SentenceRecord], segments: Sequence[MatchedSegment
     for segment in segments:
         passage = hits[segment.passage].passage
         for sentence in sentences[segment.first : segment.last + 1]:
+            # A segment is matched as a whole, but people want to see the words behind each of its sentences.
             start, end = locate(sentence["text"], passage)
             sentence["citations"].append(
                 CitationRecord(

@@ -11,7 +11,7 @@ from argot.graph.state_records import EXPLAINED
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Of one turn.
+    """What one turn tells about the glossary.
 
     Attributes:
         question: in the asker's words.
@@ -29,8 +29,9 @@ class Learned:
 
 
 def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
-    """What the state of a turn tells. While it waits for a choice it is not settled what its terms mean."""
+    """What the state of a turn tells about the glossary; while it waits for a choice, only the missed terms."""
     missed = tuple(dict.fromkeys(miss["term"] for miss in (*turn["misses"], *turn["unknown"])))
+    # A term read as its best sense for now must not be counted as used in that sense.
     if waiting:
         return Learned(turn["question"], missed=missed)
     readings = turn["readings"]
@@ -40,12 +41,15 @@ def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
 
 
 def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
-    """Mentions that were looked up and came to nothing. What the asker let be was told already."""
+    """Terms that were looked up without result, and that the asker was told nothing about."""
+    # With several mentions of one term each is compared by its place, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"]}
+    # What the asker let be ("answer anyway") was told before that.
     told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
     terms = [
         mention["term"] or mention["surface"]
         for place, mention in enumerate(turn["mentions"])
+        # What the question explains is no gap: the asker knows it, whether the glossary does or not.
         if place not in looked_up and not mention["explained"]
     ]
     return tuple(dict.fromkeys(term for term in terms if term not in told))

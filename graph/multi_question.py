@@ -18,21 +18,22 @@ WHOLE = 0.3
 
 
 def parts_in(state: State, run: RunContext) -> list[str]:
-    """The questions of the message as they are searched, their terms spelt out; none where it asks one thing, or a
-    model reads it.
-    """
+    """The questions of the message, with their terms spelt out; none if it asks one thing, or a model reads it."""
+    # A model answers both halves from one list. Without re-ranking there is no score to judge a half by.
     if run.model is not None or not (run.profile.rerank and run.profile.generate_answer):
         return []
     parts = parts_of(_whole(state))
+    # A spelt-out term may hold an "and" of its own ("Research and Development"), and splits differently from the words.
     return parts if len(parts) > 1 and len(parts) == len(parts_of(state["stand_alone_question"])) else []
 
 
 def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hit]:
-    """What is found for any of them, by its best score."""
+    """The passages found for any of the questions, best score first."""
     found: dict[str, Hit] = {}
     for part in parts:
         queries = [WeightedQuery(part), WeightedQuery(_whole(state), WHOLE)]
         for hit in hybrid_search(run.corpus, run.principal, queries, run.profile, run.tags, state.get("scope", ())):
+            # The better score of the two, not the sum: what half answers both is no better than what answers one.
             known = found.get(hit.passage.id)
             if known is None or known.score < hit.score:
                 found[hit.passage.id] = hit
@@ -42,8 +43,9 @@ def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[H
 def ranked_parts(
     parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext
 ) -> tuple[list[Hit], list[int]]:
-    """The passages that answer the questions best, of each in turn; and the places of the questions that nothing found
-    bears on. Where that is all of them, the nearest passages of all.
+    """The best passages of each question in turn, and the indexes of the questions without evidence.
+
+    If no question has any, the passages are the nearest ones of all questions.
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
@@ -51,15 +53,17 @@ def ranked_parts(
         orders.append(rerank(queries, hits, run.scorer, run.profile)[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)
+    # A half that nothing bears on would fill every second place with passages about something else.
     wanted = [order for place, order in enumerate(orders) if place not in unanswered] or orders
     in_turn = [hit for hit in chain.from_iterable(zip_longest(*wanted)) if hit is not None]
+    # Reversed, so that the first one found of each passage, which stands highest, is the one that stays.
     best = {hit.passage.id: hit for hit in reversed(in_turn)}
     kept = [best[id_] for id_ in dict.fromkeys(hit.passage.id for hit in in_turn)]
     return kept[: run.profile.passages], unanswered
 
 
 def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
-    """As `rerank` judges a question that is alone."""
+    """The judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
     if evidence_strength(part, hits) < run.profile.abstain_below:

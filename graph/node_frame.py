@@ -1,4 +1,4 @@
-"""What all nodes have in common, kept out of them: the run's surroundings, the switch, the clock and the news."""
+"""What all nodes share: the run's context, the profile's switch, timing, and progress events for whoever watches."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
 
     async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
         run = _surroundings(runtime, source)
+        # Before the first report: a stage that is off is not shown at all, rather than as one that took no time.
         if switched and not getattr(run.profile, name):
             return {}
         tell = get_stream_writer()
@@ -75,10 +76,12 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
             tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
+        # Both stages put their calls into one list, and whichever ends first would take the other's.
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)
         tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
+        # `Overwrite` goes past the reducers, which would add the seconds and calls of the turn before.
         return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
 
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
@@ -103,11 +106,13 @@ class PieceTeller:
 
     def tell(self, piece: str) -> None:
         self._held.append(piece)
+        # No timer: nothing went out in the last 25 ms.
         if self._timer is None:
             self._send()
 
     def close(self) -> None:
         """Sends what is still held back."""
+        # A timer left running would send a piece after the stage was reported as done.
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -120,10 +125,10 @@ class PieceTeller:
         self.close()
 
     def _send(self) -> None:
-        """What is held back; then nothing for a while. The timer runs in the node's context, which holds its writer."""
         self._timer = None
         if self._held:
             tell_piece(self._taken())
+            # The timer keeps the node's context variables, among them the stream writer that `tell_piece` needs.
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
 
     def _taken(self) -> str:
@@ -138,17 +143,19 @@ def tell_retract() -> None:
 
 
 def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
-    """What goes into the state of the stage's use of the model: its calls, its name, and why it was left out."""
+    """The state's record of the model in this stage: its calls, its name, and why it was not used, if so."""
     told = {"model_calls": [call.model_dump() for call in calls]}
     if run.model is None:
         return told
     last = {call.prompt: call.failed for call in calls}  # an attempt that went wrong and then well is no trouble
+    # The stage that writes reports its own trouble: what it quoted instead is an answer all the same.
     unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
     trouble = str(step.update.get("trouble", "")) or run.model.failed or unheard
     return {**told, "model": run.model.name, "trouble": trouble}
 
 
 def _surroundings(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:
+    # LangGraph's own server hands in a plain mapping, or nothing.
     if isinstance(runtime.context, RunContext):
         return runtime.context
     if source is None:

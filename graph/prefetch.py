@@ -1,11 +1,11 @@
-"""Work begun before it is wanted, beside something else that is waited for.
+"""Starts slow work before its result is needed, while something else is waited for.
 
-Nothing is handed on. What takes time remembers its results by their input (the embedder, `support`, `objection`), so
-that whoever wants them later has less to wait for, and comes to the same with or without.
+No result is passed on: the slow functions (the embedder, `support`, `objection`) cache theirs by input, so that whoever
+calls them later waits less and gets the same either way.
 
-- A question's vector, while its turn is set up; those of its queries, while it is seen which triples help.
-- What comes after a model's answer, while the model still writes it: its sentences are matched as they come; and where
-  none of them is supported, the quotations are looked for that would stand in the answer's place.
+- A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are sought.
+- While a model still writes its answer, the sentences so far are matched with the passages. Where none is supported,
+  the quotations that would replace the answer are looked for as well.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from argot.graph.run_context import RunContext
 from argot.protocols import AnswerRequest, AnswerWriter
 from argot.tools.reading.context_classifier import compared_with_contexts
 
+# A stop counts only before white space; closing quotes and brackets may stand between, as in `(see 4.5).` Chinese and
+# Japanese stops need no space after them.
 _END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
 """Of a sentence. In "4.5" none has ended, and whoever writes may stop between its characters."""
 
@@ -38,11 +40,12 @@ def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
 
 def _embed_question(question: str, run: RunContext) -> None:
     known = run.glossary.lookup.matcher(run.principal).find(question)
+    # The very text that `identify_context` embeds, or the embedder would not recognise it.
     run.corpus.embedder.embed_queries([compared_with_contexts(question, known)])
 
 
 def _begin(work: Callable[..., object], *given: object) -> None:
-    """In another thread. Should it fail, asyncio logs that, and whoever wants the result fails for themselves."""
+    # Nobody waits for it: a failure is logged by asyncio, and shows again where the result is really needed.
     asyncio.get_running_loop().run_in_executor(None, work, *given)
 
 
@@ -65,10 +68,13 @@ class Ahead:
 
     def hear(self, pieces: Sequence[str]) -> None:
         """All pieces so far; to be called at each new one."""
+        # A stop and the space after it may come as two pieces; three are cheaper to search than the whole draft.
         if not _END.search("".join(pieces[-3:])) or (self._task and not self._task.done()):
             return
         draft = _ended("".join(pieces))
+        # The writer took its pieces back and began again; the length it was looked at says nothing any more.
         begun_anew = len(draft) < self._looked_at
+        # Doubling keeps the sum of all looks below twice the last one, however long the answer.
         if draft.strip() and (begun_anew or len(draft) >= 2 * self._looked_at):
             self._looked_at = len(draft)
             self._task = asyncio.create_task(self._look(draft))
@@ -76,6 +82,7 @@ class Ahead:
     async def done(self) -> None:
         """Waits for what was begun. Should it fail, asyncio logs that: an answer is not lost by what is not needed."""
         if self._task:
+            # `wait` does not raise what the task raised.
             await asyncio.wait([self._task])
 
     def leave(self) -> None:
@@ -92,7 +99,7 @@ class Ahead:
 
 
 def _ended(draft: str) -> str:
-    """The draft without the sentence that is being written."""
+    # Without the sentence that is still being written.
     return draft[: max((end.end() for end in _END.finditer(draft)), default=0)]
 
 
@@ -104,6 +111,7 @@ async def matching_ahead(
     ahead = Ahead(request, run, asked, quoting)
     try:
         yield ahead
+        # Waited for: a second match beside it would do the same work twice, on the same cores.
         await ahead.done()
     finally:
         ahead.leave()

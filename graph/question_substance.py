@@ -1,4 +1,4 @@
-"""Does a question say anything beside its terms?
+"""Whether a question says anything beside its terms.
 
 "What is a DCC?" and "Who do I contact about DOE?" hold nothing that could tell one sense of the term from another.
 Whatever ranking comes out of such a question is chance, however far apart its scores are.
@@ -32,12 +32,14 @@ def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
     """Whether nothing is left of the question but words of asking, once its terms are taken out."""
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
+        # A space in the term's place: its neighbours must not grow together into one word.
         text = f"{text[: mention.start]} {text[mention.end :]}"
     return not any(_tells(word, text[start:end], text) for word, start, end in words(text))
 
 
 def _tells(word: str, written: str, text: str) -> bool:
-    """A name in capitals tells, even where it looks like a small word ("IT"), unless everything is in capitals."""
+    # "IT" is a name, though "it" is a stop word; in a question all in capitals that cannot be seen.
     if len(written) > 1 and written.isupper() and not text.isupper():
         return True
+    # Single letters are what is left of "U.S.".
     return len(word) > 1 and word not in STOP_WORDS and word not in _WORDS_OF_ASKING

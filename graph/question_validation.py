@@ -7,6 +7,7 @@ import unicodedata
 
 from argot.errors import InvalidInput
 
+# Line ends stay: a list of questions keeps its lines.
 _SPACES = re.compile(r"[^\S\n]+")
 
 
@@ -16,6 +17,7 @@ def checked_question(question: str, max_chars: int) -> str:
     Raises:
         InvalidInput: it is empty, holds neither letter nor digit, or is longer than `max_chars` characters.
     """
+    # Before anything else is done with it: cleaning takes time for each character.
     if len(question) > max_chars:
         raise InvalidInput(
             f"The question has {len(question):,} characters; at most {max_chars:,} can be asked at once. "
@@ -24,6 +26,7 @@ def checked_question(question: str, max_chars: int) -> str:
     text = _SPACES.sub(" ", "".join(map(_cleaned, question))).strip()
     if not text:
         raise InvalidInput("The question is empty. Write what you want to know.")
+    # Letters and digits of any script, so that a question in Japanese or one number is taken.
     if not any(unicodedata.category(char)[0] in "LN" for char in text):
         raise InvalidInput(f"'{text[:40]}' holds no words. Write what you want to know.")
     return text
@@ -36,6 +39,7 @@ def _cleaned(char: str) -> str:
     match unicodedata.category(char):
         case "Cc":
             return " "
+        # A lone surrogate (half of an emoji, cut in two by a client) cannot be encoded as UTF-8.
         case "Cs":
             return "\N{REPLACEMENT CHARACTER}"
         case _:

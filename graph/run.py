@@ -81,10 +81,13 @@ async def ask(
     fresh: Asked = {"asked": text, "again": again, "remembered": dict(senses or {})}
     given: Any = fresh
     if snapshot.interrupts and not (again or senses):
+        # Whoever types into the question field may mean a new question: "9" is refused only where a choice is answered.
         choice = await _meant(snapshot, run.in_thread(thread), text, forgiving=True)
         given = Command(resume=choice) if choice else fresh
     elif snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
+        # None has LangGraph go on from the last checkpoint.
         given = None
+    # With a history the question may be rewritten first, and another text would be embedded.
     if given is fresh and not (snapshot.values or run.heard):
         embed_question_ahead(text, run)
     async with aclosing(_run(graph, run.in_thread(thread), given, thread)) as events:
@@ -164,10 +167,13 @@ async def _run(graph: ArgotGraph, run: RunContext, given: Any, thread: str) -> A
                 yield _event(chunk)
             else:
                 waiting = "__interrupt__" in chunk
+                # Merged, since the chunk of an interrupt may hold nothing else.
                 values = {**values, **chunk}
     result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
+    # With the look-up off no term is known, and every one would be learned as missing.
     learned = learned_of(values, waiting=waiting) if run.profile.look_up_jargon else None
     yield TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
+    # After the result: nobody waits for it.
     await keep_latest(graph.checkpointer, thread)
 
 
@@ -177,7 +183,7 @@ def _event(news: StageReport) -> AskEvent:
 
 
 async def _meant(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:
-    """The choice the words mean; None if they ask something new. A forgiving reader takes doubt for a question."""
+    """The choice that the words mean; None: a new question. `forgiving`: so is a reply that fits no choice."""
     waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
         return understand(text, waiting.choices)

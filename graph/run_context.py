@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Who reads and writes in one turn, and the model's session behind both."""
+    """The reader and the writer of one turn, and the model's session that both use."""
 
     reader: QuestionReader
     writer: AnswerWriter
@@ -72,7 +72,7 @@ class RunContext:
 
     @property
     def signatures(self) -> ContextSignatures:
-        """The words that tell the contexts apart, by the approved senses that the principal may read."""
+        """The words that are typical of each context, from the approved senses that the principal may read."""
         approved = partial(self.glossary.senses.find, self.principal, status="approved")
         return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
 
@@ -80,6 +80,7 @@ class RunContext:
         """The same surroundings for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
+        # The extractive side keeps nothing from one turn to the next, and is shared.
         if self.sides is None:
             return run
         sides = self.sides(calls)
@@ -88,6 +89,7 @@ class RunContext:
     def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
         """The calls made since this was last asked; only those of these prompts, if any are given."""
         taken = [call for call in self.model_calls if prompts is None or call.prompt in prompts]
+        # In place: reader and writer hold this very list.
         self.model_calls[:] = [call for call in self.model_calls if call not in taken]
         return taken
 
@@ -144,7 +146,7 @@ def run_context_for(  # noqa: PLR0917
 
 
 def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
-    """The same surroundings, read and written by the model from the next turn on, the extractive side behind it."""
+    """The same surroundings with the model as reader and writer from the next turn on; the extractive ones stand in."""
 
     def sides(calls: list[ModelCall]) -> Sides:
         from argot.tools.llm.fallback import reader_with_model

@@ -158,6 +158,7 @@ def append(old: list[Any], new: list[Any]) -> list[Any]:
 
 def latest(old: str, new: str) -> str:
     """For stages that run side by side and may both have something to say."""
+    # An empty text says nothing, rather than that there is nothing.
     return new or old
 
 
@@ -170,6 +171,7 @@ class State(TurnPart):
 
     asked: str
     again: bool
+    # A node hands in only the turn that is new; the reducer adds it.
     turns: Annotated[list[bytes], append_turn]
     remembered: Annotated[dict[str, int], _merge]
     timings: Annotated[dict[str, float], add_seconds]
@@ -179,7 +181,7 @@ class State(TurnPart):
 
 
 class Asked(TypedDict):
-    """What a turn is started with. `again`: it takes the place of the last one. `remembered`: senses chosen before."""
+    """The input of a turn. `again`: it replaces the last one. `remembered`: sense ids by term, chosen beforehand."""
 
     asked: str
     again: NotRequired[bool]
@@ -187,7 +189,7 @@ class Asked(TypedDict):
 
 
 def empty_turn(question: str, number: int = 0) -> TurnPart:
-    """A turn that knows nothing yet but the asker's words and its place in the thread."""
+    """A turn with the question and its number, and nothing else yet."""
     return TurnPart(
         number=number,
         question=question,
@@ -233,6 +235,8 @@ def finished_turn(state: State) -> dict[str, Any] | None:
     if not state.get("question"):
         return None
     fresh = empty_turn(state["question"], len(state.get("turns", ())))
+    # The state may be of an earlier version that lacks some of the keys.
     values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")
+    # The draft is unchecked text, and is never kept.
     return {key: values.get(key, "") for key in (*TurnPart.__annotations__, *beside)} | {"draft": ""}

@@ -46,6 +46,7 @@ def hits_of(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
     return [
         Hit(*found[record["id"]], score=record["score"], found_by=record["found_by"])
         for record in records
+        # Replaced by a newer revision since, or closed to the asker.
         if record["id"] in found
     ]
 
@@ -69,6 +70,7 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
 def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
     """The context that the turn's terms agree on, else the one identified in the question."""
     names = {term.sense.context for term in terms if term.sense.context}
+    # While a term is open its best guess must not name the context.
     if len(names) == 1 and not turn["open_terms"]:
         return names.pop()
     return next((name for name, _ in turn["contexts"]), None)

@@ -1,6 +1,4 @@
-"""The files of a conversation: which of them a message asks about, as wholes or for something in them, and what of them
-is read for it.
-"""
+"""The files of a conversation: which of them a message asks about, whole or inside, and which passages are read."""
 
 from __future__ import annotations
 
@@ -14,6 +12,7 @@ from argot.tools.reading.file_questions import AskedInFile, asked_in_file
 from argot.tools.reading.whole_file_questions import Pointer, whole_file_asked
 from argot.types import Document, Hit
 
+# White space and punctuation at the very end; it always matches, if only the empty string.
 _END = re.compile(r"[\s?.!…]*$")
 
 
@@ -44,13 +43,14 @@ def inside_files(
     meant = _meant(asked.pointer, files, before) if asked else []
     if asked is None or not meant:
         return None
+    # "And plan.pdf?"
     if not asked.question and before:
         asked = AskedInFile(asked.pointer, before["stand_alone_question"])
     return meant, asked
 
 
 def _same_again(message: str, files: Sequence[Document], before: Mapping[str, Any] | None) -> int | None:
-    """The number of the file in "And plan.pdf?" where what was asked before, if anything, was the gist of a file."""
+    """The number of the file in "And plan.pdf?", if the turn before asked for the gist of a file, or there was none."""
     asked = asked_in_file(message, [file.name for file in files]) if files else None
     again = asked is not None and not asked.question and (before is None or bool(before.get("whole")))
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
@@ -62,10 +62,12 @@ def _meant(meant: Pointer | int, files: Sequence[Document], before: Mapping[str,
         return [files[meant]]
     seen = before.get("files", []) if before else []
     spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
+    # By revision: a file that was put in once more, changed, is new.
     new = [file for file in files if file.revision_id not in seen]
     same = [file for file in files if file.id in spoken_of]
     if meant == "files":
         return list(files)
+    # "The file" must be one of them, "it" and "this" may also be what was said before.
     return new[-1:] or same or (list(files[-1:]) if meant == "file" else [])
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "variants",
 ]
 
+# Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
 if not TYPE_CHECKING:
     __getattr__ = lazily(
         __name__,

@@ -50,10 +50,12 @@ class Glossary:
         Raises:
             DamagedStore: the file is corrupt, truncated or of a newer program.
         """
+        # Before any connection of the parts: tables are made and damage is found here, once.
         prepare(path)
         return cls(path)
 
     def close(self) -> None:
+        # First, since it waits for a view in the making, which still reads.
         self._views.close()
         self._connections.close()
 

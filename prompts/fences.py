@@ -63,6 +63,7 @@ def neutral(text: str) -> str:
     text = _CONTROLS.sub("", text)
     if not _SUSPECT.search(text):
         return text
+    # Nearly every text; the careful way below goes through it character by character.
     if text.isascii():
         return _SPEAKER_MARK.sub("⟦", _TAG_START.sub("‹", text))
     seen, places = _as_seen(text)
@@ -74,7 +75,7 @@ def neutral(text: str) -> str:
 
 
 def _as_seen(text: str) -> tuple[str, list[int]]:
-    """The text with doubles folded and without what cannot be seen; for each of its characters the place in `text`."""
+    """The text as the eye reads it (see `_DOUBLES`), and for each of its characters the place in `text`."""
     seen = [_seen(character) for character in text]
     return "".join(seen), [place for place, folded in enumerate(seen) for _ in folded]
 
@@ -101,7 +102,7 @@ def fenced(tag: str, text: str, **attributes: object) -> str:
 
 
 def _attribute(value: object) -> str:
-    """On one line, without quotes and angle brackets: a file may be named anything."""
+    # A file may be named anything: with line ends, quotes and angle brackets.
     flat = " ".join(neutral(str(value)).split())[:_ATTRIBUTE_CHARS]
     return flat.replace('"', "'").replace("<", "‹").replace(">", "›")
 
@@ -116,6 +117,7 @@ def is_fenced(text: str, tag: str) -> bool:
     at, end = 0, len(text.rstrip())
     while at < end:
         fence = _FENCE.match(text, at)
+        # Text that is not neutral yet could close the fence it stands in.
         if fence is None or fence["tag"] != tag or neutral(fence["text"]) != fence["text"]:
             return False
         at = fence.end()

@@ -35,6 +35,7 @@ __all__ = ["NOT_IN_PASSAGES", "Prompt", "fenced", "neutral", "numbered", "prompt
 NOT_IN_PASSAGES = "NOT IN THE PASSAGES"
 """The whole reply of `cited_answer` where the passages do not answer the question."""
 
+# `.*?` takes the first "# Input" at the beginning of a line; the system text must not have that heading.
 _FILE = re.compile(r"\A---\n(?P<head>.*?)\n---\n(?P<system>.*?)\n# Input\n(?P<template>.*)\Z", re.DOTALL)
 _PLACE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 _CHOICES = "$choices:"
@@ -64,7 +65,9 @@ class Prompt:
     @property
     def version(self) -> str:
         """Changes whenever the wording, the examples or the schema do: for what is kept of the model's replies."""
+        # The examples are a part of `system`. Keys are sorted, so that their order in the file does not matter.
         everything = json.dumps([self.system, self.template, self.properties], sort_keys=True)
+        # Four bytes tell the few versions of one prompt apart.
         return hashlib.blake2b(everything.encode(), digest_size=4).hexdigest()
 
     def messages(self, **inputs: str) -> list[tuple[str, str]]:
@@ -152,7 +155,7 @@ def _parsed(name: str, text: str, examples: str) -> Prompt:
 
 
 def _shown(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
-    """The examples as the model will see its task, each with its reply. "Example" alone if there is one."""
+    """The examples as the model will see its task, each with its reply."""
     return [
         f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render(template, example['input'], fences)}\n\n"
         f"Reply: {reply_text(example['output'])}"
@@ -166,7 +169,7 @@ def reply_text(output: Any) -> str:
 
 
 def _render(template: str, inputs: Mapping[str, str], fences: Mapping[str, str]) -> str:
-    """One pass over the template's paragraphs: what looks like a place within the data stays data."""
+    # The template is cut, never the filled text: "{{question}}" within the data stays data.
     places = (_PLACE.fullmatch(paragraph) for paragraph in template.split("\n\n"))
     names = [place[1] for place in places if place is not None]
     given = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
@@ -174,7 +177,7 @@ def _render(template: str, inputs: Mapping[str, str], fences: Mapping[str, str])
 
 
 def _placed(name: str, value: str, inner_tag: str | None) -> str:
-    """The value in its fence; left as it is if it is made of sound fences within."""
+    # A row of sound fences is left as it is; anything else is taken for plain text, and made harmless.
     sound = inner_tag is not None and is_fenced(value, inner_tag)
     return f"<{name}>\n{value}\n</{name}>" if sound else fenced(name, value)
 
@@ -200,7 +203,6 @@ def _closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(name: str, what: str, *, missing: Iterable[str], unknown: Iterable[str]) -> None:
-    """Raises TypeError if any are missing or unknown."""
     problems = [
         f"{what} {', '.join(sorted(names))} {problem}"
         for names, problem in ((missing, "missing"), (unknown, "unknown"))

@@ -45,10 +45,12 @@ class SourceBlock:
 def parse(source: str) -> Iterator[SourceBlock]:
     """Yield the blocks of a source, in the small subset of Markdown the sources keep to."""
     table = SourceBlock("table")
+    # The empty line at the end closes a table that the source ends with.
     for line in [*(raw.strip() for raw in source.splitlines()), ""]:
         if line.startswith("|"):
             table.rows.append([cell.strip() for cell in line.strip("|").split("|")])
             continue
+        # Sources have no rule ("|---|") under the header: every row is a row of the table.
         if table.rows:
             yield table
             table = SourceBlock("table")
@@ -70,6 +72,7 @@ def parse_line(line: str) -> SourceBlock:
 def make_pdf(blocks: list[SourceBlock]) -> bytes:
     """Return a PDF with the standard Helvetica fonts, so that no font has to be shipped."""
     stream = io.BytesIO()
+    # `invariant`: no time and no random id in the file.
     pages = SimpleDocTemplate(stream, pagesize=A4, title=blocks[0].text, author=AUTHOR, invariant=1)
     parts = [part for block in blocks for part in (pdf_part(block), Spacer(1, 6))]
     pages.build(parts, onFirstPage=draw_footer, onLaterPages=draw_footer)
@@ -100,6 +103,7 @@ def make_docx(blocks: list[SourceBlock]) -> bytes:
     styles = {"bullet": "List Bullet", "number": "List Number", "paragraph": None}
     for block in blocks:
         if block.kind == "heading":
+            # Level 0 is Word's style "Title".
             document.add_heading(block.text, level=block.level - 1)
         elif block.kind == "table":
             table = document.add_table(len(block.rows), len(block.rows[0]), style="Table Grid")
@@ -117,6 +121,7 @@ def make_docx(blocks: list[SourceBlock]) -> bytes:
 def make_pptx(blocks: list[SourceBlock]) -> bytes:
     """Return a slide deck: the first heading is the title slide, each further heading opens a slide."""
     deck = pptx.Presentation()
+    # The default template's layouts: 0 is the title slide, 1 title and content, 5 title only.
     slide = deck.slides.add_slide(deck.slide_layouts[0])
     slide.shapes.title.text = blocks[0].text
     slide.placeholders[1].text = AUTHOR
@@ -150,6 +155,7 @@ def add_slide(deck: pptx.presentation.Presentation, title: str, body: list[Sourc
     if not tables:
         frame = slide.placeholders[1].text_frame
         for i, block in enumerate(body):
+            # A text frame begins with one empty paragraph, which would be a bullet without text.
             paragraph = frame.paragraphs[0] if i == 0 else frame.add_paragraph()
             paragraph.text = block.text
             paragraph.font.size = Pt(18)
@@ -158,6 +164,7 @@ def add_slide(deck: pptx.presentation.Presentation, title: str, body: list[Sourc
 def make_xlsx(blocks: list[SourceBlock]) -> bytes:
     """Return a workbook with one sheet for each heading; cells that read as numbers are numbers."""
     book = openpyxl.Workbook()
+    # A new workbook begins with an empty sheet.
     book.remove(book.active)
     for title, body in slides_of(blocks):
         sheet = book.create_sheet(title)
@@ -172,6 +179,7 @@ def make_xlsx(blocks: list[SourceBlock]) -> bytes:
 
 def cell_value(text: str) -> str | float | int | None:
     """Return the number a cell's text spells, None where it is empty, else the text."""
+    # Whole numbers first: "3" as 3.0 would be shown with a decimal point.
     for kind in (int, float):
         try:
             return kind(text)
@@ -192,10 +200,12 @@ def with_fixed_times(archive: bytes) -> bytes:
     """Return a zip-based office file again with the same date on every member and in its metadata."""
     stream = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(stream, "w") as new:
+        # [Content_Types].xml first, as office programs write it.
         for name in sorted(old.namelist(), key=lambda n: (n != "[Content_Types].xml", n)):
             content = old.read(name)
             if name == "docProps/core.xml":
                 when = MADE.strftime(r"\g<1>%Y-%m-%dT%H:%M:%SZ").encode()
+                # openpyxl writes the time of saving there, whatever the property says.
                 content = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", when, content)
             member = zipfile.ZipInfo(name, date_time=MADE.timetuple()[:6])
             member.compress_type = zipfile.ZIP_DEFLATED

@@ -1,7 +1,7 @@
-"""The checkpoints of threads in SQLite, in fewer trips to the database than LangGraph's own saver makes.
+"""The checkpoints of threads in SQLite, with fewer calls to the database than LangGraph's own saver makes.
 
-A trip is a hop to the connection's thread and back, and a question made about a hundred of them: more time than all
-of its searches. What is stored, and when, is the same but for one thing, said at `aput_writes`.
+A call is a hop to the connection's thread and back. A question made about a hundred of them, which took longer than all
+of its searches. What is stored, and when, is the same but for one thing, told at `aput_writes`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class TurnSaver(AsyncSqliteSaver):
         if not rows:
             return None
         checkpoint, parent, kind, data, metadata, pending = rows[0]
+        # Pending writes have to be decoded and ordered; mostly a thread that waits for a choice has any.
         if pending:
             return await super().aget_tuple(config)
         return CheckpointTuple(
@@ -69,6 +70,7 @@ class TurnSaver(AsyncSqliteSaver):
         place = config["configurable"]
         thread, namespace = str(place["thread_id"]), place["checkpoint_ns"]
         kind, data = self.serde.dumps_typed(checkpoint)
+        # As the parent writes it; "ignore" drops lone surrogates, which would make the whole turn fail.
         said = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
         row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, said)
         async with self.lock:

@@ -16,6 +16,7 @@ _OLDER = (
 
 async def keep_latest(checkpointer: Checkpointer, thread: str) -> None:
     """Deletes the thread's older checkpoints. Other kinds of checkpointers keep what they keep."""
+    # LangGraph's type allows True and False, too. Only those with a database pay for the import below.
     if checkpointer is None or isinstance(checkpointer, bool) or not hasattr(checkpointer, "conn"):
         return
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -23,6 +24,7 @@ async def keep_latest(checkpointer: Checkpointer, thread: str) -> None:
     if not isinstance(checkpointer, AsyncSqliteSaver):
         return
     async with checkpointer.lock:
+        # Both go by the newest checkpoint, so that what is cut off between the two is made good after the next turn.
         for table in ("writes", "checkpoints"):
             await checkpointer.conn.execute(_OLDER.format(table=table), {"thread": thread})
         await checkpointer.conn.commit()

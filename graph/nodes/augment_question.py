@@ -20,6 +20,7 @@ async def augment_question(state: State, run: RunContext) -> Step:
     word. The asker's own wording stays beside it, with a small weight, where a sense is a guess or the documents
     never spell it out.
     """
+    # In a thread: the stores are read, which must not hold up other people's streams.
     step = await asyncio.to_thread(_augmented, state, run)
     embed_ahead([text for text, _ in step.update["search_queries"]], run)
     return step
@@ -30,6 +31,7 @@ def _augmented(state: State, run: RunContext) -> Step:
     terms = read_terms(state, run)
     query = expanded_query(question, terms)
     queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
+    # Last of the list: the first query is the one the evidence is judged by.
     if query != question and run.profile.weight_original and _keeps_terms(state, terms, run):
         queries.append((question, run.profile.weight_original))
     context = _context(state, terms, run)
@@ -39,27 +41,29 @@ def _augmented(state: State, run: RunContext) -> Step:
 
 
 def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
-    """Whether the asker's own wording is searched too: a sense is a guess, or no document ever spells it out.
-
-    Everywhere else the term would only find its other senses.
-    """
+    """Whether the asker's own wording is searched too."""
+    # A guess may be wrong: the term itself then finds what the wrong expansion does not.
     if not all(reading["settled"] for reading in state["readings"]):
         return True
+    # Where no document spells the expansion out, only the term finds anything; elsewhere it finds its other senses.
     spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
+    # Lazy: the counting ends at the first expansion that no document has.
     return not all(spelt_out)
 
 
 def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:
-    """The question as it would read if a doubtful term meant its next likeliest sense: the documents decide."""
+    """For each doubtful term, the question with its next likeliest senses in place: the documents then decide."""
     weight = run.profile.weight_rivals
     rivals = {reading["mention"]: reading["rivals"] for reading in state["readings"] if reading["rivals"]}
     if not weight or not rivals:
         return []
     senses = senses_of((reading["term"] for reading in state["readings"]), run)
+    # By where they start: `read_terms` leaves out senses that may not be seen, so that its places are not those here.
     starts = {state["mentions"][place]["start"]: found for place, found in rivals.items()}
     queries = []
     for doubtful in terms:
         for sense, share in starts.get(doubtful.mention.start, ()):
+            # The sense may have been retired, or closed to the asker, since the look-up.
             if sense in senses:
                 read = [replace(term, sense=senses[sense]) if term is doubtful else term for term in terms]
                 queries.append((expanded_query(question, read), weight * share))

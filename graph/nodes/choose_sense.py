@@ -19,6 +19,7 @@ async def choose_sense(state: State, run: RunContext) -> Step:
     turn only (in another question one of the senses may fit), and tells the manager that a sense is missing.
     """
     term, *later = state["open_terms"]
+    # Nothing above this line writes: when the asker answers, the node runs again from the top.
     answer = str(interrupt({"kind": "choose_sense", "term": term["term"]}))
     others = [reading for reading in state["readings"] if reading["term"] != term["term"]]
     update = {"open_terms": later, "asked_back": state["asked_back"] + 1}

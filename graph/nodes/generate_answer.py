@@ -38,10 +38,14 @@ async def generate_answer(state: State, run: RunContext) -> Step:
             raise
         trouble = clause(error)
         by, draft = "extractive", await written_draft(quoting, request, run) if state["quotable"] else ""
+    # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
     if by == "model" and is_refusal(draft):
         draft = ""
+        # Where sentences are withheld nothing was sent that could be taken back.
         if not run.profile.withhold_unsupported:
             tell_retract()
+    # An empty draft is the model saying that the passages do not answer. It is overruled in two cases only: a whole
+    # file cannot fail to be about itself, and a passage may have told the model to be silent.
     silent = by == "model" and not draft.strip() and state["quotable"]
     if silent and quoting is not None and (state.get("whole") or _may_be_told(request)):
         by, draft = "extractive", await written_draft(quoting, request, run)
@@ -50,7 +54,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
 
 
 async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
-    """As the one who answers writes it. While a model does, its sentences are matched."""
+    """The draft of the run's writer. While a model writes it, its sentences are matched already (`matching_ahead`)."""
     if run.model is None:
         return await written_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
     if not run.profile.match_references:
@@ -65,12 +69,13 @@ def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
 
 
 def _may_be_told(request: AnswerRequest) -> bool:
-    """Whether a passage gives orders, so that a refusal may be obedience: one document must not silence the others."""
+    # Then the refusal may obey the passage: one document must not be able to silence all others.
     return any(gives_orders(hit.passage) for hit in request.hits)
 
 
 def clause(error: ModelUnavailable) -> str:
     """What the server did, to go on after "The language model server"."""
+    # The note about it begins with these words anyhow (`model_notes`).
     return re.sub(r"^The language model server ", "", str(error)).rstrip(".")
 
 
@@ -99,10 +104,12 @@ async def written_draft(
 ) -> str:
     """The whole draft. Its pieces go out as they come, and are taken back if the writer fails."""
     pieces: list[str] = []
+    # None: no piece may be seen before it is checked.
     teller = None if run.profile.withhold_unsupported else PieceTeller()
     source = writer.write(request)
     try:
         async for piece in source:
+            # By identity: a piece of text that happens to be equal to it (both are empty strings) is an ordinary one.
             if piece is TAKEN_BACK:
                 _take_back(pieces, teller)
                 continue

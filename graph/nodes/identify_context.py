@@ -14,6 +14,7 @@ async def identify_context(state: State, run: RunContext) -> Step:
         return Step({}, "no contexts are defined")
     scores = await run.reader.identify_context(state["stand_alone_question"], contexts)
     return Step(
+        # A plain float, not numpy's: checkpoints hold plain types only.
         {"contexts": [(score.context, float(score.score)) for score in scores]},
         scores[0].context if scores else "nothing tells the context",
     )

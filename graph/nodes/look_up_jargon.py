@@ -18,8 +18,11 @@ from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
 
+# A sense with less than a tenth of the best one's probability is not worth a search of its own.
 LEAST_RIVAL = 0.1
+# Each costs one search in every list.
 MOST_RIVALS = 2
+# Further back a conversation has often moved to another subject.
 LOOKED_BACK = 5
 """Turns of the thread whose jargon counts."""
 
@@ -96,6 +99,7 @@ def _look_up(state: State, run: RunContext) -> _Findings:
     for place, mention in enumerate(mentions):
         if mention.explained:
             findings.read(place, term_of(mention), EXPLAINED, "the question explains it")
+        # Also where all its senses are retired, or closed to the asker: for them it is unknown.
         elif not senses.get(term_of(mention)):
             _note_unknown(place, mention, state, run, findings)
     known = {
@@ -103,37 +107,42 @@ def _look_up(state: State, run: RunContext) -> _Findings:
         for place, mention in enumerate(mentions)
         if senses.get(term_of(mention)) and not mention.explained
     }
+    # What the question explains only serves to tell the senses of its other terms apart.
     told = _told([mention for mention in mentions if mention.explained], run) if known else {}
     _choose(state, run, known, _Glossed(senses, told), findings)
     return _within_bounds(findings, state, run)
 
 
 def _senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
-    """The senses by term. An alias that only some of them carry means one of those: a "DR drill" is no other DRR."""
+    """The possible senses of each term."""
     spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, term_of(mention))})
     found = run.glossary.lookup.senses(run.principal, spellings) if spellings else {}
     senses: dict[str, list[Sense]] = {}
     for mention in mentions:
         term = term_of(mention)
+        # An alias that only some senses carry means one of those: "DR drill" is no other DRR.
         narrow = found.get(mention.surface) or found.get(term, [])
         if mention.match == "misspelt":
             narrow = _misspelt_senses(mention.surface, narrow)
+        # The same term, once by its name and once by an alias of one sense: the narrower mention speaks for both.
         if term not in senses or len(narrow) < len(senses[term]):
             senses[term] = narrow
     return senses
 
 
 def _told(explained: Sequence[Mention], run: RunContext) -> dict[Mention, Sense]:
-    """The glossary's senses that the question itself explains: "in the FTL (flash translation layer)".
+    """The senses whose meaning the question itself gives: "in the FTL (flash translation layer)".
 
-    They are read as explained; their contexts speak for senses of the other terms.
+    They count as read; their contexts help to choose the senses of the other terms.
     """
     wanted = sorted({term_of(mention) for mention in explained})
     found = run.glossary.lookup.senses(run.principal, wanted) if wanted else {}
     return {
         mention: sense
         for mention in explained
+        # Reversed: of several senses worded alike the first is the one that remains.
         for sense in reversed(found.get(term_of(mention), []))
+        # "flash translation layers" explains the sense "Flash Translation Layer".
         if content_stems(sense.expansion) == content_stems(mention.explained)
     }
 
@@ -142,14 +151,15 @@ def _misspelt_senses(surface: str, senses: Sequence[Sense]) -> list[Sense]:
     """Those whose expansion or alias the asker misspelt, if any: "parrental leave" is but one sense of PLP."""
     phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
     meant = {label for near in phrases.find(surface) for label in near.labels}
+    # None where the term itself was misspelt, not its expansion: then all its senses are possible.
     return [sense for sense in senses if str(sense.id) in meant] or list(senses)
 
 
 def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
-    """Unknown to the glossary. Unless the policy is strict, a term the documents use is no miss: they explain it."""
     term = term_of(mention)
     if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
         return
+    # A term that the documents use is explained by them.
     if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
     suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
@@ -164,6 +174,7 @@ def _choose(
     findings: _Findings,
 ) -> None:
     """Reads each known mention: by the asker's choice in this turn, else by the ranking of its senses."""
+    # Mentions do not overlap, so that their start tells them apart; equal surfaces would not.
     places = {mention.start: place for place, mention in mentions.items()}
     undecided = []
     for place, mention in mentions.items():
@@ -173,6 +184,7 @@ def _choose(
         elif term not in state["let_be"]:
             undecided.append(mention)
     thread = _thread_contexts(state, run) if undecided else {}
+    # If the thread was about one of the term's contexts, choosing that one is no guess.
     told = any(sense.context in thread for mention in undecided for sense in glossed.senses[term_of(mention)])
     guessing = not told and _has_to_guess(state, run, [*mentions.values(), *glossed.told])
     for ranking in _rankings(state, run, undecided, glossed, thread):
@@ -180,7 +192,7 @@ def _choose(
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
-    """Nothing tells senses apart: not the rest of the question, not another term, not where the asker is at home."""
+    """Whether nothing tells the senses apart: no other word or term of the question, no context of the asker's."""
     alone = len({term_of(mention) for mention in mentions}) == 1 and not run.asker_context
     return alone and says_nothing_else(state["stand_alone_question"], mentions)
 
@@ -192,11 +204,13 @@ def _thread_contexts(state: State, run: RunContext) -> dict[str, float]:
         (reading, 1 / (1 + age))
         for age, turn in enumerate(turns)
         for reading in turn["readings"]
+        # A guess must not vouch for the next guess.
         if reading["settled"] and reading["sense"] != EXPLAINED
     ]
     senses = senses_of((reading["term"] for reading, _ in read), run)
     weights: Counter[str] = Counter()
     for reading, weight in read:
+        # Retired since, or no longer the asker's to read.
         if reading["sense"] in senses:
             weights[senses[reading["sense"]].context] += weight  # type: ignore[assignment]
     total = sum(weights.values())
@@ -210,7 +224,7 @@ def _rankings(
     glossed: _Glossed,
     thread: Mapping[str, float],
 ) -> list[SenseRanking]:
-    """One ranking for each of the mentions. What the question explains is weighed with them, and has none."""
+    """One ranking for each mention. Terms that the question explains are weighed along, but get no ranking."""
     if not mentions:
         return []
     by_term = {term_of(mention): glossed.senses[term_of(mention)] for mention in mentions}
@@ -227,8 +241,9 @@ def _rankings(
 
 
 def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
-    """One sense stands out, or the term is open. An open term is read as its best sense until the asker chooses."""
+    """Settles a mention if one sense stands out; else reads it as its best sense and leaves the term open."""
     term = term_of(ranking.mention)
+    # 1.0 was decided by something else than the ranking (the only sense, the asker's choice), and is no guess.
     weighed = 0.0 < ranking.margin < 1.0
     margin = 0.0 if guessing and weighed else ranking.margin
     settled = len(ranking.ranked) == 1 or margin >= run.profile.sense_margin
@@ -243,15 +258,18 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
 def _rivals(ranking: SenseRanking) -> list[tuple[int, float]]:
     """The other senses that may well be the right one, with how likely each is beside the best."""
     (best, most), *others = ranking.ranked
+    # An equal expansion makes the same query: searching it again would only count it twice.
     shares = ((sense, share / most) for sense, share in others if most > 0 and sense.expansion != best.expansion)
     return [(sense.id, share) for sense, share in shares if share >= LEAST_RIVAL][:MOST_RIVALS]
 
 
 def _within_bounds(findings: _Findings, state: State, run: RunContext) -> _Findings:
-    """Drops the questions that will not be put: the profile asks none, enough were asked, or the turn ends anyway."""
+    """Drops questions back that will not be asked: the profile asks none, enough were asked, or the turn ends here."""
     findings.readings.sort(key=lambda reading: reading["mention"])
+    # Terms with near spellings first: with those a question back can help.
     findings.unknown.sort(key=lambda miss: not miss["suggestions"])
     left = max(0, MOST_QUESTIONS_BACK - state["asked_back"])
+    # The paper's query miss ends the turn, so that a choice made before it would be for nothing.
     ends_here = run.profile.misses == "strict" and bool(findings.unknown)
     findings.open_terms = findings.open_terms[:left] if run.profile.choose_sense and not ends_here else []
     return findings

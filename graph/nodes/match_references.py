@@ -26,6 +26,7 @@ async def match_references(state: State, run: RunContext) -> Step:
     """
     hits = await asyncio.to_thread(hits_of, hits_to_answer_from(state, run), run)
     by_model = state.get("answered_by") == "model"
+    # The question only with a model's draft: it is what tells a sentence that obeys a passage from one that answers.
     sentences = await asyncio.to_thread(checked_draft, state["draft"], hits, run, asked_of(state) if by_model else None)
     update: dict[str, Any] = {"draft": ""}
     if run.profile.match_references and not cited(sentences):
@@ -43,6 +44,7 @@ async def match_references(state: State, run: RunContext) -> Step:
         update["withheld"] = len(sentences) - len(supported)
         sentences = supported
         for place, sentence in enumerate(sentences):
+            # The first gap is dropped: the sentence it stood behind may be one of those withheld.
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
     found = f"{len(supported)} of {len(sentences) + update.get('withheld', 0)} sentences supported"
     return Step({**update, "sentences": sentences, "status": "answered"}, found)

@@ -25,6 +25,7 @@ async def query_miss(state: State, run: RunContext) -> Step:
     its documents and not stumble over each capital. `strict` is kept as it is, for whoever sets it wants exactly that.
     Recording is idempotent, for an interrupted node runs twice.
     """
+    # Before the interrupt, since most people never answer it and the manager should know of the term all the same.
     await asyncio.to_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
     names = ", ".join(miss["term"] for miss in state["unknown"])
     if run.profile.misses == "strict":
@@ -36,8 +37,10 @@ async def query_miss(state: State, run: RunContext) -> Step:
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
     asked = {"asked_back": state["asked_back"] + 1}
     meant = answer.removeprefix(TERM)
+    # Only what was offered: the answer comes from outside and could name a term the asker may not know.
     if answer.startswith(TERM) and meant in first["suggestions"]:
         return Step({**asked, **_respelt(state, first, meant)}, f"“{first['term']}” read as “{meant}”")
+    # "Answer anyway" to a query miss that names all terms at once settles all of them.
     left = [first] if first["suggestions"] else state["unknown"]
     return Step({**asked, **_let_be(state, left)}, f"left as it stands: {', '.join(miss['term'] for miss in left)}")
 
@@ -49,6 +52,7 @@ def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
 
 
 def _may_ask(state: State, run: RunContext) -> bool:
+    # Of those this asker may see: a glossary that is closed to them is no glossary.
     any_terms = bool(run.glossary.lookup.matcher(run.principal).terms())
     return run.profile.misses == "ask" and any_terms and state["asked_back"] < MOST_QUESTIONS_BACK
 

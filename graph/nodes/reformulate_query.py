@@ -10,6 +10,7 @@ from argot.tools.retrieval.hybrid_search import search_triples
 from argot.tools.text.words import asks, words
 from argot.types import Triple
 
+# "NAND temperature?" is short enough for other words to help.
 LEAST_CONTENT_WORDS = 3
 
 
@@ -20,6 +21,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     its stead. Skipped where it cannot help: no triple is near, or the question is explicit. KaPQA 7.3 and 7.5 find
     that well-formed questions lose by being rewritten. A model that is not to be spared is asked all the same.
     """
+    # Without a model there is no rewriting but by triples, so that nothing is gained by asking without any.
     sparing = run.profile.spare_model or run.model is None
     query = state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]
     triples: list[Triple] = []
@@ -32,6 +34,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     triples, enhanced = await _reformulated(query, triples, run, sparing=sparing)
     if run.profile.use_triples and not triples and sparing:
         return Step({}, "skipped: no triple helps")
+    # The same query searched twice would count twice in the fusion.
     if not enhanced or enhanced.casefold() == query.casefold():
         return Step({}, "unchanged")
     plain = state["search_queries"] or [(state["stand_alone_question"], 1.0)]
@@ -42,7 +45,7 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
 async def _reformulated(
     query: str, triples: list[Triple], run: RunContext, *, sparing: bool
 ) -> tuple[list[Triple], str]:
-    """The triples that help, and the query in their words; without any, by the reader's plain rewriting."""
+    """The triples that help, and the query rewritten by them; without any, the reader's plain rewriting."""
     if triples and run.profile.classify_triples:
         if run.profile.triples_in_one_call:
             triples, enhanced = await run.reader.reformulate(query, triples)
@@ -59,4 +62,5 @@ def is_explicit(query: str, run: RunContext) -> bool:
     if len(content) < LEAST_CONTENT_WORDS or not asks(query):
         return False
     store = run.corpus.store
+    # Ends at the first word no document has; each look is one read of the store.
     return all(store.term_document_frequency(run.principal, word) for word in dict.fromkeys(content))

@@ -45,8 +45,11 @@ async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContex
     """Whether the evidence is enough to quote from, as words and vectors tell; and part numbers no document names."""
     quotable = bool(hits) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
     if hits and not quotable:
+        # The first query is the plain one, with its terms spelt out; rivals and rewritings come after it.
         query, embedder = state["search_queries"][0][0], run.corpus.embedder
+        # A second chance by embedding: words in common are few where the question paraphrases the passage.
         quotable = await asyncio.to_thread(any_sentence_near, query, hits, embedder, run.profile.answer_from)
+    # `abstain_below` 0 means: answer in any case, for measuring.
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
     if not (hits and judges):
         return quotable, []
@@ -55,7 +58,7 @@ async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContex
 
 
 def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
-    """Each question of the message by itself; those that nothing bears on are not written about, and are named."""
+    """Ranks each question of the message by itself. Those without evidence are left out of the answer, and named."""
     hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
     kept, unanswered = ranked_parts(parts, hits, state, run)
     asked = parts_of(state["stand_alone_question"])
@@ -64,19 +67,19 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
         "evidence": kept[0].score if kept else 0.0,
         "enough_evidence": bool(kept) and len(unanswered) < len(parts),
         "quotable": bool(kept) and len(unanswered) < len(parts),
+        # In the asker's words, not with the terms spelt out: this text is shown.
         "unanswered": [asked[place] for place in unanswered],
     }
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
 
 
 def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], bool]:
-    """Part numbers that no document names, and whether the documents lack what the question asks about.
-
-    A term that was understood is about something the documents' people know, however it is worded.
-    """
+    """The part numbers that no document names, and whether the documents lack the question's subject."""
     store, understood = run.corpus.store, [state["mentions"][one["mention"]]["surface"] for one in state["readings"]]
     named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
+    # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in surface for surface in understood)]
+    # Whoever defined the term knows the subject, however the documents word it.
     if state["readings"]:
         return unnamed, False
     query = state["search_queries"][0][0]
@@ -84,13 +87,15 @@ def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str],
 
 
 def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
-    """Only the asker's word is sure enough for this; a sense that was worked out may be the wrong one."""
+    """Without the passages that speak of another sense of a term whose sense the asker chose."""
+    # Only the asker's own word is sure enough: a sense that was worked out may be the wrong one.
     chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN}
     if not chosen:
         return hits
     others: set[str] = set()
     for term, meant in chosen.items():
         senses = senses_of([term], run)
+        # A sense that may not be read any more tells nothing, and its rivals would be all others.
         if meant in senses:
             others |= passages_of_rivals(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
     return [hit for hit in hits if hit.passage.id not in others]

@@ -29,6 +29,7 @@ async def retrieve(state: State, run: RunContext) -> Step:
         )
     scope = state.get("scope", ())
     hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags, scope)
+    # Written back also where nothing was augmented: the re-ranker takes its query from there.
     update = {"hits": [to_hit_record(hit) for hit in hits], "search_queries": [(q.text, q.weight) for q in queries]}
     documents = len({hit.document.id for hit in hits})
     return Step(update, f"{len(hits)} passages of {documents} documents")

@@ -32,11 +32,13 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     The history a reader sees holds only what the asker may still see.
     """
     past = None if state.get("again") else finished_turn(state)
+    # Where the last turn is answered again, the one before it is the turn that "it" may lean on.
     before = past or next(latest_turns(state), None)
     turn = empty_turn(state["asked"], before["number"] + 1 if before else 0)
     turn["profile"], turn["tags"] = run.profile.name, list(run.tags)
     files = await asyncio.to_thread(run.corpus.store.documents_of_conversation, run.principal)
     turn["files"] = [file.revision_id for file in files]
+    # Without an answer (measuring retrieval) there is nothing to outline a file in.
     whole = whole_files(turn["question"], files, before) if run.profile.generate_answer else []
     if whole:
         turn["whole"] = [file.id for file in whole]
@@ -47,17 +49,21 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     if inside := inside_files(turn["question"], files, before):
         meant, asked = inside
         turn["scope"] = [file.id for file in meant]
+        # The rest of the message without the file's name: the name would only draw the search towards titles.
         leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
         turn["stand_alone_question"] = leant or asked.question
         return _begun(turn, past)
     if (wanted := asked_before(turn["question"])) and _talks(run):
         turn["small_talk"], turn["recalled"] = "recall", _recalled(wanted, past, state)
         return _begun(turn, past)
+    # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
     kind = await asyncio.to_thread(_small_talk, turn["question"], run)
+    # "Summarise this file" with nothing attached. With a history "this" may be what was just said.
     if not (files or history or kind) and _talks(run) and missing_file_asked(turn["question"]):
         kind = "no_file"
     if history and (not kind or may_lean(turn["question"], kind)):
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
+    # What became a question by its history is no small talk any more.
     turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
     return _begun(turn, past)
 
@@ -69,20 +75,19 @@ def _begun(turn: TurnPart, past: dict[str, Any] | None) -> Step:
 
 
 def _history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Turn]:
-    """The last exchanges in which something was asked, and what others said since: nothing leans on a greeting.
-
-    `turns` come from the last one back.
-    """
+    """The last exchanges in which something was asked, and what others said since. `turns`: newest first."""
+    # No question refers to a greeting.
     asked = list(islice((turn for turn in turns if not small_talk(turn["stand_alone_question"])), HISTORY))
     told = [Turn(turn["stand_alone_question"], visible_answer(turn, run)) for turn in reversed(asked)]
     return [*told, *(Turn(said, "") for said in run.heard)]
 
 
 def _recalled(wanted: Recalled, past: dict[str, Any] | None, state: State) -> list[str]:
-    """The questions of the thread that are asked for, oldest first; none where it holds none, or its first no more."""
+    """The earlier questions that are asked for, oldest first; none if there are none, or the first is kept no more."""
     kept = [*past_turns(state), *([past] if past else [])]
     asked = [turn["question"] for turn in kept if not turn.get("small_talk")]
     if wanted == "first":
+        # Number 0 fell off a thread of more than MAX_TURNS turns: better none than the wrong one.
         return asked[:1] if kept and not kept[0]["number"] else []
     return asked[-1:] if wanted == "last" else asked[-RECALLED:]
 

@@ -1,9 +1,9 @@
-"""Makes what people see of a turn, from its ids, through the stores, at the time of reading.
+"""Makes the result of a turn that people see, from the ids in its state, through the stores, at the time of reading.
 
 Access is checked here and now: a passage, sense or triple that the principal may no longer see (or that was replaced)
 is absent from what the stores return, and with it goes every text that rests on it:
 - a sentence is shown while all passages it cites may be seen, one without citation while all passages found may be;
-- the augmented question and the queries are shown while every sense and context in them may be seen, and every triple.
+- the augmented question and the queries are shown while every sense, context and triple in them may be seen.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class _Reading:
 
     def shows(self, sentence: SentenceRecord) -> bool:
         citations = sentence["citations"]
+        # An unsupported sentence may say what any of the passages says.
         return all(one["passage"] in self.passages for one in citations) if citations else self.all_hits
 
 
@@ -90,9 +91,12 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         stand_alone_question=turn["stand_alone_question"],
         status=status,
         thread=thread,
+        # Turns stored before they had numbers go by their place.
         turn=turn.get("number", len(turn.get("turns", ()))),
+        # Small talk is no answer, but has words of its own.
         answer=_answer(reading, status, choices, passages, misses) or _small_talk(reading, run, examples),
         answered_by=turn.get("answered_by", "extractive"),
+        # The name of the configured model is in the state also where the turn asked nothing of it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
         sentences=sentences,
         jargon=_jargon(reading),
@@ -124,20 +128,20 @@ def _read(turn: TurnPart, run: RunContext) -> _Reading:
     terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED}
     senses = senses_of(terms | {item["term"] for item in turn["open_terms"]}, run)
     known = {context.name for context in run.glossary.contexts.all(run.principal)}
+    # Left out here once, so that nothing below can name a context that was renamed or closed to the asker.
     contexts = [(name, score) for name, score in turn["contexts"] if name in known]
     all_contexts = len(contexts) == len(turn["contexts"])
     return _Reading({**turn, "contexts": contexts}, passages, senses, read_terms(turn, run), all_contexts)
 
 
 def _status(turn: TurnPart, waiting: bool) -> Status:
-    """A turn without a status of its own waits for a choice, was left at one, or was cut off.
-
-    Where a term is unknown and nothing is spelt like it, there is nothing to choose: that is a query miss.
-    """
+    """The status of a turn; one without a status of its own waits for a choice, was left at one, or was cut off."""
     if turn["status"]:
         return turn["status"]
+    # Cut off: the process was stopped, or the asker left.
     if not waiting and not _was_asked(turn):
         return "abstained"
+    # An unknown term with nothing spelt like it leaves nothing to choose: a query miss.
     return "needs_choice" if turn["open_terms"] or turn["unknown"][0]["suggestions"] else "query_miss"
 
 
@@ -163,6 +167,7 @@ def _answer(
         case "needs_choice":
             return _asking_back(reading.turn, choices)
         case "abstained":
+            # No status of its own: the turn never came to its end.
             return abstained_answer(passages) if reading.turn["status"] else STOPPED
         case "small_talk":
             return ""
@@ -179,7 +184,7 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
 
 
 def _examples(reading: _Reading, run: RunContext) -> list[str]:
-    """Worded now, and only of passages that may be seen now."""
+    # The questions are worded anew from what may be seen now.
     found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
     worded = (question_for(passage, document, run.corpus.store, run.principal) for passage, document in found)
     return [text for text in worded if text]
@@ -228,7 +233,7 @@ def _sentences(reading: _Reading) -> list[Sentence]:
 
 
 def _numbers(turn: TurnPart) -> dict[str, int]:
-    """Each passage's number: those cited first, as a reader of the answer meets them, then the others by rank."""
+    """Each passage's number: cited ones first, in the order of the answer, then the others by rank."""
     cited = [citation["passage"] for sentence in turn["sentences"] for citation in sentence["citations"]]
     return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
 
@@ -298,6 +303,7 @@ def _misses(reading: _Reading, run: RunContext, *, waiting: bool) -> list[Missed
 
 
 def _suggestions(miss: QueryMissRecord, run: RunContext) -> list[str]:
+    # A near spelling that the asker may not know must not be suggested.
     known = run.glossary.lookup.senses(run.principal, miss["suggestions"]) if miss["suggestions"] else {}
     return [term for term in miss["suggestions"] if known.get(term)]
 
@@ -334,6 +340,7 @@ def _choices(reading: _Reading, run: RunContext) -> list[Choice]:
 def _queries(reading: _Reading, run: RunContext) -> list[str]:
     turn = reading.turn
     triples = run.corpus.store.triples(run.principal, turn["triples"]) if turn["triples"] else {}
+    # One triple that is gone is enough: the rewritten query holds words of all of them.
     if reading.all_senses and len(triples) == len(turn["triples"]):
         return [text for text, _ in turn["search_queries"]]
     return [turn["stand_alone_question"]] if turn["search_queries"] else []

@@ -57,7 +57,9 @@ def expanded_query(question: str, terms: Sequence[ReadTerm]) -> str:
     """
     text = question
     said = bare(question)
+    # Compared without case and punctuation: "What does flash-translation layer (FTL) do?" needs no expansion.
     missing = [term for term in terms if not term.sense.expansion or bare(term.sense.expansion) not in said]
+    # From the end, so that the places of those before stay right.
     for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
         text = text[: mention.start] + _replacement(term) + text[mention.end :]
@@ -130,11 +132,13 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     if turn.get("tags"):
         notes.append(f"Only documents tagged {_or([f'“{tag}”' for tag in turn['tags']])} were searched.")
     missed = [miss["term"] for miss in turn["misses"]]
+    # There the answer itself names them.
     if turn["status"] != "query_miss":
         notes += [f"“{term}” is not known, neither to the glossary nor to the documents." for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]
     notes += [f"“{term}” was taken as it stands, in none of its known senses." for term in set_aside]
     notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
+    # Where nothing is answered at all the answer says so.
     if turn["status"] == "answered":
         notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
@@ -143,6 +147,7 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
         notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
     if hidden:
         notes.append(f"{_sentences(hidden)} not shown: the documents changed, or are not yours to read any more.")
+    # A term that stands twice in the question makes the same note twice.
     return list(dict.fromkeys(notes))
 
 
@@ -166,6 +171,7 @@ def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) 
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:
         notes.append(f"“{mention.surface}” has several senses that fit; it was read as {meaning} ({sense.context}).")
+    # Whoever chose the sense ("your choice") knows its context.
     elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
         notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
     return notes
@@ -180,9 +186,9 @@ def _numbered(head: str, labels: Sequence[str]) -> str:
 
 
 def _first_of_each(terms: Sequence[ReadTerm]) -> list[ReadTerm]:
-    """One entry a sense, in order of appearance."""
     first: dict[tuple[int, str], ReadTerm] = {}
     for term in terms:
+        # By expansion, too: what the question explains has no id of its own.
         first.setdefault((term.sense.id, term.sense.expansion), term)
     return list(first.values())
 
@@ -193,15 +199,17 @@ def _definition(term: ReadTerm) -> str:
     text = f"{name}: {sense.expansion}" if sense.expansion else name
     text += f" ({sense.context})" if sense.context else ""
     for more in (sense.description, sense.notes):
+        # Glossaries often repeat the expansion in the column of the description.
         if more and more.casefold() != sense.expansion.casefold():
             text += f". {more.rstrip('.')}"
     return text
 
 
 def _replacement(term: ReadTerm) -> str:
-    """What stands in the query in place of the mention. A meaning the question itself gives stands there already."""
+    """What stands in the query in the mention's place."""
     mention, sense = term.mention, term.sense
     written = sense.term if mention.match == "misspelt" else mention.surface
+    # What the question explains is spelt out in it already.
     if mention.explained or not sense.expansion:
         return written
     if len(sense.expansion.split()) > LONGEST_REPLACEMENT:

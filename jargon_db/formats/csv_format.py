@@ -33,6 +33,7 @@ NUL = "\0"
 _DELIMITERS = (",", ";", "\t")
 _NAMED_DELIMITER = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORECASE)
 """A line with which spreadsheets say what separates columns; they do not count it as a row."""
+# Far above Python's 131,072 characters: that a text is too long is said by the checks of a sense, in plain words.
 _FIELD_LIMIT = 10_000_000
 _MOST_NAMED = 5
 _MOST_SHOWN = 80
@@ -43,6 +44,7 @@ _FORMULA = r"(?:^(?={0}'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?
 beginning of a cell, and behind what parts cells where a semicolon or a tab does so.
 """
 _BARE, _GUARDED = re.compile(_FORMULA.format("")), re.compile(f"{_FORMULA.format(chr(39))}'")
+# What stands between bars; `\|` and `\\` are no ends of it. A lone backslash at the end stays.
 _ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
 
 
@@ -50,6 +52,7 @@ def decode_csv(data: bytes) -> str:
     """The text of a CSV file saved by whatever program: UTF-8 with or without mark, UTF-16 or UTF-32, else
     Windows-1252.
     """
+    # Before UTF-16, whose mark it begins with.
     if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return data.decode("utf-32", errors="replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -59,11 +62,13 @@ def decode_csv(data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
+    # Five bytes are no character of Windows-1252; Latin-1 takes any.
     return data.decode("latin-1")
 
 
 def _utf_16_without_mark(data: bytes) -> tuple[str, ...]:
     head = data[:200]
+    # In UTF-16 every second byte of Western text is zero.
     if len(head) >= 4 and head[1::2].count(0) > len(head) // 3:
         return ("utf-16-le",)
     return ("utf-16-be",) if len(head) >= 4 and head[0::2].count(0) > len(head) // 3 else ()
@@ -82,6 +87,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
         where = f"line {text.count(chr(10), 0, text.index(NUL)) + 1}"
         raise refuse(name, "it holds NUL characters, as no text does; save it again as CSV in UTF-8", where)
     rows = _rows(text, name)
+    # Empty rows may stand before the header.
     header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
     columns = _columns(header, header_line, name)
     ours = tuple(columns) == COLUMNS
@@ -91,6 +97,7 @@ def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int 
     for line, cells in rows:
         if not any(cell.strip() for cell in cells):
             continue
+        # Empty cells behind the last column are what spreadsheets leave there.
         if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
             message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
             problems.append(RowProblem(line, "", message))
@@ -142,15 +149,17 @@ def split_aliases(cell: str) -> tuple[str, ...]:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """(number of the row, cells); rows count from 1, the header being row 1, whatever line breaks values hold."""
+    """(number, cells) of each row, the header being row 1."""
     text = text.removeprefix("\ufeff")
     delimiter = _delimiter(text)
+    # What the file says itself wins over counting.
     if named := _NAMED_DELIMITER.match(text):
         delimiter, text = named[1], text[named.end() :]
     csv.field_size_limit(_FIELD_LIMIT)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     while True:
+        # Rows, not lines: a value may hold line ends, and spreadsheets count as we do.
         number += 1
         try:
             cells = next(reader, None)
@@ -162,13 +171,16 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """The separator that occurs most in the header; rows that hold nothing but separators may stand before it."""
+    """The separator that occurs most often in the header."""
+    # By the header alone, since descriptions are full of commas; rows of separators may stand before it.
     header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
+    # At a tie, also of none, the comma.
     return max(_DELIMITERS, key=header.count)
 
 
 def _columns(header: list[str], line: int, name: str) -> list[str]:
     columns = [cell.strip(_UNSEEN).casefold() for cell in header]
+    # Trailing separators, as spreadsheets write them.
     while columns and not columns[-1]:
         columns.pop()
     allowed = ", ".join(COLUMNS)
@@ -213,5 +225,5 @@ def _sense(cells: dict[str, str], context: str) -> SenseInput:
 
 
 def _status(cell: str) -> SenseStatus | None:
-    """As people write it into a spreadsheet; one that is none is named as a problem when the sense is checked."""
+    # Not checked here: what is no status is named as a problem with the other fields of the sense.
     return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None

@@ -1,6 +1,6 @@
-"""The same sense more than once in one file: what all say is taken, and where they contradict the file is refused.
+"""The same sense more than once in one file: what the entries say is put together, and contradictions are problems.
 
-Taking the last would lose what the others say without a word.
+Taking the last entry would lose, without a word, what the others say.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ _SHOWN = 60
 
 
 def contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Iterator[RowProblem]:
-    """A problem for each field of which two of these senses, being the same one, say different things; it names both
-    places.
-    """
+    """A problem for each field in which two entries of one sense differ; it names both places."""
     for group in _groups(senses):
         told: dict[str, tuple[Any, Place]] = {}
         for at in group:
             for name, value in said(senses[at]).items():
+                # Compared with the first that says something; further ones are named against that one, too.
                 before, there = told.setdefault(name, (value, places[at]))
                 if _comparable(before) != _comparable(value):
                     yield contradiction(name, (value, places[at]), (before, there))
 
 
 def united(senses: Sequence[SenseInput]) -> list[SenseInput]:
-    """These senses; those that are the same one all have the descriptions, notes and aliases of each other.
+    """These senses; each entry of the same sense gets the descriptions, notes and aliases of all of them.
 
     For files whose entries have an identity of their own, as concepts do: two may well describe the same sense.
     """
@@ -55,7 +54,7 @@ def contradiction(name: str, here: tuple[Any, Place], there: tuple[Any, Place], 
 
 
 def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
-    """The places in the list of each sense that stands there more than once."""
+    """The places of each sense that stands more than once in the list."""
     first: dict[tuple[str, str, str], int] = {}
     groups: dict[int, list[int]] = {}
     for at, one in enumerate(senses):
@@ -66,7 +65,7 @@ def _groups(senses: Iterable[SenseInput]) -> list[list[int]]:
 
 
 def _comparable(value: Any) -> Any:
-    """Aliases in another order are the same aliases."""
+    # Aliases in another order are the same aliases.
     return frozenset(value) if isinstance(value, tuple) else value
 
 

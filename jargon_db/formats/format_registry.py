@@ -38,11 +38,12 @@ def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
 
 
 def _write_csv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
-    """CSV has no place for what is known of contexts."""
+    # Contexts are left out: CSV has no place for what is known of them.
     return csv_format.write_senses(senses)
 
 
 def _read_skos(data: bytes, name: str, options: ReadOptions, *, syntax: str) -> GlossaryFile:
+    # Imported here and below: most glossaries are CSV, and never need a parser of RDF.
     from argot.jargon_db.formats import skos_format
 
     return skos_format.read(data, name, options, syntax)
@@ -107,8 +108,10 @@ def format_of(file: str, data: bytes = b"") -> str:
         InvalidInput: its name ends like that of another kind of file.
     """
     by_name = _by_name(file)
+    # ".txt" says nothing: people save all of these formats under it.
     if by_name is None or file.casefold().endswith(".txt"):
         return _by_content(data).name
+    # JSON-LD is often saved as ".json".
     if by_name is _JSON and _LINKED.search(_head(data)):
         return _JSONLD.name
     return by_name.name
@@ -134,6 +137,7 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
         InvalidGlossary: it is too large, or holds something that cannot be read or stored; every problem is named.
         InvalidInput: there is no such format, or the file's name ends like that of another kind of file.
     """
+    # Before the size: a workbook that is too large should be called a workbook.
     for beginning, what in _NO_TEXT:
         if data.startswith(beginning):
             raise refuse(name, what)
@@ -145,6 +149,7 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
     if options.bounded or len(data) <= _SMALL:
         try:
             return wanted.read(data, name, options)
+        # JSON-LD beyond the plain kind: the library that reads it needs a process with bounds, whatever the size.
         except NeedsProcess:
             pass
     from argot.jargon_db.formats.isolated_reader import read_glossary_in_child
@@ -174,6 +179,7 @@ def _no_ending(file: str, how: str, known: tuple[str, ...]) -> InvalidInput:
 
 def _by_content(data: bytes) -> Format:
     text = _head(data).lstrip()
+    # Turtle often begins with a comment.
     text = text[found.end() :] if (found := _COMMENTS.match(text)) else text
     if text.startswith(("{", "[")):
         return _JSONLD if _LINKED.search(text) else _JSON

@@ -103,6 +103,7 @@ class Gathering:
         if not found:
             self.senses.append(trimmed(given))
             self._places.append(where)
+            # At each one, rather than at the end: a file that is far too large must not be gathered first.
             refuse_many(self.senses, self.name, self.most)
 
     def add_context(self, where: str, given: ContextInput) -> None:
@@ -116,7 +117,7 @@ class Gathering:
             self._take_context(where, replace(given, name=name))
 
     def _take_context(self, where: str, given: ContextInput) -> None:
-        """What an earlier entry says of the same context stays, where this one says nothing."""
+        """Adds what an entry says of a context to what earlier entries said of it."""
         key = normalise(given.name)
         known = self.contexts.get(key)
         if known is None:
@@ -131,6 +132,7 @@ class Gathering:
                     value = joined((before, value))
                 else:
                     self.problems.append(contradiction(name, (value, where), (before, self._named[key]), "context"))
+            # None: this entry says nothing of it.
             values[name] = before if value is None else value
         self.contexts[key] = replace(known, **values)
 
@@ -164,6 +166,7 @@ def utf8_text(data: bytes, name: str) -> str:
     Raises:
         InvalidGlossary: it is neither.
     """
+    # Windows programs save "Unicode" as UTF-16.
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return data.decode(encoding)

@@ -94,6 +94,7 @@ class Files:
             if told is not None:
                 told(done, total)
 
+        # Before the first batch: whoever watches sees that reading is done, and may end the import here.
         stored(0)
         done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
         return replace(done, ignored=found.ignored)
@@ -116,6 +117,7 @@ class Files:
             NotAllowed: one of them, or its context, is not `by`'s to read or to manage; nothing was changed.
         """
         with self._connections.changing(by, "import", why=why, name=name) as writer:
+            # Contexts first, with what the file says of them; a sense would make its context empty.
             made = [one.name for one in contexts if _put_context(writer, one) == "added"]
             bulk = BulkWriter(writer)
             for done in bulk.put(senses):

@@ -30,6 +30,7 @@ SENSE_FIELDS = (
 CONTEXT_FIELDS = ("name", "description", "contact", "audience")
 _TOP = ("format", "version", "contexts", "senses")
 _LISTS = ("aliases", "audience")
+# Counted before parsing: the parser makes a Python object of each, many times the size of the file.
 _MOST_BRACKETS = 5_000_000
 _MOST_COMMAS = 20_000_000
 
@@ -81,6 +82,7 @@ def load(data: bytes, name: str) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
+    # Python would keep the last of them without a word.
     if len(found) != len(pairs):
         seen: set[str] = set()
         double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
@@ -101,6 +103,7 @@ def _top(found: Any, gathering: Gathering) -> Mapping[str, Any]:
     if found.get("format", NAME) != NAME:
         gathering.problem("", f'"format" is {_shown(found["format"])}, not "{NAME}"')
     version = found.get("version", VERSION)
+    # Not `isinstance`: True is an int as well.
     if type(version) is not int or version < 1:
         gathering.problem("", f'"version" is {_shown(version)}; it counts from 1')
     elif version > VERSION:
@@ -121,6 +124,7 @@ def _sense(found: Any, where: str, context: str, gathering: Gathering) -> None:
     if fields is None:
         return
     if "review_by" in fields:
+        # null takes the date away, as "" does; None would say nothing.
         fields["review_by"] = fields["review_by"] or ""
     fields["context"] = fields.get("context", "").strip() or context
     gathering.add_sense(_named(where, fields["term"]), SenseInput(**fields))
@@ -139,6 +143,7 @@ def _fields(
     if not isinstance(found, dict):
         gathering.problem(where, f"{_shown(found)} is no object; give {{...}} with {', '.join(needed)}")
         return None
+    # All problems of one sense are named, not only the first.
     before = len(gathering.problems)
     label = _named(where, found.get(needed[0]))
     for key in found.keys() - set(known):
@@ -167,6 +172,7 @@ def _named(where: str, name: Any) -> str:
 
 
 def _shown(value: Any) -> str:
+    # A large object is shown by its keys: writing it out would take long, and help nobody.
     text = json.dumps(value, ensure_ascii=False, default=str) if not isinstance(value, dict | list) else ""
     if isinstance(value, dict):
         text = "{" + ", ".join(str(key) for key in list(value)[:5]) + "}"

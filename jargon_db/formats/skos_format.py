@@ -2,7 +2,7 @@
 
 A context is a `skos:ConceptScheme`, a sense a `skos:Concept` in it. `skos:prefLabel` is the expansion and
 `skos:altLabel` the term and its aliases, as thesauri keep abbreviations (ISO 25964-1): another tool shows "peripheral
-under cell", and finds it as "PUC". What SKOS has no words for stands in properties of our own (`VOCABULARY`).
+under cell", and finds it as "PUC". What SKOS has no words for stands in properties of our own (`OURS`).
 
 Coming in, a file from elsewhere does not say which label is the term. If an altLabel abbreviates the prefLabel, or the
 other way round, the short one is the term and the long one its expansion; else the prefLabel is both. All other labels,
@@ -139,6 +139,7 @@ class Thesaurus:
         main = self._in_language(preferred)
         ours = self._best(address, (f"{OURS}term",))
         if ours:
+            # A file of our own says which label is the term; guessing might exchange the two.
             term, expansion = ours, main.text
         else:
             term, expansion = _short_and_long(main.text, self._same_language(main, others))
@@ -147,7 +148,7 @@ class Thesaurus:
         return term, expansion, (*(text for text in labels if text not in (term, expansion)), *more)
 
     def _same_language(self, main: _Label, others: list[_Label]) -> list[str]:
-        """The labels that may abbreviate this one; those without a language may belong to any."""
+        # A label without a language may belong to any.
         return [one.text for one in others if not one.language or one.language == main.language]
 
     def _description(self, address: str) -> str | None:
@@ -158,10 +159,11 @@ class Thesaurus:
         return None
 
     def _status(self, address: str) -> SenseStatus | None:
-        """One that is none is named as a problem when the sense is checked."""
         ours = self._best(address, (f"{OURS}status",))
         if ours:
+            # Not checked here: what is no status is named as a problem with the other fields of the sense.
             return cast(SenseStatus, ours)
+        # Both are a true xsd:boolean.
         if self._best(address, (DEPRECATED,)).casefold() in ("true", "1"):
             return "retired"
         return None
@@ -170,11 +172,13 @@ class Thesaurus:
 
     def _contexts_of(self, address: str) -> list[str]:
         schemes = [value for name in _MEMBERSHIP for value, language in self._values(address, name) if language is None]
+        # A concept may name its scheme, the scheme its top concepts, or both.
         named = dict.fromkeys(schemes + self._tops.get(address, []))
         if named:
             return list(dict.fromkeys(self._names.get(one) or self._scheme_name(one) for one in named))
         if self._options.context:
             return [self._options.context]
+        # With one scheme in the file the omission has only one meaning.
         return [self._names[self.schemes[0]]] if len(self.schemes) == 1 else []
 
     def _scheme_name(self, address: str) -> str:
@@ -188,7 +192,8 @@ class Thesaurus:
         return tops
 
     def _concepts(self) -> list[str]:
-        """What is said to be a concept, or is labelled and in a scheme."""
+        """What is typed as a concept, and what has a label and is in a scheme: some files leave the type out."""
+        # Collections have labels and stand in schemes as well.
         no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._of_type(kind))}
         return [
             address
@@ -209,6 +214,7 @@ class Thesaurus:
     # -- values ---------------------------------------------------------------------------------------------------
 
     def _values(self, address: str, name: str) -> list[Value]:
+        # Many properties of one concept are asked in a row: its statements are sorted once, and only its own are kept.
         if address != self._at:
             self._at, self._of_one = address, {}
             for said, text, language in self._found.get(address, ()):
@@ -223,7 +229,7 @@ class Thesaurus:
         return [_Label(text, language) for text, language in values if language is not None and text.strip()]
 
     def _texts(self, address: str, names: Iterable[str]) -> list[str]:
-        """Those of the preferred language, or else without one, or else of the first there is."""
+        """The texts in the language that `_in_language` prefers among theirs."""
         labels: list[_Label] = []
         for name in names:
             for text, language in self._values(address, name):
@@ -269,10 +275,13 @@ def _short_and_long(preferred: str, others: list[str]) -> tuple[str, str]:
 
 def abbreviates(label: str, long: str) -> bool:
     """Whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
+    # Imported here: files of our own name their terms, and need no guess.
     from argot.jargon_db.mining.spelling_out import GOOD, letters_of, spelling_score
 
+    # Cheap looks first: a thesaurus has many labels that are longer names.
     if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
         return False
+    # As the miner writes words behind a hyphen (`TAIL`).
     words = long.replace("-", " -").replace("/", " ").split()
     letters = letters_of(label)
     return bool(letters) and len(words) <= 2 * len(letters) + 2 and spelling_score(letters, words) >= GOOD

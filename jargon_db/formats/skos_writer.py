@@ -49,6 +49,7 @@ def scheme_address(context: str) -> str:
 
 def concept_address(sense: Sense) -> str:
     """The same in every export and knowledge base: it depends on term, context and expansion alone."""
+    # JSON keeps the three apart, whatever signs they hold.
     named = json.dumps([sense.term, normalise(sense.context), sense.expansion])
     return f"urn:argot:sense:{hashlib.blake2b(named.encode(), digest_size=12).hexdigest()}"
 
@@ -57,6 +58,7 @@ def _nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterator[_No
     for context in contexts:
         texts = [("dct:title", context.name), ("dct:description", context.description)]
         texts += [("argot:contact", context.contact)]
+        # Sorted: the order of a set differs from run to run.
         texts += [("argot:audience", one) for one in sorted(context.audience)]
         yield _Node(scheme_address(context.name), "skos:ConceptScheme", [pair for pair in texts if pair[1]], [])
     for sense in senses:
@@ -65,10 +67,11 @@ def _nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterator[_No
 
 
 def _said_of(sense: Sense) -> Iterator[tuple[str, str]]:
-    """SKOS wants labels to be told apart (S13, S14), so that what is said twice goes into a property of our own."""
+    """The properties of a concept, with their texts."""
     yield "skos:prefLabel", sense.expansion
     yield "argot:term", sense.term
     for label in dict.fromkeys((sense.term, *sense.aliases)):
+        # SKOS wants a concept's labels to differ (S13, S14); what would stand twice goes into a property of our own.
         if label != sense.expansion:
             yield "skos:altLabel", label
     for alias in sense.aliases:
@@ -103,7 +106,7 @@ def _xml(nodes: Iterable[_Node]) -> Iterator[str]:
 
 
 def _xml_text(text: str) -> str:
-    """A carriage return would come back as a line feed if it were not escaped."""
+    # XML readers turn a plain carriage return into a line feed.
     return escape(_NO_XML.sub("", text), {"\r": "&#13;"})
 
 
@@ -115,6 +118,7 @@ def _json(nodes: Iterable[_Node]) -> Iterator[str]:
         said |= {name: {"@id": address} for name, address in node.links}
         for name, text in node.texts:
             before = said.get(name)
+            # One value is a plain text in JSON-LD, several are a list.
             said[name] = text if before is None else [*before, text] if isinstance(before, list) else [before, text]
         yield comma + json.dumps(said, ensure_ascii=False)
         comma = ",\n"

@@ -14,6 +14,7 @@ SEPARATORS = frozenset("-/_")
 
 # Scripts written without spaces are cut into single characters, so that a term is found within a sentence.
 _ATOM = re.compile(rf"[{UNSPACED}]|(?:[^\W_{UNSPACED}])+|\S")
+# "40MUBO" is cut behind the 40; "40" and "4.5" are left whole.
 _DIGITS = re.compile(r"[0-9]+(?=[^\W\d_])")
 
 
@@ -30,6 +31,7 @@ class Atom:
     def after_digits(self) -> Atom | None:
         """What follows leading digits, as in "40MUBO", if anything does and the offsets are clear."""
         digits = _DIGITS.match(self.text) if self.text[0].isdigit() else None
+        # If folding changed the length, it is not known where in the original the digits end.
         if digits is None or len(self.text) != self.end - self.start:
             return None
         return Atom(self.text[digits.end() :], self.start + digits.end(), self.end, False, True)
@@ -66,6 +68,7 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | ra
     One character may fold to several (ß, ﬁ) and several to one (e + accent), so folding goes cluster by cluster; all
     characters of a folded cluster share its offsets.
     """
+    # The usual text: lower case changes no length, and ranges cost nothing.
     if text.isascii():
         folded = text.lower()
         return folded, range(len(folded)), range(1, len(folded) + 1)
@@ -81,7 +84,7 @@ def fold_with_offsets(text: str) -> tuple[str, list[int] | range, list[int] | ra
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Spans that fold independently of their neighbours: a character with the marks that may compose with it."""
+    """Spans that can be folded one by one: a character with the marks that may compose with it."""
     start = 0
     for place in range(1, len(text)):
         if not _joins(text[place]):
@@ -92,6 +95,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _joins(char: str) -> bool:
+    # Below the combining marks only the soft hyphen is invisible.
     if char < "\u0300":
         return char == "\xad"
     return (

@@ -20,13 +20,16 @@ from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.jargon_db.lookup.spelling import NearTerms, Spelling, is_coded, misspelt_words
 from argot.types import Mention
 
+# C++, C#
 _SIGNS_OF_NAMES = "+#"
 _JOINT = "&"
 _TITLES = frozenset(
     ["Dr", "Prof", "Mr", "Mrs", "Ms", "St", "Sr", "Rev", "Hon", "Capt", "Col", "Gen", "Lt", "Sgt", "Ing"]
 )
 _NUMBERED = frozenset(["No", "Nr", "Fig", "Figs", "Sec", "Vol", "Art", "Ch", "Eq", "Tab", "App", "Pt", "Col", "Ver"])
+# "Dr. Keller", "Dr. J. Keller", "Dr van der Berg"
 _NAME = re.compile(r"\.?\s+(?:(?:van|von|de[rn]?|d[aio]|l[ae]|el|al|bin|ten|zu)\s+){0,2}[A-Z](?:\.|['’]?\w*[a-z])")
+# "Fig. 3", "No.7"
 _NUMBER = re.compile(r"\.\s*\d")
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "‘": "’", "«": "»", "„": "“"}
 
@@ -80,11 +83,13 @@ class TermMatcher:
         Args:
             spellings: everything that is now spelt with one of the keys.
         """
+        # `cached_property` keeps its value in the instance, so that the copy has the phrases of before.
         made = copy(self)
         made._expansions = expansions
         made._entries, made._terms = self._entries.copy(), self._terms.copy()
         for key in keys:
             for entry in made._entries.pop(key, ()):
+                # A term goes with its own spelling; an alias that went takes nothing along.
                 if entry.key == normalise(entry.term):
                     made._terms.pop(entry.term, None)
         made._beginnings = self._beginnings.copy()
@@ -103,6 +108,7 @@ class TermMatcher:
         shouted = _is_shouted(text)
         taken: list[Mention] = []
         mask = SpanMask(len(text))
+        # The longest first: "write amplification factor" is not "write amplification" and a factor.
         candidates = sorted(self._candidates(atoms), key=lambda found: (found.start - found.end, found.start))
         for candidate in candidates:
             if not mask.are_free(candidate.start, candidate.end):
@@ -128,6 +134,7 @@ class TermMatcher:
         phrases = [
             Mention(text[near.start : near.end], near.start, near.end, next(iter(near.labels)), "misspelt")
             for near in self._near_phrases.find(text, mask.are_free)
+            # Several terms have this phrase: which one is meant cannot be said.
             if len(near.labels) == 1
         ]
         return sorted([*phrases, *misspelt_words(text, [*taken, *phrases], self.near)], key=lambda m: m.start)
@@ -148,6 +155,7 @@ class TermMatcher:
                 entries.append(entry)
             return
         self._entries[key] = [entry]
+        # Such a key is one atom, and has no beginnings; most terms are abbreviations.
         if not (key.isascii() and key.isalnum()):
             self._beginnings.update(beginnings(key))
 
@@ -158,18 +166,20 @@ class TermMatcher:
                 yield from self._from(atoms, first, rest.text, rest.start, split=True)
 
     def _from(self, atoms: Sequence[Atom], first: int, key: str, start: int, *, split: bool) -> Iterator[_Candidate]:
-        """Every entry that begins at this atom. More than one reading is open where a separator may be a space."""
+        """Every entry that begins at this atom."""
+        # A stack instead of recursion: terms may have any number of words.
         open_readings = [(first, "", key)]
         while open_readings:
             place, head, last = open_readings.pop()
             read = head + last
             for entries, inflected in self._ending(read, head, last):
                 yield _Candidate(start, atoms[place].end, entries, inflected, split)
+            # More than one way may lead on, where a separator can also be read as a space.
             if read in self._beginnings:
                 open_readings += _continued(atoms, place, read)
 
     def _ending(self, read: str, head: str, last: str) -> Iterator[tuple[list[Spelling], bool]]:
-        """The entries that end here, and whether they do so in another number (plural or singular)."""
+        """The entries that end here, and whether in another number than theirs ("cells" for "cell")."""
         if entries := self._entries.get(read):
             yield entries, False
         for form in (*singulars(last), *plurals(last)):
@@ -182,6 +192,7 @@ def _continued(atoms: Sequence[Atom], place: int, read: str) -> list[tuple[int, 
     if place + 1 >= len(atoms):
         return []
     following = atoms[place + 1]
+    # As it stands first; then a hyphen, slash or underscore read as the space that `normalise` makes of it.
     ways = [(place + 1, read + " " if following.spaced else read, following.text)]
     is_separator = following.text in SEPARATORS and not following.spaced and place + 2 < len(atoms)
     if is_separator and atoms[place + 2].is_word and not atoms[place + 2].spaced:
@@ -215,17 +226,21 @@ def _fits(surface: str, spelling: str, candidate: _Candidate) -> bool:
     if not candidate.inflected:
         return _letters(surface) == _letters(spelling)
     shorter, longer = sorted((_letters(surface), _letters(spelling)), key=len)
+    # "PUCS" is not the plural of PUC, but another abbreviation.
     if shorter.isupper() and longer.isupper():
         return False
+    # "memories" begins with "memor" only.
     stem = shorter[:-1] if shorter.endswith("y") and longer.endswith("ies") else shorter
     return longer.startswith(stem)
 
 
 def _loosely_fitting(text: str, candidate: _Candidate, surface: str) -> Spelling | None:
     """The entry meant although the case differs, or None where it is more likely an ordinary word."""
+    # "40mubo": behind digits, only the spelling itself tells a term from a unit.
     if candidate.split:
         return None
     entries = candidate.entries
+    # Where terms differ in case alone, one like mA is meant only as it is spelt.
     if len({entry.spelling for entry in entries}) > 1:
         entries = [entry for entry in entries if not is_coded(entry.spelling)]
     marked = _is_marked(text, candidate.start, candidate.end)
@@ -239,6 +254,7 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
     words = normalise(surface).split(" ")
     if len(words) == 1 and is_function_word(words[0]):
         return False
+    # "DIES" for "die": whoever writes capitals writes an abbreviation.
     if inflected and surface.isupper():
         return False
     if is_coded(spelling) or _letters(spelling).isupper():
@@ -247,12 +263,13 @@ def _may_be_in_other_case(surface: str, spelling: str, inflected: bool) -> bool:
 
 
 def _letters(text: str) -> str:
-    """The text without what normalisation folds, but with its case."""
+    # What normalisation folds is left out, so that only the case is compared: "W-L" and "WL".
     return "".join(char for char in text if char.isalnum())
 
 
 def _is_shouted(text: str) -> bool:
     """Whether case tells nothing, because the whole text is in capitals."""
+    # Up to three words in capitals may be three abbreviations.
     return text.isupper() and len(text.split()) > 3
 
 
@@ -270,6 +287,7 @@ def _is_part_of_something(text: str, start: int, end: int) -> bool:
 
 def _is_title(text: str, start: int, end: int) -> bool:
     """Dr. before a name, Fig. before a number; "Dr of the die" may still be a sloppy DR."""
+    # Enough for two particles and a name; a slice of the whole rest would be copied for each mention.
     word, behind = text[start:end], text[end : end + 40]
     return bool((word in _TITLES and _NAME.match(behind)) or (word in _NUMBERED and _NUMBER.match(behind)))
 

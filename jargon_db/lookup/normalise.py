@@ -13,12 +13,17 @@ from functools import lru_cache
 from argot.jargon_db.lookup.ordinary_words import is_ordinary_word
 
 APOSTROPHES = "'’ʼ"
+# Hyphens and dashes of all lengths, the minus sign, and the small and full-width forms: Word makes "-" into some of
+# these by itself.
 _DASHES = dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D], "-")
 _FOLDED_SIGNS: dict[int, str] = {**_DASHES, 0x2019: "'", 0x02BC: "'", 0x2018: "'", 0x2044: "/", 0x2215: "/"}
+# Signs of Arabic, Syriac and Kaithi that Unicode calls format characters although they are seen.
 _VISIBLE_FORMAT = frozenset([*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])
 _WHITE_SPACE = re.compile(r"\s+")
+# Between two parts only: "-40" keeps its minus, "C-" its hyphen.
 _SEPARATOR = re.compile(r"(?<=[^\s\-/_])[-/_](?=[^\W_])")
 _ABSOLUTE_PATH = re.compile(r"(?:^|(?<=\s))/\S+")
+# Behind these the plural is "es": "boxes".
 _SIBILANT = ("s", "x", "z", "ch", "sh")
 _NO_PLURAL = ("ss", "us", "is")
 
@@ -40,6 +45,7 @@ def fold_characters(text: str) -> str:
         if text.isprintable():
             return text.lower()
         return "".join(char for char in text.lower() if is_visible(char))
+    # Until it changes no more: what a sign folds to may compose with what follows.
     for _ in range(4):
         visible = "".join(char for char in text if is_visible(char))
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold()).translate(
@@ -56,6 +62,7 @@ def is_visible(char: str) -> bool:
     """False for zero-width, bidi and soft-hyphen characters, variation selectors, controls and lone surrogates."""
     if char.isspace():
         return True
+    # Variation selectors are marks by category, but choose the look of the sign before them.
     if "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef":
         return False
     category = unicodedata.category(char)
@@ -103,6 +110,7 @@ def singulars(word: str) -> tuple[str, ...]:
     forms = [word[:-1]]
     if word.endswith("es") and word[:-2].endswith(_SIBILANT):
         forms.append(word[:-2])
+    # "dies" is no plural of "dy".
     if word.endswith("ies") and len(word) > 4:
         forms.append(word[:-3] + "y")
     return tuple(forms)

@@ -21,6 +21,7 @@ def common_words() -> frozenset[str]:
 
 @cache
 def _function_words() -> frozenset[str]:
+    # The first block of the file.
     return frozenset(_blocks("words.txt")[0])
 
 
@@ -60,6 +61,7 @@ def is_common_word(word: str) -> bool:
 
 
 def _is_among(words: frozenset[str], word: str) -> bool:
+    # A letter alone ("plan b") is no term unless the glossary has it as it is spelt.
     if word in words or (len(word) == 1 and word.isalpha()):
         return True
     word = word.removesuffix("'s")
@@ -67,13 +69,16 @@ def _is_among(words: frozenset[str], word: str) -> bool:
 
 
 def _stems(word: str) -> list[str]:
-    """What an inflected word may come from. Stems have at least three letters, so that "ads" or "ping" stay whole."""
+    """What an inflected word may come from."""
     stems: list[str] = []
+    # Rough on purpose: a stem counts only if it is in the list of words.
     for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):
         stem = word.removesuffix(ending)
+        # At least three letters are left: "ads" and "ping" stay whole.
         if stem != word and len(stem) >= 3:
             stems.append(stem)
             if ending in ("ing", "ed", "er", "es"):
+                # "making" from make, "planned" from plan, "happier" from happy.
                 stems += [stem + "e", stem[:-1] if stem[-1] == stem[-2] else stem, stem[:-1] + "y"]
     if word.endswith(("ies", "ied", "ier", "ily")) and len(word) > 5:
         stems.append(word[:-3] + "y")
@@ -81,6 +86,6 @@ def _stems(word: str) -> list[str]:
 
 
 def _blocks(name: str) -> list[list[str]]:
-    """The words of a data file, separated by white space; each comment line begins a block."""
+    """The blocks of a data file, as lists of words; each line that begins with "#" opens a block."""
     text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     return [block.partition("\n")[2].split() for block in re.split(r"(?m)^#", text)[1:]]

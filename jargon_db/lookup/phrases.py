@@ -1,8 +1,8 @@
 """Misspelt phrases: "perifery under cel" is peripheral under cell, "over-provisionning" over-provisioning.
 
-Looks phrases up by their first and their last word, so the work hardly depends on the size of the glossary. One of
-these two may be wrong; the other may differ in what people get wrong without noticing (doubled letters, ph and f, i and
-y, s and z) and in number.
+Phrases are looked up by their first and by their last word, so that the work hardly depends on the size of the
+glossary. One of these two words may be misspelt; the other may differ in number, and in what people get wrong without
+noticing (doubled letters, ph and f, i and y, s and z).
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from rapidfuzz.distance import OSA
 from argot.jargon_db.lookup.normalise import normalise, singulars
 from argot.jargon_db.lookup.ordinary_words import is_function_word, is_ordinary_word, is_well_known
 
+# Letters alone: a digit is never a typing error.
 _WORD = re.compile(r"[^\W\d_]+")
+# "word line", "word-line", also broken over two lines; not "word. Line" or "word, line".
 _GAP = re.compile(r"[ \t\n]{1,2}|[-–/]")
 _DOUBLED = re.compile(r"(.)\1")
+# A longer phrase is a sentence, and each more word costs another round of windows over the text.
 _MOST_WORDS = 6
+# Of three letters nearly any two are one error apart.
 _SHORTEST_STRANGE = 4
 _SHORTEST_SWAPPED = 5  # letters of an ordinary word that may stand for another: trough-silicon via
 _LONG = 7  # letters from which a word may have two errors
@@ -54,12 +58,14 @@ class NearPhrases:
 
     def __init__(self, phrases: Iterable[tuple[str, str]]) -> None:
         self._whole = _Index()
+        # Phrases without their last word, apart: a whole phrase is preferred wherever both fit.
         self._cut = _Index()
         for label, phrase in phrases:
             words = _WORD.findall(normalise(phrase))
             if not 1 <= len(words) <= _MOST_WORDS or any(map(str.isdigit, phrase)):
                 continue
             self._whole.add(words, label)
+            # "state of the art" without its last word is "state of the".
             if len(words) > 2 and not is_function_word(words[-2]):
                 self._cut.add(words[:-1], label)
 
@@ -92,11 +98,13 @@ class _Index:
 
     def add(self, words: Sequence[str], label: str) -> None:
         phrase = (tuple(map(intern, words)), label)
+        # By its first letter only, which misspellings rarely touch: there is no second word to find it by.
         if len(words) == 1:
             if len(words[0]) >= _LONGEST_ALONE:
                 self._alone[_fold(words[0])[:1]].append(phrase)
             return
         for key in _keys([_fold(word) for word in words]):
+            # Most keys lead to one phrase, which stands for itself: a list for each would cost much memory.
             known = self._by_end.setdefault(key, phrase)
             if isinstance(known, list):
                 known.append(phrase)
@@ -109,6 +117,7 @@ class _Index:
         for words, label in self._candidates(window):
             if len(words) != len(window):
                 continue
+            # Spelt rightly is the matcher's business, whatever other phrase this might misspell.
             if all(_is_same(word.text, other) for word, other in zip(window, words, strict=True)):
                 return frozenset()
             if all(_is_near(word, other, len(words)) for word, other in zip(window, words, strict=True)):
@@ -117,6 +126,7 @@ class _Index:
 
     def _candidates(self, window: Sequence[_Word]) -> Iterator[_Phrase]:
         if len(window) == 1:
+            # One less: the missing letter may be the error.
             if len(window[0].text) >= _LONGEST_ALONE - 1:
                 yield from self._alone.get(window[0].folded[:1], ())
             return
@@ -126,15 +136,18 @@ class _Index:
 
 
 def _keys(folded: Sequence[str]) -> tuple[int, int]:
-    """Hashes of the first word and of the last, each with the initials of all. Equal keys are compared again."""
+    """Hashes of the first word and of the last, each together with the initials of all words."""
+    # Different words may have equal hashes: what is found by one is compared letter by letter afterwards.
     initials = "".join([word[:1] for word in folded])
+    # Numbers instead of tuples of texts: a large glossary has hundreds of thousands of these keys.
     return hash((folded[0], initials)), hash((initials, folded[-1]))
 
 
 @lru_cache(maxsize=65_536)
 def _fold(word: str) -> str:
-    """What two spellings of a word share that are often confused: doubled letters, ph and f, y and i, z and s."""
+    """The word without what people often confuse: doubled letters, ph and f, y and i, z and s, the number."""
     word = normalise(word)
+    # "gas" is no plural of "ga".
     word = next(iter(singulars(word)), word) if len(word) > 3 else word
     return _DOUBLED.sub(r"\1", word.replace("ph", "f").replace("y", "i").replace("z", "s"))
 
@@ -144,7 +157,7 @@ def _words(text: str) -> Iterator[re.Match[str]]:
 
 
 def _windows(text: str, words: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
-    """Neighbouring words, longest first, that nothing but a space, hyphen or slash parts."""
+    """Runs of words with nothing but a space, hyphen or slash between them, longest first."""
     joined = [bool(_GAP.fullmatch(text[one.end : other.start])) for one, other in pairwise(words)]
     for size in range(_MOST_WORDS, 0, -1):
         for first in range(len(words) - size + 1):
@@ -157,16 +170,18 @@ def _is_same(word: str, other: str) -> bool:
 
 
 def _is_near(word: _Word, other: str, size: int) -> bool:
-    """Whether a word is the other one in a phrase of so many words, perhaps misspelt."""
+    """Whether a word may stand for the other one, misspelt or not, in a phrase of `size` words."""
     folded = _fold(other)
     if word.text == other:
         return True
+    # People hardly ever misspell the first letter, and a small word means itself.
     if word.folded[:1] != folded[:1] or is_function_word(word.text):
         return False
     if word.folded == folded:
         return True
     errors = OSA.distance(word.folded, folded, score_cutoff=2)
     if is_ordinary_word(word.text) or is_well_known(word.text):
+        # "cells" for "cell" is another form, not an error.
         inflected = word.text.startswith(other) or other.startswith(word.text)
         return size > 2 and len(word.text) >= _SHORTEST_SWAPPED and errors == 1 and not inflected
     return len(word.text) >= _SHORTEST_STRANGE and errors <= (1 if len(folded) < _LONG else 2)

@@ -18,6 +18,7 @@ from argot.types import Mention
 
 P = TypeVar("P", bound=Hashable)
 
+# "over-provisionning" and "don't" are one word each.
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -25,6 +26,7 @@ _LONG = 8
 """From so many characters on a word may have two typing errors."""
 
 _LONGEST_CODE = 6
+# Longer keys are left out of the table of anagrams, to save memory.
 _LONGEST_ANAGRAM = 20
 _CODE = 5
 """Below so many characters a term is taken for a code, in which every letter counts."""
@@ -43,6 +45,7 @@ def is_coded(spelling: str) -> bool:
     if any(char.isspace() for char in spelling):
         return False
     letters = "".join(char for char in spelling if char.isalpha())
+    # The plural s of capitals is no case of its own.
     bare = letters[:-1] if letters.endswith("s") and letters[:-1].isupper() else letters
     return bare[1:] != bare[1:].lower() and not bare.isupper()
 
@@ -66,6 +69,7 @@ class NearTerms:
         self, entries: Mapping[str, Sequence[Spelling]], senses: Mapping[str, int], keys: Collection[str]
     ) -> NearTerms:
         """The same of other entries, which differ in these keys alone."""
+        # A copy: questions may be reading this one in another thread.
         made = copy(self)
         made._entries, made._senses = entries, senses
         made._by_length = _moved(self._by_length, entries, keys, len)
@@ -91,6 +95,7 @@ class NearTerms:
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
         """(key, distance) of every known key within so many typing errors (a transposition is one), nearest first."""
+        # Each error changes the length by one at most.
         lengths = range(max(1, len(key) - distance), len(key) + distance + 1)
         return self._nearest(key, distance, (self._by_length.get(length, ()) for length in lengths))
 
@@ -99,26 +104,30 @@ class NearTerms:
         lengths = range(max(_CODE, len(key) - distance), len(key) + distance + 1) if len(key) >= _CODE else ()
         alike = (self._by_beginning.get((key[:1], length), ()) for length in lengths)
         same_letters = self._anagrams.get("".join(sorted(key)), ())
+        # Those with the same beginning are among `alike` already.
         others = [known for known in same_letters if len(key) < _CODE or known[0] != key[0]]
         return self._nearest(key, distance, (others, *alike))
 
     def _nearest(self, key: str, distance: int, pools: Iterable[Sequence[str]]) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
         for pool in pools:
+            # One call for a pool: a loop in Python would take far longer over 100,000 terms.
             near = process.extract(key, pool, scorer=OSA.distance, score_cutoff=distance, limit=None)
             found += [(known, int(errors)) for known, errors, _ in near]
+        # Then the term with more senses, which is asked for more often; then the alphabet, so that runs agree.
         return sorted(found, key=lambda hit: (hit[1], -self.uses(self.of(hit[0])), hit[0]))
 
 
 def _moved(
     pools: Mapping[P, list[str]], entries: Collection[str], keys: Iterable[str], pool_of: Callable[[str], P]
 ) -> defaultdict[P, list[str]]:
-    """The pools with those of the keys that are entries, and without the others. What changes is copied."""
+    """The pools after a change of these keys: those that are entries are in, the others out."""
     moved = defaultdict(list, pools)
     by_pool: defaultdict[P, set[str]] = defaultdict(set)
     for key in keys:
         by_pool[pool_of(key)].add(key)
     for pool, changed in by_pool.items():
+        # A new list: the old one is shared with the view before.
         stay = [key for key in moved.get(pool, ()) if key not in changed]
         moved[pool] = stay + [key for key in sorted(changed) if key in entries]
     return moved
@@ -132,6 +141,7 @@ def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list
     for match in _WORD.finditer(text):
         start, end = match.span()
         surface = match.group()
+        # The possessive of "PCU's" is no part of the word.
         if surface.endswith(("'s", "’s")):
             surface, end = surface[:-2], end - 2
         if not mask.are_free(start, end) or _is_ordinary(surface, near):
@@ -143,6 +153,7 @@ def misspelt_words(text: str, taken: Sequence[Mention], near: NearTerms) -> list
 
 
 def _is_ordinary(word: str, near: NearTerms) -> bool:
+    # Two letters are one error away from half of all abbreviations.
     if len(word) < 3 or not any(char.isalpha() for char in word) or is_well_known(word):
         return True
     parts = re.split(r"[-'’]", word.lower())
@@ -152,10 +163,12 @@ def _is_ordinary(word: str, near: NearTerms) -> bool:
 def _meant(surface: str, near: NearTerms) -> str | None:
     """The one term a strange word misspells, or None when none or several are equally near."""
     key = without_possessive(normalise(surface))
+    # Whoever types capitals means an abbreviation, not a slip in an ordinary word.
     typed_as_code = sum(char.isupper() for char in surface) > 1
     for form in (key, *singulars(key)):
         hits = near.likely(form, 1 if len(form) < _LONG else 2)
         hits = [hit for hit in hits if _is_plausible(form, hit[0], near.spelling(hit[0]))]
+        # By term: two spellings of one term do not make it doubtful.
         best = {near.of(known) for known, errors in hits if errors == hits[0][1]}
         if len(best) > 1:
             return None
@@ -167,26 +180,28 @@ def _meant(surface: str, near: NearTerms) -> str | None:
 
 
 def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
-    """Whether one typing error leads to an ordinary word that is no term: "cel" is a cell before it is a CLE."""
+    """Whether one typing error leads to an ordinary word that is no term."""
     cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
     letters = "abcdefghijklmnopqrstuvwxyz"
+    # All words one error away, made and looked up: comparing with every English word would take longer.
     errors = {head + tail[1:] for head, tail in cuts if tail}
     errors |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
     errors |= {head + letter + tail for head, tail in cuts for letter in letters}
     errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    # "cel" is a cell before it is a CLE.
     return any(not near.knows(word) for word in errors & english_words() if len(word) > 2)
 
 
 def _is_plausible(key: str, known: str, spelling: str) -> bool:
-    """Codes are dense (PUC, PUD, PLC): only exchanged neighbours count there.
-
-    Longer words keep their beginning, and digits are never a typing error.
-    """
+    """Whether the key may be the known one misspelt."""
+    # A digit is never a typing error: KX-200 is not KX-300.
     if not any(char.isalpha() for char in known) or _digits(key) != _digits(known):
         return False
     same_letters = sorted(key) == sorted(known)
+    # "PUC" for "PUD" is another abbreviation; "PCU" for "PUC" is a slip.
     if min(len(key), len(known)) < _CODE or (spelling.isupper() and len(known) <= _LONGEST_CODE):
         return same_letters
+    # Longer words keep their first letter even when they are misspelt.
     return key[0] == known[0] or same_letters
 
 
@@ -213,13 +228,16 @@ class Suggester:
             return []
         scored: dict[str, float] = {}
         for known, errors in self._near.within(key, 1 if len(key) < 5 else 2):
+            # Of two letters with one error anything would be offered.
             if len(key) > 2 or errors == 0:
                 _keep(scored, self._near.of(known), fuzz.ratio(key, known))
+        # Somebody typed the expansion itself: sure. Initials come behind it, and spelling ranks by its own ratio.
         for meaning in self._by_expansion.get(key, ()):
             _keep(scored, meaning, 100)
         for meaning in self._by_initials.get(key if " " not in key else initials(key), ()):
             _keep(scored, meaning, 90 if " " not in key else 80)
         scored.pop(term, None)
+        # Rounded: a fraction of a point must not outweigh how much a term is used.
         ranked = sorted(scored, key=lambda name: (-round(scored[name]), -self._near.uses(name), name))
         return ranked[:limit]
 

@@ -1,10 +1,11 @@
-"""What questions are read with: the terms one may know, found fast. Made anew when the glossary changes.
+"""Views: the terms that somebody may know, ready to be found in questions. Made anew when the glossary changes.
 
-A small glossary's view is made when it is asked for. For a large one that takes seconds, and no question waits so long:
-the view before is changed in what was changed since, which takes milliseconds, and a new one is made beside the
-questions; until then misspelt phrases and what is offered for unknown terms are those of the view before. After more
-changes than that (an import) the view before serves meanwhile, as it is. Only where something was hidden since, or
-there is no view before, is the new one waited for.
+The view of a small glossary is made when it is asked for. For a large one that takes seconds, which no question waits:
+
+- The view before is patched with what changed since, in milliseconds, and a new one is made in another thread. Until
+  that is done, misspelt phrases and suggestions for unknown terms are those of the view before.
+- After more than MOST_CHANGED changes (an import) the view before serves as it is meanwhile.
+- Only if something was hidden since, or there is no view before, does the question wait for the new one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ Guards = frozenset[tuple[str, str]]
 """Pairs of audiences, of a sense and of its context."""
 
 _ANYBODY = Principal("")
+# One for each set of rights in use.
 MOST_KEPT = 16
 LARGE = 5_000
 """Senses from which on a view is made beside the questions."""
@@ -87,14 +89,15 @@ class View:
         matcher: TermMatcher,
         expansions: Callable[[], Iterable[tuple[str, str]]],
     ) -> View:
-        """A view with another matcher; what takes long to make is that of this one."""
+        """This view with another matcher. The suggester, which takes long to make, is kept as it is."""
         made = View(state, guards, matcher, expansions)
+        # Only if it was made: asking for the property would make it now.
         if "suggester" in vars(self):
             made.suggester = self.suggester
         return made
 
     def complete(self) -> None:
-        """Makes what would be made at the first question that needs it."""
+        """Makes at once what is otherwise made at the first question that needs it."""
         self.matcher.complete()
         _ = self.suggester
 
@@ -108,6 +111,7 @@ class Views:
         self._one_at_a_time = threading.Lock()
         self._views: dict[Guards, View] = {}
         self._patched: dict[Guards, View] = {}
+        # Of which version, and what: exchanged as one tuple, so that no thread sees one without the other.
         self._guards: tuple[int, Guards] = (-1, frozenset())
         self._hidden: tuple[tuple[int, int], bool] = ((-1, -1), False)
         self._making: set[Guards] = set()
@@ -115,7 +119,7 @@ class Views:
         self._closed = False
 
     def standing(self, principal: Principal) -> tuple[int, Guards]:
-        """The glossary's version, and what the principal may read of it: the same for all who see the same."""
+        """The glossary's version, and the pairs of audiences that the principal passes: a key for what they may see."""
         version = self._source.state()[0]
         return version, self._source.readable_guards(principal, self._guards_at(version))
 
@@ -126,18 +130,20 @@ class Views:
         view = self._views.get(open_to)
         if view is not None and view.version == state[0]:
             return view
+        # `_before` gives none where something was hidden since: that must not be found for a moment longer.
         if self._is_large() and (before := self._before(open_to, guards, state)) is not None:
             now = self._changed(before, open_to, guards, state) or before
             self._make_beside(open_to)
             return now
         with self._one_at_a_time:
             view = self._views.get(open_to)
+            # Another thread may have made it while this one waited for the lock.
             return view if view is not None and view.version >= state[0] else self._make(open_to)
 
     def warm(self) -> None:
-        """Begins to make what those may know who are in no group, and those who see all, if it is large.
+        """Begins to make the views of a large glossary: for people in no group, and for those who see all.
 
-        Whoever asks meanwhile waits for the rest of it, not for all.
+        Whoever asks meanwhile waits for the rest of the work only.
         """
         if self._is_large():
             guards = self._guards_at(self._source.state()[0])
@@ -156,7 +162,6 @@ class Views:
     # -- which ----------------------------------------------------------------------------------------------------
 
     def _guards_at(self, version: int) -> Guards:
-        """The pairs that guard the senses."""
         known = self._guards
         if known[0] != version:
             known = self._guards = (version, self._source.guards())
@@ -169,6 +174,7 @@ class Views:
         """The newest view that was made for the same rights, if nothing was hidden since."""
         with self._guard:
             views = list(self._views.items())
+        # Compared over the pairs that both versions know: a new audience alone makes the rights no others.
         alike = [view for pairs, view in views if pairs & guards == open_to & view.guards]
         found = max(alike, key=lambda view: view.change, default=None)
         return None if found is None or self._hidden_since(found.change, state[1]) else found
@@ -179,7 +185,7 @@ class Views:
         return self._hidden[1]
 
     def _changed(self, before: View, open_to: Guards, guards: Guards, state: tuple[int, int]) -> View | None:
-        """The view before, changed in what was changed since; None if that is too much."""
+        """The view before, with the changes since put into it; None if they are too many."""
         known = self._patched.get(open_to)
         if known is not None and known.version == state[0]:
             return known
@@ -198,9 +204,11 @@ class Views:
 
     def _make_beside(self, open_to: Guards) -> None:
         with self._guard:
+            # Every question after a change comes by here; one maker is enough.
             if open_to in self._making or self._closed:
                 return
             self._making.add(open_to)
+            # Daemon: a process that ends does not wait for a view nobody will use.
             maker = threading.Thread(target=self._in_thread, args=(open_to,), name="glossary view", daemon=True)
             self._makers = [one for one in self._makers if one.is_alive()] + [maker]
         maker.start()
@@ -232,7 +240,7 @@ class Views:
 
 
 def _keep(views: dict[Guards, View], open_to: Guards, made: View) -> None:
-    """Puts a view in as the newest, and takes the oldest out where there are too many."""
+    # Out first: a dict keeps the place of a key that is set again, and the oldest is taken by place.
     views.pop(open_to, None)
     views[open_to] = made
     while len(views) > MOST_KEPT:

@@ -46,6 +46,8 @@ _GLOSSARY_HEADING = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"^[ \t>]*```.*?^[ \t>]*```", re.MULTILINE | re.DOTALL)
+# "- **WL**: word line", "`WL` - word line", "1. WL: word line", and a term with ": word line" on the line below.
+# A meaning goes on over lines until an empty one, the next item, a table or a heading.
 _ENTRY = re.compile(
     r"""^(?P<lead>[ \t]*(?:[-*+•][ \t]+|\d+[.)][ \t]+)?)
         (?:(?P<mark>\*\*|__|`{1,2})(?P<marked>[^*_`\n]{1,60}?):?(?P=mark)|(?P<bare>[^\s:|*`][^:|\n]{0,40}?))
@@ -53,8 +55,10 @@ _ENTRY = re.compile(
         (?P<meaning>\S[^\n]*(?:\n(?![ \t]*\n|[ \t]*[-*+•|]|\*\*|\#)[^\n]+)*)""",
     re.VERBOSE | re.MULTILINE,
 )
+# Header, rule and at least one row.
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
 _CELL = re.compile(r"(?<!\\)\|")
+# What these columns hold is a term, whatever it looks like; the others hold terms and much else.
 _TERM_COLUMN = re.compile(
     r"(?:terms?|abbreviations?|abbr\.?|acronyms?|initialisms?|mnemonics?|short(?: form| name)?|jargon|expression)", re.I
 )
@@ -64,12 +68,14 @@ _MEANING_COLUMN = re.compile(
     r"|descriptions?|parameters?|spelt out|spelled out|what it (?:is|means))",
     re.I,
 )
+# "The FTL is a layer that ...", "FTL (flash translation layer) refers to ..."
 _COPULA = re.compile(
     r"""^(?:(?:The|An?|In\ this\ \w+,)\s+)?["'“‘]?(?P<term>[^\s,;:()"”]{2,20}(?:\s[^\s,;:()"”]+){0,3}?)["'”’]?
         (?:\s\([^()]{2,80}\))?\s+(?:is\ (?:an?|the|one\ of)|are(?:\ the)?|refers\ to|means|denotes
         |is\ defined\ as|describes)\s+\S.{10,}""",
     re.VERBOSE | re.DOTALL,
 )
+# Where an expansion ends and what is said of it begins: "word line, a row of cells", "word line (see 3.2)".
 _CLAUSE_END = re.compile(r"[.;](?=\s|$)|,\s+(?=(?:an?|the|which|that|i\.e|used|where|or)\b)|\s\(|\s[–—]\s")
 _SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*(?:[.!?]+(?=\s|$)|$)", re.DOTALL)
 
@@ -80,11 +86,13 @@ def definitions_in(text: str, heading: str = "") -> list[Defined]:
     Looks at the first 20,000 characters: a passage is far shorter.
     """
     text = text[:_LOOKED_AT]
+    # Blanked, not cut out: offsets have to stay true. Code is full of "name: value".
     without_code = _CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     is_glossary = bool(_GLOSSARY_HEADING.search(heading))
     found = [*_from_tables(without_code), *_from_entries(without_code, is_glossary)]
     taken = [(one.start, one.end) for one in found]
     for one in (*_from_pairs(text), *_from_sentences(text)):
+        # A row of a table was read as a whole; only brackets in it ("word line (WL)") add a pair of their own.
         if not any(start <= one.start and one.end <= end for start, end in taken) or one.kind == "brackets":
             found.append(one)
     return sorted(found, key=lambda one: one.start)
@@ -97,6 +105,7 @@ def _from_tables(text: str) -> Iterator[Defined]:
     for table in _TABLE.finditer(text):
         lines = table.group().splitlines(keepends=True)
         columns = _columns(_cells(lines[0]))
+        # Without the rule below the header it is text with bars in it.
         if columns is None or not re.fullmatch(r"[\s|:-]+", lines[1]):
             continue
         start = table.start() + len(lines[0]) + len(lines[1])
@@ -121,6 +130,7 @@ def _of_row(line: str, start: int, columns: tuple[int, int, bool]) -> Iterator[D
     term_at, meaning_at, coded = columns
     if max(term_at, meaning_at) < len(cells):
         term, meaning = cells[term_at], cells[meaning_at]
+        # A meaning needs two letters in a row: "-", "n/a" and numbers are none.
         if _is_term(term, marked=not coded) and re.search(r"[^\W\d_]{2}", meaning):
             expansion, description = _split(term, meaning)
             yield Defined(term, expansion, description, "table", WORTH["table"], start, start + len(line.rstrip()))
@@ -134,15 +144,17 @@ def _cells(line: str) -> list[str]:
 
 
 def _from_entries(text: str, glossary: bool) -> Iterator[Defined]:
-    """As in `**WL**: word line`, `- WL: word line`; any marked term of a glossary, elsewhere short forms alone."""
+    """Entries such as `**WL**: word line` and `- WL: word line`."""
     for match in _ENTRY.finditer(text):
         term, meaning = _bare(match["marked"] or match["bare"]), _bare(match["meaning"])
+        # In a glossary any term that is set apart counts, elsewhere only what looks like a short form.
         marked = bool(match["marked"]) or bool(match["lead"].strip()) or "\n:" in match["joint"]
         if not _is_term(term, marked=glossary and marked) or not re.search(r"[^\W\d_]{2}", meaning):
             continue
         spelt = spelling_score(
             letters_of(term), [token.text for token in tokens_of(_split(term, meaning)[0]) if token.is_word]
         )
+        # "USB: plug it in" has the form of an entry; outside a glossary the meaning must spell the letters, too.
         if not (glossary or spelt > 0):
             continue
         expansion, description = _split(term, meaning)
@@ -152,14 +164,16 @@ def _from_entries(text: str, glossary: bool) -> Iterator[Defined]:
 def _is_term(term: str, *, marked: bool) -> bool:
     if marked:
         return 0 < len(term) <= 40 and len(term.split()) <= 5 and any(c.isalpha() for c in term)
+    # Unmarked, it must have a capital or digit, and be no capitalised word ("Note", "Step").
     return may_be_short(term) and " " not in term and bool(re.search(r"[^\W\d_a-z]", term)) and not term.istitle()
 
 
 def _split(term: str, meaning: str) -> tuple[str, str]:
-    """The expansion that begins a meaning, and the whole as a description if there is more."""
+    """(expansion, description) of a meaning: its first clause, and the whole if there is more than that."""
     plain = " ".join(meaning.split())
     cut = _CLAUSE_END.search(plain)
     clause = plain[: cut.start()] if cut else plain
+    # Too long for a name: the whole is a description.
     if len(clause) > LONGEST_EXPANSION:
         return "", plain
     return clause.strip(" ."), "" if len(plain) <= len(clause) + 1 else plain
@@ -181,7 +195,7 @@ def _from_pairs(text: str) -> Iterator[Defined]:
 
 
 def _from_sentences(text: str) -> Iterator[Defined]:
-    """A sentence that begins with a short form and says what it is."""
+    # "The drive is a ..." begins thousands of sentences: without a given term, only short forms count.
     return (one for one in _defining_sentences(text) if _is_short_form(one.term))
 
 
@@ -208,7 +222,7 @@ def _is_short_form(term: str) -> bool:
 
 
 def _sentences_around(text: str, *places: int) -> tuple[int, int]:
-    """The sentences that hold all these places."""
+    """Where the sentences begin and end that hold all these places."""
     start, end = 0, len(text)
     for match in re.finditer(r"[.!?]\s+", text):
         if match.end() <= min(places):
@@ -220,4 +234,5 @@ def _sentences_around(text: str, *places: int) -> tuple[int, int]:
 
 
 def _bare(cell: str) -> str:
+    # "\_" is how Markdown writes a plain underscore.
     return re.sub(r"\\(?=[\W_])", "", re.sub(r"[*`]+|__", "", cell)).strip()

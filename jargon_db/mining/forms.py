@@ -32,6 +32,7 @@ def forms_of(text: str) -> Forms:
         taken = (*paired, *longs)
         for run in block.runs:
             span = Span(block.tokens[run.first].start + offset, block.tokens[run.last].end + offset)
+            # A short form within a long form ("NAND" in "NAND flash memory") belongs to it.
             if not any(span.overlaps(other) for other in taken):
                 short.append(span)
         pairs += [

@@ -19,6 +19,7 @@ from argot.jargon_db.mining.definition_patterns import (
 
 SHOWN_EVIDENCE = 5
 """Passages kept as evidence of one meaning, the surest first."""
+# "WLs", "DDR4s"; not "gas".
 _PLURAL = re.compile(r"(?=.*[A-Z])(.*[A-Z0-9])s")
 
 
@@ -71,8 +72,10 @@ def definitions_of(term: str, passages: Iterable[Text]) -> list[Definition]:
             quote = _quote(one, passage.text)
             made = Definition(one.expansion, quote, passage.id, one.kind, one.score)
             key = (normalise(one.expansion), passage.id)
+            # Of several places in one passage that say the same, the surest.
             if key not in found or found[key].score < made.score:
                 found[key] = made
+    # Among equally sure ones, what more passages say.
     support = Counter(key[0] for key in found if key[0])
     return sorted(found.values(), key=lambda one: (-one.score, -support[normalise(one.expansion)], one.passage_id))
 
@@ -103,17 +106,19 @@ class Miner:
 def _of_term(meanings: Sequence[tuple[str, _Meaning]]) -> list[Mined]:
     spelt = [_mined(meaning) for expansion, meaning in meanings if expansion]
     alone = [_mined(meaning) for expansion, meaning in meanings if not expansion]
+    # Initials that agree may be chance: they count only where no passage says it outright.
     sure = [one for one in spelt if one.kinds != ("initials",)]
     kept = _without_parts(sure or spelt)
     if not kept:
         return alone
     described = next((one.description for one in alone if one.description), "")
+    # A description without expansion may belong to any of the meanings; the best is the likeliest.
     best = max(kept, key=lambda one: (one.score, one.count))
     return [_described(one, described) if one is best and not one.description else one for one in kept]
 
 
 def _without_parts(meanings: Sequence[Mined]) -> list[Mined]:
-    """Leaves out a meaning that only cuts off or adds words to a better one of the same term."""
+    """The meanings without those that only cut words off a better one of the term, or add some."""
     kept: list[Mined] = []
     for one in sorted(meanings, key=lambda one: (-one.count * one.score, -one.score, -len(one.expansion))):
         key = normalise(one.expansion)
@@ -124,8 +129,10 @@ def _without_parts(meanings: Sequence[Mined]) -> list[Mined]:
 
 def _mined(meaning: _Meaning) -> Mined:
     said = sorted(meaning.said, key=lambda one: -one[0].score)
+    # One quote for each passage: reversed, so that the surest of it is set last and stays; then turned round again.
     evidence = list({passage: quote for _, passage, quote in reversed(said)}.items())[::-1]
     return Mined(
+        # As most passages write it, of all spellings with this key.
         term=meaning.terms.most_common(1)[0][0],
         expansion=meaning.expansions.most_common(1)[0][0],
         description=next((one.description for one, _, _ in said if one.description), ""),
@@ -145,6 +152,7 @@ def _singular(term: str, expansion: str) -> tuple[str, str]:
     plural = _PLURAL.fullmatch(term)
     if plural is None:
         return term, expansion
+    # "access" ends in a double s, and is no plural.
     return plural.group(1), expansion[:-1] if re.search(r"[^s]s$", expansion) else expansion
 
 

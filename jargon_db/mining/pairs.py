@@ -53,17 +53,20 @@ class Phrase:
     score: float
 
 
+# What may stand in brackets beside the form: "(i.e. word line)", "(abbreviated as WL)", '("WL")'.
 _LEAD = re.compile(
     r"""(?:i\.?e\.?|e\.g\.|viz\.?|or|also|abbreviated|abbr\.?|abbreviation|acronym|short|shortly|for|as|to|in|is|the|a|an
         |henceforth|hereafter|hereinafter|called|simply|known|denoted|named|referred|by|see|,|:|=|"|“|”|'|‘|’|`)$""",
     re.VERBOSE | re.IGNORECASE,
 )
+# From short to long: "WL stands for word line", "WL = word line", "WL, word line".
 _SAID_BEHIND = re.compile(
     r"""["'”’)\]]*\s*(?:,?\s*(?:which\s+|that\s+)?(?:(?:here\s+)?(?:means?|stands?\s+for|denotes?|represents?|refers?\s+to|signif(?:y|ies))
         |standing\s+for|(?:is|are|being)?\s*(?:short|an?\s+(?:abbreviation|acronym)|the\s+(?:abbreviation|acronym))\s+(?:for|of)
         |abbreviates|,?\s*i\.e\.,?|,?\s*or|for)\s+|\s*[=:–—-]\s*|\s*,\s*|\s+)(?:the\s+|an?\s+)?["'“‘]?""",
     re.VERBOSE | re.IGNORECASE,
 )
+# From long to short: "word line, or WL", "random access memory, RAM", "word line is called WL".
 _SAID_BEFORE = re.compile(
     r"""["'”’]?\s*(?:,?\s*(?:(?:is|are|was|were|be|hereafter|henceforth|commonly|often|also|simply|usually)\s+)*
         (?:abbreviated|shortened|abbr\.?|called|denoted|known|referred\s+to|named|labeled|labelled)\s*(?:as|to|by|with|:)?|,?\s*or|,?\s*i\.e\.,?
@@ -100,6 +103,7 @@ class TextBlock:
     def pairs(self) -> list[Pair]:
         """All pairs, by position. A short form's place is paired once, by the surest way."""
         found: list[Pair] = []
+        # The surest ways first: what overlaps a pair that is found already is left out.
         for pair in (*self._in_brackets(), *self._said()):
             _add(found, pair)
         for pair in self._by_initials(found):
@@ -118,6 +122,7 @@ class TextBlock:
 
     def _without_lead(self, first: int, last: int) -> tuple[int, int]:
         """What brackets hold, without "i.e.", "abbreviated as", quotation marks."""
+        # In capitals it may be the form itself: "(IN)".
         while first < last and _LEAD.match(self.tokens[first].text) and not self.tokens[first].text.isupper():
             first += 1
         while first < last and _LEAD.match(self.tokens[last].text) and not self.tokens[last].is_word:
@@ -126,6 +131,7 @@ class TextBlock:
 
     def _long_before(self, opening: int, first: int, last: int) -> Iterator[Pair]:
         """As in: word line (WL), word lines (WLs; see below), the word line of a block (block WL)."""
+        # The first that is spelt out: behind it stand remarks ("WLs; see below").
         for run in self._shorts_within(first, last):
             phrase = self._best_before(run.text, opening - 1, _DROPPED_AT_MOST)
             if phrase and phrase.score >= GOOD:
@@ -133,6 +139,7 @@ class TextBlock:
                 return
 
     def _shorts_within(self, first: int, last: int) -> Iterator[TokenRun]:
+        # Behind a comma or colon something else is said.
         cut = next((i for i in range(first, last + 1) if self.tokens[i].text in ",;:=" or self._opens(i)), last + 1) - 1
         if cut < first:
             return
@@ -142,6 +149,7 @@ class TextBlock:
             yield whole
         begin = bisect_left(self.runs, first, key=lambda run: run.first)
         yield from (run for run in self.runs[begin : begin + _LONGEST_BRACKET] if run.last <= last)
+        # Two words come last: of "block WL" WL alone is the form.
         if may_be_short(whole.text) and several:
             yield whole
 
@@ -154,6 +162,7 @@ class TextBlock:
         run = self.runs[place] if place < len(self.runs) else None
         if run is None or run.last != opening - 1:
             text = self.tokens[opening - 1].text if opening else ""
+            # What brackets explain may be a form that its shape does not give away ("Wl").
             if not may_be_short(text) or sum(map(str.isupper, text)) < 1 or len(text) < 2:
                 return
             run = TokenRun(opening - 1, opening - 1, text)
@@ -176,6 +185,7 @@ class TextBlock:
 
     def _said_before(self, run: TokenRun) -> Iterator[Pair]:
         start = self.tokens[run.first].start
+        # Seven tokens hold the longest of the sayings: "is commonly referred to as the".
         for last in range(run.first - 1, max(-1, run.first - 8), -1):
             token = self.tokens[last]
             if not token.is_word:
@@ -193,17 +203,21 @@ class TextBlock:
             return False
         if "=" in between:
             return phrase.score >= GOOD
+        # A word is between them; "for" alone is too weak ("PUC for the next drive").
         if re.search(r"[^\W\d_]{2}", between) and between.strip().lower() != "for":
             return phrase.score >= _SAID
+        # Nothing but a comma, a dash or a space: the letters must leave no doubt.
         return phrase.score >= _BESIDE and self._is_telling(phrase, run)
 
     def _is_telling(self, phrase: Phrase, run: TokenRun) -> bool:
-        """Whether the letters cannot agree by chance: three or more, or two of names; no "the" at either end."""
+        """Whether the letters cannot agree by chance."""
         first, last = self.tokens[phrase.first], self.tokens[phrase.last]
         if first.is_small_word or last.is_small_word or phrase.first == phrase.last:
             return False
+        # A phrase with an abbreviation in it is rather a list of them.
         if not self._in_run.isdisjoint(range(phrase.first, phrase.last + 1)):
             return False
+        # Two letters agree with many phrases; with names in capitals at both ends they are believed.
         return len(letters_of(run.text)) > 2 or (first.text[0].isupper() and last.text[0].isupper())
 
     def _token_at(self, offset: int) -> int:
@@ -212,7 +226,7 @@ class TextBlock:
     # -- the letters alone
 
     def _by_initials(self, found: Sequence[Pair]) -> Iterator[Pair]:
-        """For short forms that nothing else spells: a phrase of the sentence whose words begin with the letters."""
+        """Pairs for short forms that nothing else spells out, with a phrase whose words begin with their letters."""
         spelt = {letters_of(pair.short.of(self.text)) for pair in found}
         for run in self.runs:
             letters = letters_of(run.text)
@@ -250,6 +264,7 @@ class TextBlock:
         if self.tokens[index].text not in ".!?":
             return False
         following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
+        # "approx. the" and "e.g. a" do not end a sentence.
         return following is None or (following.spaced and not following.text[0].islower())
 
     # -- phrases
@@ -264,6 +279,7 @@ class TextBlock:
                 break
             if token.is_word and not self._is_before_hyphen(end):
                 phrase = self._best_start(short, end, dropped)
+                # More than rounding: at a tie the phrase nearer to the bracket stays.
                 if phrase and (best is None or phrase.score > best.score + 1e-9):
                     best = phrase
             dropped += _DROPPED if token.is_word and not token.is_small_word else 0.02
@@ -275,6 +291,7 @@ class TextBlock:
         cost, words = dropped, list[str]()
         for start in range(end, max(-1, end - _LONGEST), -1):
             word = self._words[start]
+            # A phrase that holds the short form itself does not spell it.
             if self._bounds[start] or word == own:
                 break
             if not self._given[start]:
@@ -310,6 +327,7 @@ class TextBlock:
     def _says_more(self, first: int, last: int, letters: str) -> bool:
         """Whether the phrase is longer than what it spells, and not a row of abbreviations itself."""
         words = [token.text for token in self.tokens[first : last + 1] if token.is_word]
+        # "(ECC, LDPC)" is a list of abbreviations, though their letters may agree.
         telling = any(len(word) > 5 or (len(word) > 2 and not word.isupper()) for word in words)
         return telling and sum(map(len, words)) > len(letters)
 
@@ -333,7 +351,7 @@ def _add(found: list[Pair], pair: Pair) -> None:
 
 
 def _brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Indexes of opening and closing brackets that belong together; one that is never closed runs to the end."""
+    """Indexes of the brackets that belong together. One that is never closed runs to the end."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
     for index, token in enumerate(tokens):
@@ -341,5 +359,6 @@ def _brackets(tokens: Sequence[Token]) -> list[tuple[int, int]]:
             opened.append(index)
         elif token.text in CLOSING and opened:
             found.append((opened.pop(), index))
+    # Brackets that a cut block or a slip left open still explain something.
     found += [(index, len(tokens)) for index in opened]
     return sorted((index, min(end, index + _LONGEST_BRACKET)) for index, end in found)

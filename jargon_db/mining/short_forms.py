@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_function_word, is_ordinary_word
 from argot.jargon_db.mining.tokenizer import HYPHENS, Token
 
+# Capitals of any script: neither digit nor small Latin letter (`isupper` decides for the others).
 _CAPITALS = re.compile(r"[^\W\d_a-z]{2,10}")
 _PLURAL = re.compile(r"[A-Z]{2,9}s")
 _SINGLE = re.compile(r"[A-Z]")
+# DDR4, 3D, H2O
 _WITH_DIGITS = re.compile(r"[A-Z]{2,6}\d{1,2}|\d{1,2}[A-Z]{1,6}|[A-Z]{1,4}\d[A-Z]{1,4}")
+# Two signs at least: "I" is a word, and "V" or "X" is mostly a name.
 _ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# GHz, kW, dBm, Mbps, 512GB, mAh: in mixed case like IoT, but nobody asks what they mean.
 _UNIT = re.compile(r"[GMkT]Hz|[kMGm][WVAB]|dBm?|[kMG]bps|\d+[GMK]B|[KMGT]B|mAh?|kWh")
 _ALSO_WORDS = frozenset(["AM", "IT", "US", "WHO"])
 """Abbreviations, though in small letters they hold sentences together."""
@@ -54,6 +58,8 @@ def may_be_short(text: str) -> bool:
     """
     bare = text.strip()
     letters = [c for c in bare if c.isalpha()]
+    # Fourteen characters: hyphens, slashes and a blank may stand among the ten. Small letters only if they make no
+    # word ("capex"); "5m" is no form, "3D" is.
     return (
         bool(letters)
         and len(bare) <= 14
@@ -84,8 +90,10 @@ def _of_group(text: str, tokens: Sequence[Token], first: int, last: int, *, shou
     joints = {tokens[i].text for i in range(first + 1, last, 2)}
     if len(parts) <= 3 and all(_is_part(tokens[i].text) for i in parts) and not joints <= {"/"}:
         whole = text[tokens[first].start : tokens[last].end]
+        # "T-V" and "LTE-A"; "2-D" has one capital only.
         if sum(map(str.isupper, whole)) > 1:
             return [TokenRun(first, last, whole)]
+    # "I/O" and "S/N" are one form; "MLC/TLC" are two.
     if joints == {"/"} and len(parts) == 2 and all(_SINGLE.fullmatch(tokens[i].text) for i in parts):
         return [TokenRun(first, last, text[tokens[first].start : tokens[last].end])]
     return [TokenRun(i, i, tokens[i].text) for i in parts if _is_short(tokens, i, shouted=shouted)]
@@ -103,8 +111,10 @@ def _is_short(tokens: Sequence[Token], index: int, *, shouted: bool) -> bool:
     if _UNIT.fullmatch(word) or _ROMAN.fullmatch(word):
         return False
     if _CAPITALS.fullmatch(word) and word.isupper():
+        # "NOT" and "AND" are emphasis.
         if is_function_word(word.lower()) and word not in _ALSO_WORDS:
             return False
+        # RAM and ACT are words too, but up to four letters they mostly are abbreviations, unless all is in capitals.
         return not (is_common_word(word.lower()) and (shouted or len(word) > 4))
     return bool(_PLURAL.fullmatch(word) or _WITH_DIGITS.fullmatch(word) or _is_mixed(word))
 
@@ -114,6 +124,7 @@ def _is_mixed(word: str) -> bool:
     if not word.isalnum() or len(word) > 10 or word.isupper() or word.islower():
         return False
     capitals, small = sum(map(str.isupper, word)), sum(map(str.islower, word))
+    # "GitHub" and "JavaScript" are names, with more small letters than capitals.
     if capitals < 2 or capitals < small - (word.endswith("s")):
         return False
     return not any(len(hump) > 3 and is_ordinary_word(hump.lower()) for hump in _HUMP.findall(word))
@@ -122,4 +133,5 @@ def _is_mixed(word: str) -> bool:
 def _is_shouted(tokens: Sequence[Token]) -> bool:
     words = [token.text for token in tokens if len(token.text) > 1 and token.text.isalpha()]
     capitals = [word for word in words if word.isupper()]
+    # A row of abbreviations is not shouting: one of the words must be an ordinary one.
     return len(capitals) > max(2, 0.5 * len(words)) and any(is_common_word(word.lower()) for word in capitals)

@@ -36,6 +36,7 @@ _DIGITS = {
     "8": ("eight", "eighth"),
     "9": ("nine", "ninth"),
 }
+# XOR for "exclusive or", UX for "user experience"
 _SOUNDS = {"x": ("ex", "cross", "trans", "extra"), "&": ("and",), "n": ("and",), "k": ("c",), "u": ("micro", "you")}
 
 
@@ -65,19 +66,23 @@ def spelling_score(letters: str, words: Sequence[str]) -> float:
     they give the first j letters.
     """
     folded = [without_accents(word) for word in words]
+    # Cheap looks before the table is filled: most phrases fall here.
     if not letters or not folded or not starts(letters, folded[0]) or not _may_hold(letters, "".join(folded)):
         return 0.0
+    # The first word must give the first letter; what stands before it is no part of the phrase.
     best = dict(_gains(letters, folded[0].removeprefix(TAIL), 0))
     for index, word in enumerate(folded[1:], 1):
         bare = word.removeprefix(TAIL)
         passed = _PASSED_SMALL if is_small(bare) else _PASSED_TAIL if bare != word else _PASSED
         last = index == len(folded) - 1
+        # The last word must give a letter as well, unless a hyphen ties it to the one before.
         after = {j: worth - passed for j, worth in best.items() if not last or bare != word}
         for j, worth in best.items():
             for reached, gain in _gains(letters, bare, j).items():
                 if worth + gain > after.get(reached, float("-inf")):
                     after[reached] = worth + gain
         best = after
+    # Per letter, so that scores of long and short forms compare; passed words can make it negative.
     return max(0.0, best.get(len(letters), 0.0) / len(letters))
 
 
@@ -93,9 +98,9 @@ def is_small(word: str) -> bool:
 
 
 def _may_hold(letters: str, text: str) -> bool:
-    """Whether the letters stand in the text in order; those that may be said otherwise are let pass."""
     at = 0
     for letter in letters:
+        # Necessary, not sufficient. Letters that may be said otherwise ("2" as "two") are let pass.
         if not _said(letter):
             at = text.find(letter, at) + 1
             if at == 0:
@@ -109,28 +114,31 @@ def _said(letter: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def _gains(letters: str, word: str, j: int) -> dict[int, float]:
-    """How far the word takes the letters from the j-th on, and what each reach is worth."""
+    """How many letters, from the j-th on, the word can give: {letters given in all: what that is worth}."""
     found: dict[int, float] = {}
     if j >= len(letters):
         return found
+    # "PoE": the "o" of "over" or "of" counts nearly like another.
     small = 0.9 if is_small(word) else 1.0
     if word.startswith(letters[j]):
         _run_inside(found, letters, word, j, (small, _INSIDE))
     elif any(word.startswith(said) for said in _said(letters[j])):
         found[j + 1] = 0.9
+    # In a word of three letters some letter is found by chance.
     elif (at := word.find(letters[j], 1)) > 0 and len(word) > 3:
         _run_inside(found, letters, word[at:], j, (_ASTRAY, _ASTRAY))
     return found
 
 
 def _run_inside(found: dict[int, float], letters: str, word: str, j: int, worth: tuple[float, float]) -> None:
-    """The first letter, then each further one as long as it comes next in the word."""
+    """Enters what the first letter is worth, and each further one as long as it follows in the word."""
     gain, at = worth[0], 0
     found[j + 1] = gain
     for k in range(j + 1, len(letters)):
         following = word.find(letters[k], at + 1)
         if following < 0:
             return
+        # Letters that follow one another ("Comp" in "computer") are hardly chance.
         gain += 0.9 if following == at + 1 else worth[1]
         at = following
         found[k + 1] = gain

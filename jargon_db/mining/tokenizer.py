@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from argot.jargon_db.mining.spelling_out import is_small
 
+# "U.S.A." and "4.5" are one token each; the "'s" of "PUC's" is one of its own.
 _TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|[^\W_]+|['’]s\b|\S")
 HYPHENS = "-‐‑–—−"
 OPENING, CLOSING = "([{（", ")]}）"
@@ -53,6 +54,7 @@ def tokens_of(text: str) -> list[Token]:
 
 # -- Markdown ---------------------------------------------------------------------------------------------------------
 
+# Each with spaces in its place: fences with their code, targets of links, marks, HTML tags and heading signs.
 _BLANKED = re.compile(
     r"""(?P<fence>^[ \t>]*```.*?^[ \t>]*```) | (?P<link>\]\([^()\s]*\)) | (?P<image>!?\[(?=[^\]]*\]\())
         | (?P<mark>[*`]+|__+|\\(?=[\W_]))

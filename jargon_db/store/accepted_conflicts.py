@@ -1,8 +1,8 @@
 """Conflicts that a manager has looked at and accepted: they leave the list until one of their senses changes.
 
-The table `accepted_conflicts` has a row for each sense of each, with what the sense said when it was judged. Who
-accepted it, when and why is told by the change in which that was done and its entries in the history: who may not read
-those does not see that it was accepted.
+The table `accepted_conflicts` has a row for each sense of each conflict, with what the sense said when it was judged.
+By whom, when and why it was accepted is in the history of that change: people who may not read those entries do not
+see that it was accepted.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ def acceptances_by_sense(
             continue
         told = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])
         one = made.setdefault((row["change"], row["accepted"]), Acceptance(*told))
+        # A sense may have several entries in the history of one change.
         if row["sense"] not in one.senses:
             one.senses.add(row["sense"])
             by_sense[row["sense"]].append(one)

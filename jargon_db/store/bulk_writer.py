@@ -1,7 +1,7 @@
-"""Puts many senses into the glossary within one change: the same as one after the other, several times as fast.
+"""Puts many senses into the glossary within one change: the same result as one by one, several times as fast.
 
 New senses are numbered here (the transaction holds the write lock, so nobody else can take a number) and written by the
-thousands; those that are there already are read by the hundreds, and written only where they differ.
+thousands; stored ones are read by the hundreds, and written only where they differ.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class BulkWriter:
         self.made: list[str] = []
         self._writer = writer
         self._conn = writer.db.conn
+        # Numbers are given out here, since `executemany` does not tell those that SQLite gives.
         self._next_term = self._after("terms")
         self._next_sense = self._after("senses")
         self._terms: dict[str, tuple[int, bool]] = {}
@@ -70,11 +71,12 @@ class BulkWriter:
                 self._add(given, context)
             else:
                 known.append((number, given))
+        # Before the updates: they read senses, and must find those of this batch.
         self._write()
         self._update(known)
 
     def _number(self, given: SenseInput, context: Context) -> int | None:
-        """The number of the sense if it is there, or was added a moment ago."""
+        """The number of the sense if it is stored, or was added by this change."""
         term, is_new = self._term(given.term)
         number = self._new.get((term, context.id, given.expansion))
         if number is None and not is_new:
@@ -121,14 +123,16 @@ class BulkWriter:
             rows.clear()
 
     def _update(self, known: list[tuple[int, SenseInput]]) -> None:
-        """A sense that is named twice is read again, for the second says something of what the first made of it."""
         stored = self._writer.senses([number for number, _ in known])
         for number, given in known:
+            # A sense that the file names twice is read again: the second row adds to what the first made of it.
             found = stored.get(number) or self._writer.sense(number)
             assert found is not None
             outcome = self._writer.update(found, given)
             if outcome == "updated":
+                # What was read before the update is not what is stored now.
                 stored.pop(number, None)
+            # A sense added and then updated by the same file was added.
             if self.outcomes.get(number) != "added":
                 self.outcomes[number] = outcome if outcome != "unchanged" else self.outcomes.get(number, outcome)
 

@@ -1,6 +1,6 @@
 """The rules by which senses conflict: each looks at a group of senses that share a key.
 
-They see only what they are given, so a warning never tells of a sense that was not.
+The rules see only the senses they are given, so a warning never tells of another one.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def _grouped(senses: Iterable[Entry]) -> Iterator[SenseWarning]:
     by_alias: defaultdict[str, list[Entry]] = defaultdict(list)
     for sense in senses:
         by_term[sense.key].append(sense)
+        # Each key once: "P.U.C." and "PUC" as aliases of one sense are no collision.
         for key in dict.fromkeys(key for _, key in sense.aliases):
             by_alias[key].append(sense)
     for key, group in by_term.items():
@@ -117,6 +118,7 @@ def _of_one_term(group: list[Entry]) -> Iterator[SenseWarning]:
             message = f"'{term}' means several things in '{alike[0].context}': {_listed(s.expansion for s in alike)}."
             yield SenseWarning("conflicting_expansion", message, _ids(alike))
     for meaning, alike in by_meaning.items():
+        # Without a meaning two drafts agree in nothing.
         if meaning and len({sense.context_key for sense in alike}) > 1:
             contexts = _listed(sense.context for sense in alike)
             message = f"'{term}' means {_quoted(alike[0].expansion)} in several contexts: {contexts}."
@@ -124,8 +126,10 @@ def _of_one_term(group: list[Entry]) -> Iterator[SenseWarning]:
 
 
 def _of_one_alias(key: str, holders: list[Entry], terms: list[Entry]) -> Iterator[SenseWarning]:
+    # A term that is an alias of itself is told of under "alias_is_term".
     others = [sense for sense in terms if any(holder.key != key for holder in holders)]
     told = {holder.key for holder in holders if holder.key != key}
+    # Several senses of one term may share an alias.
     if not others and len(told) < 2:
         return
     alias = next(one for one, its_key in holders[0].aliases if its_key == key)
@@ -157,7 +161,7 @@ def _alone(sense: Entry) -> Iterator[SenseWarning]:
 
 
 def _may_be(text: str, key: str) -> bool:
-    """Whether a text may have this key: a look at one letter, which is enough for nearly all."""
+    # One letter tells nearly all apart; normalising each expansion of a large glossary would take much longer.
     return not (text.isascii() and text.isprintable()) or text.lstrip()[:1].lower() == key[:1]
 
 

@@ -1,7 +1,6 @@
-"""The conflicts of a glossary: what a manager should know before a sense is saved, what stands against what, and what
-was accepted as it is.
+"""The conflicts of a glossary: warnings before a sense is saved, all open conflicts, and those that were accepted.
 
-Only senses one may read are ever looked at, so a warning never tells of a hidden one.
+Only senses that the principal may read are looked at, so a warning never tells of a hidden one.
 """
 
 from __future__ import annotations
@@ -112,6 +111,7 @@ class Conflicts:
         if kind in _NEVER_ACCEPTED:
             raise InvalidInput("A review that is due is settled by a new date, or by retiring the sense.")
         numbers = {number for number, _ in senses}
+        # Found anew, not trusted: the page that was clicked on may be old.
         if not any(one.kind == kind and set(one.senses) == numbers for one in self.open(by)):
             raise NotFound("There is no such conflict any more. Conflicts lists those there are.")
         with self._connections.changing(by, "let stand", why=why, name=kind) as writer:
@@ -145,6 +145,7 @@ class Conflicts:
         open_: list[SenseWarning] = []
         accepted: list[Accepted] = []
         for one in found:
+            # One sense is enough to look under: an acceptance that covers the conflict has all of its senses.
             by = next((each for each in acceptances.get(one.senses[0], ()) if each.covers(one)), None)
             if by is None:
                 open_.append(one)
@@ -157,6 +158,7 @@ class Conflicts:
         aliases: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
         for sense, spelling, key in reader.execute(_ALIASES):
             aliases[sense].append((spelling, key))
+        # A large glossary has many senses and few different audiences.
         passes = cache(partial(may_read, principal))
         return [Entry._make((*row[:8], aliases.get(row[0], ()))) for row in reader.execute(_LIVE) if passes(*row[8:])]
 
@@ -172,5 +174,5 @@ def _as_sense(given: SenseInput, number: int) -> Sense:
 
 
 def _without_unsaved(warning: SenseWarning) -> SenseWarning:
-    """Names stored senses alone: what is not saved yet has the number 0."""
+    # What is not saved yet has the number 0, and no page to link to.
     return SenseWarning(warning.kind, warning.message, tuple(one for one in warning.senses if one))

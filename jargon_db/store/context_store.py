@@ -59,9 +59,11 @@ class Contexts:
             raise InvalidInput(f"{name!r} cannot name a context; give the name of a team, product or field.")
         _require_storable(name, description, contact)
         with self._connections.changing(by, "context", why=why) as writer:
+            # Within the transaction: two who add the same name at once must not both succeed.
             found = writer.existing_context(name) if new else None
             if found is not None:
                 raise Conflict(f"There is a context '{found.name}' already. Change that one instead.", current=found)
+            # An empty text counts as left out; to empty one there is `save`.
             return writer.put_context(name, description or None, contact or None, audience)[0]
 
     def save(
@@ -92,11 +94,12 @@ class Contexts:
 
 
 def _seen(writer: Writer, by: Principal, context_id: int, version: int) -> Context:
-    """The context as it is stored, which is as it was seen."""
+    """The stored context, if it is still the version that was seen."""
     rows = select(writer.db.conn, _ONE, {"id": context_id})
     found = next((context_of(row) for row in rows if may_read(by, row["audience"])), None)
     if found is None:
         raise _no_context(context_id)
+    # Before the version: who may not change it need not learn that somebody else did.
     writer.require_managed(found.name)
     if found.version != version:
         raise Conflict(

@@ -110,6 +110,7 @@ class Writer:
             NotAllowed: it is not the principal's to manage or to read; or there is none, and they do not manage all.
         """
         found = self._context(name)
+        # First, and in the same words for both, so that the error does not tell whether a hidden context is there.
         self.require_managed(found.name if found else name, new=found is None)
         if found is not None:
             self._require_readable(f"context '{found.name}'", found.audience)
@@ -222,6 +223,7 @@ class Writer:
         was = (self._place(found), snapshot_of_sense(found))
         now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
         self.journal.record("sense", found.id, was, now)
+        # Writing the full-text index takes long, and many saves touch none of its columns.
         if any(getattr(found, name) != getattr(wanted, name) for name in _SEARCHED):
             self.journal.forget(found.id)
             self.journal.index(search_row(wanted.id, wanted))
@@ -247,6 +249,7 @@ class Writer:
         now = (Place(normalise(wanted.term), context.id), snapshot_of_sense(replace(wanted, context=context.name)))
         self.journal.record("sense", number, None, now)
         self.journal.index(search_row(wanted.id, wanted))
+        # The proposal it was made of was opened again when the sense was removed.
         self.db.conn.execute(_DECIDED_AGAIN, (number,))
 
     def remove_senses(self, found: Sequence[Sense]) -> None:
@@ -255,6 +258,7 @@ class Writer:
             self.require_managed(sense.context)
             self.journal.record("sense", sense.id, (self._place(sense), snapshot_of_sense(sense)), None)
             self.journal.forget(sense.id)
+        # Rows stay, since history refers to their numbers; the expansion is set aside, so that a new sense may have it.
         self.db.conn.executemany(_REMOVE, [(_set_aside(sense.id), sense.id) for sense in found])
         self.db.conn.executemany("DELETE FROM aliases WHERE sense = ?", [(sense.id,) for sense in found])
         self.db.conn.executemany(_OPEN_AGAIN, [(sense.id,) for sense in found])
@@ -307,6 +311,7 @@ class Writer:
     # -- rights ---------------------------------------------------------------------------------------------------
 
     def _require_readable(self, what: str, audience: Audience) -> None:
+        # Without a principal the program itself writes, for a measurement, say.
         if self.principal is not None and not may_read(self.principal, store_audience(audience)):
             raise NotAllowed(
                 f"There is a {what} that is not yours to read, so not yours to change. Choose another name, or ask the"
@@ -345,5 +350,5 @@ def already_there(sense: Sense) -> Conflict:
 
 
 def _set_aside(number: int) -> str:
-    """A unique text no person types."""
+    # A text that nobody can type, and unique.
     return f"\0removed\0{number}\0{secrets.token_hex(8)}"

@@ -57,6 +57,7 @@ class History:
         """
         found: list[HistoryEntry] = []
         for row in self._history_rows(term, sense_id, context_id, change):
+            # Rows are read one by one, so that a long history is not read to its end.
             if limit is not None and len(found) >= limit:
                 break
             if may_read_entry(principal, row):
@@ -69,6 +70,7 @@ class History:
         for row in self._connections.select(_CHANGES):
             if len(found) >= limit:
                 break
+            # Counting takes a look at the guards of each change; who sees all needs none.
             rows = row["rows"] if principal.sees_all else self._readable_rows(principal, row["id"])
             if rows:
                 found.append(ChangeSet(**{**row, "rows": rows}, about=self._about(principal, row["id"])))
@@ -107,6 +109,7 @@ class History:
             take(writer, found)
             if change is not None:
                 reopen_conflicts(writer, change, found)
+            # Raised within the change, which is thereby left without a trace.
             if not writer.journal.rows:
                 raise Conflict("There is nothing to roll back: everything is as it was then.")
         return next(one for one in self.changes(by) if one.id == writer.number)

@@ -67,6 +67,7 @@ def may_read_entry(principal: Principal, row: Row) -> bool:
 
 def entry_of(row: Row) -> HistoryEntry:
     before, after = loaded(row["before"]), loaded(row["after"])
+    # By its present name: a term that was renamed is listed under the new one.
     told: dict[str, Any] = after or before or {}
     return HistoryEntry(
         change=row["change"],

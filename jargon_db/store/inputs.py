@@ -73,8 +73,9 @@ def problems_of(given: SenseInput) -> list[tuple[str, str]]:
 
 
 def _is_plainly_good(given: SenseInput) -> bool:
-    """The usual case, found out fast: an import of 100,000 senses asks twice for each."""
+    # The usual case, found out fast: an import of 100,000 senses asks twice for each.
     short = (given.term, given.context, given.owner or "", *(given.aliases or ()))
+    # Rare in imports; the slow way names what is wrong.
     if given.audience or given.review_by or max(map(len, short)) > MAX_TERM_CHARS:
         return False
     if given.status is not None and given.status not in STATUSES:
@@ -145,12 +146,14 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def is_storable(text: str) -> bool:
+    # ASCII first: that is known without a look at each character.
     return not any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else True
 
 
 def is_date(text: str) -> bool:
     """Whether it is a date as the glossary writes them: 2027-01-31."""
     try:
+        # Back again: Python also reads "20270131" and "2027-W05-1", which would not sort with the others.
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
@@ -170,5 +173,6 @@ def said(given: SenseInput) -> dict[str, Any]:
     names = ("description", "notes", "aliases", "owner", "status", "audience", "review_by")
     found = {name: value for name in names if (value := getattr(given, name)) is not None}
     if "review_by" in found:
+        # Nothing given is left out above; what is given empty takes the date away.
         found["review_by"] = found["review_by"] or None
     return found

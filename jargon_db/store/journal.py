@@ -88,6 +88,7 @@ class Journal:
                 last[0].context,
                 first[0].context if first[0].context != last[0].context else None,
                 audience,
+                # Null where nothing changed: whether something was hidden is found by looking for the others.
                 audience_was if audience_was != audience else None,
                 stored(was[1] if was else None),
                 stored(now[1] if now else None),
@@ -105,6 +106,7 @@ class Journal:
 
     def forget(self, sense: int) -> None:
         """Takes a sense out of that index."""
+        # It may still be waiting to be written.
         self._search.pop(sense, None)
         self._forgotten.append((sense,))
         if len(self._search) + len(self._forgotten) >= _SEARCH_BATCH:
@@ -122,8 +124,10 @@ class Journal:
         """Writes what is kept back, and counts the version up once. The change's number; None if there was none."""
         self._write_history()
         self._write_index()
+        # A save that changed nothing makes no version, so that no view is made anew for it.
         if not self.rows:
             return None
+        # Last, when the number of rows is known; the number was used by them already.
         said = self.heading
         values = (self.change, at or timestamp(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
         self.conn.execute(_CHANGE, values)
@@ -135,7 +139,7 @@ class Journal:
         self._history.clear()
 
     def _write_index(self) -> None:
-        """By number: SQLite's full-text index writes out what it holds back when a number is less than the last."""
+        # Sorted: SQLite's full-text index writes out what it holds back whenever a number is less than the one before.
         self.conn.executemany(_FORGET, sorted(self._forgotten))
         self.conn.executemany(_SEARCH, sorted(self._search.values()))
         self._forgotten.clear()

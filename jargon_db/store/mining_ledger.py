@@ -21,6 +21,7 @@ class MiningLedger:
 
     def unmined(self, sources: Iterable[str]) -> list[str]:
         """Those that were not mined yet, in their order."""
+        # All of them at once: there are as many as documents, and asking for each would take longer.
         read = {row[0] for row in self._connections.reader().execute(_READ, (MINER,))}
         return [source for source in sources if source not in read]
 

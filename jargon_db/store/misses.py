@@ -110,6 +110,7 @@ class Misses:
             InvalidInput: the term is empty or cannot be stored.
         """
         key = normalise(term)
+        # A lone surrogate cannot be written as UTF-8, and would fail in the middle of the transaction.
         if not key or not all(map(is_storable, (term, principal_name, question, thread))):
             raise InvalidInput(f"{term!r} cannot be noted as an unknown term.")
         said = {"question": question, "principal": principal_name, "thread": thread, "shared": int(shared)}
@@ -132,6 +133,7 @@ class Misses:
             if principal.is_manager or row["principal"] == principal.name:
                 asked.setdefault(row["key"], []).append(row)
         defined = self._defined(principal, list(asked))
+        # By time: a sense that was there already, and was not what the asker meant, leaves the term open.
         found = [
             _record(rows, principal, defined=defined.get(key, "") >= rows[-1]["asked"]) for key, rows in asked.items()
         ]
@@ -191,12 +193,13 @@ class Misses:
             db.conn.execute(_TOLD, {"now": timestamp("seconds"), "thread": thread, "keys": keys})
 
     def _keys_like(self, term: str) -> list[str]:
-        """The keys of missed terms that looking up this one's key, or its plural, would answer."""
+        """The keys of missed terms that are this one or a form of it, such as its plural."""
         key = normalise(term)
+        # The other way round than a look-up: the missed form may be the plural of what is defined now.
         return [row["key"] for row in self._connections.select("SELECT key FROM misses") if key in variants(row["key"])]
 
     def _defined(self, principal: Principal, keys: list[str]) -> dict[str, str]:
-        """When the senses of each term that has any were last changed."""
+        """When the senses of each term were last changed, by key; without terms that have none."""
         asked = [(number, 0, form) for number, key in enumerate(keys) for form in variants(key)]
         rows = readable(self._connections.select(statement("look_up"), keys=keys_json(asked)), principal)
         changed: dict[str, str] = {}
@@ -209,6 +212,7 @@ class Misses:
 def _record(rows: list[Row], principal: Principal, *, defined: bool) -> MissRecord:
     questions = [
         row["question"]
+        # Rows come oldest first. Erased questions have no wording, and count all the same.
         for row in reversed(rows)
         if row["question"] and (principal.sees_all or row["principal"] == principal.name or row["shared"])
     ]

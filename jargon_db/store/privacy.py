@@ -1,7 +1,7 @@
-"""What the glossary keeps of one person, and taking it out.
+"""What the glossary keeps of one person, to be handed out or erased.
 
-Questions that met an unknown term are the asker's own. History is append-only and stays: who made a change is called
-`ERASED` from then on, and so is whoever owned, proposed or decided something.
+Questions that met an unknown term belong to their asker, and are deleted. The history is append-only and stays: its
+person's name becomes `ERASED`, and so it does on senses and proposals they owned, made or decided.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class Privacy:
         gone = 0
         with self._connections.writing() as db:
             for name in names:
+                # Questions go with their wording, which is the person's own; of everything else only the name.
                 gone += db.conn.execute("DELETE FROM miss_questions WHERE principal = ?", (name,)).rowcount
+                # Within the transaction: if anything fails, the triggers are back with all the rest.
                 with _history_open(db.conn):
                     for sql in _NAMES:
                         db.conn.execute(sql, {"name": name, "erased": ERASED})
@@ -79,12 +81,13 @@ class Privacy:
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        # Deleted rows stay readable in the log until it is cut to nothing. The first column is 1 if it could not be.
         return not self._connections.writer().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
 
 @contextmanager
 def _history_open(conn: sqlite3.Connection) -> Iterator[None]:
-    """Lets the append-only tables be updated within this transaction: their triggers are set aside and put back."""
+    """Lets the append-only tables be updated within this transaction, by taking their triggers away for so long."""
     sql = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%not_updated'"
     triggers = conn.execute(sql).fetchall()
     for name, _ in triggers:

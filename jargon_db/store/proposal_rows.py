@@ -1,6 +1,6 @@
-"""Proposals as they are stored: what is said again is added to the one there is, and each shows what one may read.
+"""Proposals as rows: a proposal made again adds to the row there is, and each reader sees the evidence they may read.
 
-What becomes of them is in `argot.jargon_db.store.proposal_store`.
+Deciding on proposals is in `argot.jargon_db.store.proposal_store`.
 """
 
 from __future__ import annotations
@@ -93,17 +93,20 @@ def put(conn: sqlite3.Connection, said: Said, origin: Origin, created_by: str) -
         values = (said.given.term, keys["key"], said.context or "", said.expansion)
         guarded = (keys["expansion_key"], description, said.guard, json.dumps(evidence), json.dumps([said.guard]))
         return conn.execute(_ADD, (*values, *guarded, said.score, origin, now, created_by, now)).lastrowid or 0
+    # What was decided is left alone: a dismissed proposal must not come back with new evidence.
     if found["status"] == "open":
         conn.execute(_UPDATE, (*_merged(found, said, evidence), now, found["id"]))
     return int(found["id"])
 
 
 def _merged(found: Row, said: Said, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
-    """Evidence of both; of two quotes from a passage the later. The description stays, unless a new one is for more."""
+    """The columns of a proposal that was said again: the evidence of both, and the better score."""
     scores = [score for score in (found["score"], said.score) if score is not None]
+    # By passage and audience: the same passage may have been closed to some since.
     kept = {(one[0], one[2]): one for one in [*json.loads(found["evidence"]), *evidence]}
     audiences = sorted({*json.loads(found["audiences"]), said.guard})
     description, guard = found["description"], found["description_audience"]
+    # The description stays, unless the new one may be read by everyone and the old one may not.
     if said.given.description and (not description or (not said.audience and audience_of(guard))):
         description, guard = said.given.description, said.guard
     context = found["context"] or said.context or ""
@@ -125,6 +128,7 @@ def forget_evidence(conn: sqlite3.Connection, gone: Set[str]) -> None:
         if not kept and row["status"] == "open" and not by_person:
             conn.execute("DELETE FROM proposals WHERE id = ?", (row["id"],))
             continue
+        # What a document said of the term must not outlive the document.
         stays = by_person or any(row["description"] in one[1] for one in kept)
         values = (json.dumps(kept), row["description"] if stays else "", row["id"])
         conn.execute("UPDATE proposals SET evidence = ?, description = ? WHERE id = ?", values)
@@ -135,6 +139,7 @@ def readable_proposals(rows: Iterable[Row], conn: sqlite3.Connection, principal:
     contexts: dict[str, str] = dict(conn.execute(_CONTEXTS).fetchall())
     for row in rows:
         guard = contexts.get(context_key(row["context"]))
+        # A context that does not exist yet guards nothing.
         if guard is not None and not may_read(principal, guard):
             continue
         if any(may_read(principal, audience) for audience in json.loads(row["audiences"])):
@@ -161,6 +166,7 @@ def proposal_of(row: Row, principal: Principal | None) -> Proposal:
         context=row["context"] or None,
         description=row["description"] if open_to_them else "",
         evidence=tuple((one[0], one[1]) for one in evidence),
+        # Who may read any of the evidence may read the proposal.
         audience=EVERYONE if EVERYONE in audiences else frozenset().union(*audiences),
         decided=row["decided"],
         decided_by=row["decided_by"],

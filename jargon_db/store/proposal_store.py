@@ -1,7 +1,7 @@
-"""Meanings somebody or something proposes. A proposal is no sense: a manager makes one of it, or an alias, or neither.
+"""Proposed meanings, from people, mining, missed terms or a model. A manager makes senses or aliases of them, or not.
 
 Evidence is guarded by the audience of the document it comes from: a proposal is for those who may read some of its
-evidence, and shows them that alone.
+evidence, and shows them only that.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class Proposals:
         Raises:
             InvalidInput: the origin is none, or a text is empty, too long or cannot be stored.
         """
+        # Checked like a sense, since it may become one; stand-ins for what a sense needs and a proposal may lack.
         given = checked_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
         texts = [created_by, *audience, *(part for one in evidence for part in one)]
         if origin not in ORIGINS or not all(map(is_storable, texts)):
@@ -174,9 +175,11 @@ class Proposals:
         made: list[Sense] = []
         left: list[tuple[int, str]] = []
         with self._connections.changing(by, "accept", why=why, name=context) as writer:
+            # Each once: the second would fail as decided already.
             for number in dict.fromkeys(proposal_ids):
                 try:
                     made.append(_accepted(writer, by, number, context=context, status=status, why=why))
+                # One that cannot be accepted does not undo the others; nothing of it was written (`_accepted`).
                 except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
                     left.append((number, str(error)))
         return made, left
@@ -239,7 +242,6 @@ def _undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
 
 
 def _accepted(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
-    """Nothing is written before all that may refuse it was asked."""
     found = _undecided(writer, by, number)
     given = checked_input(
         SenseInput(
@@ -253,10 +255,13 @@ def _accepted(writer: Writer, by: Principal, number: int, *, context: str, statu
         )
     )
     values = {"key": normalise(given.term), "context": context_key(given.context)}
+    # A draft answers nobody, and may stand beside an approved meaning until it is approved.
     other = next(select(writer.db.conn, _OTHER, values), None) if status == "approved" else None
     if other is not None and (other["expansion"] != given.expansion):
+        # That there is another is said in any case, what it is only to those who may read it.
         known = f" '{other['expansion']}'" if any(readable([other], by)) else " something"
         raise Conflict(f"'{given.term}' means{known} in '{given.context}' already. Look at the two, and decide.")
+    # Written only now: `accept_many` goes on within this change, so that a refusal must leave nothing behind.
     sense = add_new(writer, given)
     _decide(writer, number, "accepted", why, sense.id)
     return sense

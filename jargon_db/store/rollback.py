@@ -59,6 +59,7 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
     readable = [row for row in rows if may_read_entry(by, row)]
     if not readable:
         raise NotFound(f"There is no change {change}. The history shows those there are.")
+    # All or nothing: half of a change taken back would be a state that never was.
     if len(readable) < len(rows):
         raise NotAllowed(f"Change {change} cannot be rolled back by {by.name}: only who may change all of it can.")
     senses = {row["id"]: sense_of(row) for row in select(writer.db.conn, _NOW, {"change": change})}
@@ -67,6 +68,7 @@ def steps_of_change(writer: Writer, by: Principal, *, change: int, force: bool) 
     for row in rows:
         if row["before"] == row["after"]:
             continue  # a conflict of it was accepted: there is nothing to set back
+        # Newest entry first: of a row that the change touched twice, `then` is what the oldest entry found.
         known = first.get((row["subject"], row["row"]))
         found = senses.get(row["row"]) if row["subject"] == "sense" else None
         now = known.now if known else _stored_now(writer, row, found)
@@ -91,7 +93,9 @@ def steps_of_term(writer: Writer, by: Principal, *, term: str, moment: str | int
     for row in select(writer.db.conn, _STATES, {"key": normalise(term)}):
         if not may_read_entry(by, row):
             continue
+        # Rows come oldest first, so that the last one of each stays.
         latest[row["row"]] = row
+        # Senses made after the moment have no `then`, and go.
         if row["change"] <= last:
             then[row["row"]] = loaded(row["after"])
     if not latest:
@@ -112,14 +116,16 @@ def _stored_now(writer: Writer, row: Row, sense: Sense | None) -> Snapshot | Non
 
 
 def _last_change(writer: Writer, moment: str | int) -> int:
-    """The number of the last change up to a moment; numbers count on even when a clock is set back."""
+    """The number of the last change up to a moment."""
     if isinstance(moment, int):
         return moment
     try:
         given = datetime.fromisoformat(moment)
     except ValueError:
         raise InvalidInput(f"{moment!r} is no moment; write it like 2027-01-31 or 2027-01-31T12:00:00.") from None
+    # Compared as text with what is stored: UTC, in milliseconds.
     at = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    # By number: numbers count on even when a clock is set back.
     row = writer.db.conn.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
     return int(row[0])
 
@@ -162,6 +168,7 @@ def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
             audience = frozenset(said["audience"])
             writer.put_context(said["context"], said["description"], said["contact"], audience)
     moving = [(step, step.found) for step in senses if step.then is not None]
+    # Before any sense is set: one that goes may hold the place of one that comes back.
     writer.remove_senses([step.found for step in senses if step.then is None and step.found is not None])
     _make_room(writer, [found for step, found in moving if found is not None and _moves(step)])
     for step, found in moving:
@@ -194,10 +201,10 @@ def _make_room(writer: Writer, senses: Iterable[Sense]) -> None:
 
 
 def _remove_contexts(writer: Writer, steps: Iterable[RollbackStep]) -> None:
-    """A context others have put senses into meanwhile stays."""
     for step in steps:
         found = next(select(writer.db.conn, "SELECT * FROM contexts WHERE id = :id", {"id": step.row}))
         writer.require_managed(found["name"], new=True)
         used = "SELECT 1 FROM senses WHERE context = ? AND NOT removed LIMIT 1"
+        # A context that others have put senses into meanwhile stays.
         if not found["removed"] and writer.db.conn.execute(used, (step.row,)).fetchone() is None:
             writer.remove_context(context_of(found))

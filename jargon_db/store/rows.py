@@ -42,6 +42,7 @@ def may_read(principal: Principal, *audiences: str) -> bool:
 
 def passable_audiences(conn: sqlite3.Connection, principal: Principal) -> str | None:
     """The stored audiences the principal passes, as JSON, for SQL to leave the others out early; None: all."""
+    # What belongs to a conversation is not opened by this: `may_read` decides afterwards.
     if principal.sees_all:
         return None
     stored = (row[0] for row in conn.execute(_DISTINCT))

@@ -65,6 +65,7 @@ def m005_accepted_conflicts(db: Database) -> None:
 
 
 def _run(db: Database, script: str) -> None:
+    # An empty line ends a statement: triggers have semicolons within.
     for sql in script.strip().split(";\n\n"):
         db.execute(sql)
 

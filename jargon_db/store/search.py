@@ -1,8 +1,8 @@
-"""The search box: senses as one types, by term, alias, expansion and description.
+"""The search box: finds senses while one types, by term, alias, expansion and description.
 
-What begins like a term or alias comes first, by an index over their keys, which knows every sign. Then come words
-anywhere, by a full-text index with prefixes, column by column: no step reads more rows than it is asked for, so
-a letter that half of all senses hold costs no more than a rare word.
+Terms and aliases that begin with what was typed come first, by an index over their keys, which keeps every sign. Then
+come words anywhere, by a full-text index with prefixes, column by column. No step reads more rows than it is asked for,
+so that a letter that half of all senses hold costs no more than a rare word.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ MOST_CHARS = 500
 MOST_WORDS = 12
 """So much of what was typed is looked at."""
 _COLUMNS = ("{term aliases}", "{term aliases expansion}", "{term aliases expansion description}")
+# The highest character: all that begins with a key sorts before the key with this behind it.
 _LAST = "\U0010ffff"
 _RANKS: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 
@@ -53,6 +54,7 @@ class Search:
             "context_key": None if context is None else context_key(context),
         }
         for row in self._candidates(text, limit, values, found):
+            # SQL left out most of what they may not read; what they may is decided here alone.
             if row["id"] not in found and any(readable([row], principal)):
                 found[row["id"]] = sense_of(row)
                 if len(found) >= limit:
@@ -66,8 +68,10 @@ class Search:
         rows = list(self._connections.select(statement("search_keys"), key=key, end=key + _LAST, limit=limit, **values))
         yield from sorted(rows, key=_rank)
         words = list(dict.fromkeys(search_words(text)))[:MOST_WORDS]
+        # Quoted, so that no word is taken for an operator of the full-text language; the star finds beginnings.
         wanted = " AND ".join(f'"{word}" *' for word in words)
         for columns in _COLUMNS if words else ():
+            # So many may be among those found before, and are skipped.
             asked = limit + len(found)
             match = f"{columns} : ({wanted})"
             yield from self._connections.select(statement("search_words"), match=match, limit=asked, **values)

@@ -12,6 +12,7 @@ from argot.types import Sense
 SearchRow = tuple[int, str, str, str, str]
 """Id of the sense, and the words of term, aliases, expansion and description, parted by spaces."""
 
+# The first code point of the private use area, where no text has letters of its own.
 _PRIVATE = 0xE000
 _SILENT = frozenset("-/_.,;:!?()[]{}<>\"'`*|\\~^=")
 """Signs nobody searches for among words; a term that begins with one is found by its key."""
@@ -39,6 +40,7 @@ def search_row(number: int, sense: Sense) -> SearchRow:
 
 def search_words(text: str) -> list[str]:
     """The words of a text as the index holds them."""
+    # The usual text, in one C call; the rest goes through folding.
     if text.isascii() and text.isprintable():
         return text.translate(_WORDS_OF_ASCII).split()
     return [word if word[0].isalnum() else _sign(word) for word in words_of(text) if word not in _SILENT]

@@ -60,9 +60,11 @@ class Senses:
         """
         values = {"context_key": None if context is None else context_key(context), "status": status}
         wanted = normalise(query or "")
+        # A later page without a search: SQL skips the rows, where this would make senses of them first.
         if start and limit is not None and not wanted:
             return self._page(principal, {**values, "limit": limit, "start": start})
         rows = readable(self._connections.select(statement("senses"), **values), principal)
+        # Compared by key, so that "write amplification" finds "Write-Amplification"; SQL cannot fold like that.
         alike = (sense for sense in map(sense_of, rows) if not wanted or _holds(sense, wanted))
         return list(islice(alike, start, None if limit is None else start + limit))
 
@@ -205,6 +207,7 @@ class Senses:
         with self._connections.changing(by, kind, why=why) as writer:
             found = seen_sense(writer, by, sense_id, version)
             wanted = replace(found, status=status)
+            # Approved again as it is, it needs no reason and makes no change.
             if wanted != found:
                 require_reason(writer, wanted)
             return _set(writer, found, wanted)
@@ -271,6 +274,7 @@ def require_reason(writer: Writer, sense: Sense) -> None:
     values = {"key": normalise(sense.term), "context": context_key(sense.context), "id": sense.id}
     rows = select(writer.db.conn, _APPROVED, values)
     others = [sense_of(row) for row in (rows if writer.principal is None else readable(rows, writer.principal))]
+    # Only senses they may read: the message would tell of the others.
     if others and not writer.heading.why:
         raise Conflict(
             f"'{sense.term}' means '{others[0].expansion}' in '{sense.context}' already. Retire that one, or give a"
@@ -278,12 +282,14 @@ def require_reason(writer: Writer, sense: Sense) -> None:
             current=others[0],
         )
     if others:
+        # Entered as it is, so that the history of each of them says that the conflict was accepted.
         for other in others:
             writer.record_unchanged(other)
         record_acceptance(writer, BY_APPROVAL, [*others, sense])
 
 
 def _merged(found: Sense, given: SenseInput) -> Sense:
+    # The same context in other letters is no move: the stored spelling stays.
     same = context_key(given.context) == context_key(found.context)
     context = found.context if same else given.context
     return replace(found, term=given.term, context=context, expansion=given.expansion, **said(given))
@@ -291,6 +297,7 @@ def _merged(found: Sense, given: SenseInput) -> Sense:
 
 def _set(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     if wanted == found:
+        # Nothing to write, but who may not change it should hear so all the same.
         writer.require_managed(found.context)
         return found
     writer.set_sense(found, wanted)

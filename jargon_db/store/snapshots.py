@@ -8,6 +8,7 @@ from typing import Any
 from argot.types import Context, Sense
 
 Snapshot = dict[str, Any]
+# Made once: `json.dumps` with separators makes an encoder for each call, and an import makes 100,000.
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 

@@ -33,6 +33,7 @@ class TermLookup:
         by_term: list[list[Row]] = [[] for _ in asked]
         for row in rows:
             found = by_term[row["asked"]]
+            # Rows come best rank first: "dies" as a term of its own hides the plural of "die".
             if not found or found[0]["rank"] == row["rank"]:
                 found.append(row)
         return {term: _told_apart(term, found) for term, found in zip(asked, by_term, strict=True)}
@@ -54,11 +55,13 @@ class TermLookup:
 
 
 def _told_apart(term: str, rows: list[Row]) -> list[Sense]:
-    """The senses of the rows; where spellings differ in coded case, those of the spelling asked for alone."""
+    """The senses of the rows; where terms differ in case alone (mA, MA), only those of the spelling asked for."""
     spellings = {row["spelling"] for row in rows}
+    # Only where case tells terms apart: PUC and Puc are one term typed twice.
     same = term.strip() in spellings and any(is_coded(spelling) for spelling in spellings)
     return [sense_of(row) for row in rows if not same or _is_asked(term.strip(), row)]
 
 
 def _is_asked(term: str, row: Row) -> bool:
+    # A row with another key was found by an alias or a plural, which has a case of its own.
     return bool(row["spelling"] == term or row["key"] != normalise(term))

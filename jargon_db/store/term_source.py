@@ -18,6 +18,7 @@ _GUARDS = (
     "SELECT DISTINCT senses.audience, contexts.audience "
     "FROM senses JOIN contexts ON contexts.id = senses.context WHERE NOT senses.removed"
 )
+# Careful rather than exact: an audience that was widened counts as well.
 _HIDDEN_SINCE = """
 SELECT 1 FROM history WHERE change > ? AND (
     audience_was IS NOT NULL OR context_was IS NOT NULL OR (subject = 'context' AND before IS NOT NULL)
@@ -35,6 +36,7 @@ class StoredTerms:
         self._connections = connections
 
     def state(self) -> tuple[int, int]:
+        # In one statement, so that both numbers are of the same moment.
         version, change = self._connections.reader().execute(_STATE).fetchone()
         return int(version), int(change)
 
@@ -51,6 +53,7 @@ class StoredTerms:
         return self._connections.reader().execute(_HIDDEN_SINCE, (change,)).fetchone() is not None
 
     def names_changed_since(self, change: int, most: int) -> set[str] | None:
+        # One more than is allowed tells that there are too many, without counting them all.
         rows = self._connections.reader().execute(_CHANGED, (change, most + 1)).fetchall()
         return None if len(rows) > most else {name for row in rows for name in _names(row)}
 
@@ -68,6 +71,6 @@ class StoredTerms:
 
 
 def _names(row: tuple[str | None, ...]) -> Iterator[str]:
-    """The term and its aliases, before and after a change of a sense."""
     for kept in filter(None, map(loaded, row)):
+        # Both before and after: what a sense is not called any more has to go from the view.
         yield from (kept["term"], *kept["aliases"])

@@ -47,6 +47,7 @@ class SenseUsage:
         if not counts:
             return
         with self._connections.writing() as db:
+            # The glossary may have been replaced by a backup since the question was asked.
             known = [sense for sense in counts if db.conn.execute(_KNOWN, (sense,)).fetchone()]
             db.conn.executemany(_ADD, [(week, sense, counts[sense]) for sense in known])
 
@@ -59,5 +60,6 @@ class SenseUsage:
 def week_of(moment: datetime) -> str:
     """The ISO week of a moment; one without a time zone is taken to be in UTC."""
     at = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    # The ISO year: 1 January may lie in the last week of the year before.
     year, week, _ = at.isocalendar()
     return f"{year}-W{week:02}"

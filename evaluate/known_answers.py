@@ -3,8 +3,8 @@
 Real HTTP on this machine, in the form of OpenAI's chat completions. `ideal`: whenever a passage that holds the answer
 is in its prompt it gives the reference answer, in the reference's own words, each sentence with the number of the
 passage that bears it out; else it refuses. `lying`: the same with one sentence made false by one change, the citation
-right. Asked whether a passage bears a sentence out, both say what is true. Every other prompt gets the least that its
-schema allows, so that the reading of questions is Argot's own.
+right. Asked whether a passage bears a sentence out, the one says what is true, the other always yes. Every other
+prompt gets the least that its schema allows, so that the reading of questions is Argot's own.
 """
 
 from __future__ import annotations
@@ -105,13 +105,14 @@ class KnownAnswers:
         return " ".join(f"{_unmarked(one)} [{_nearest(one, holding)}]." for one in sentences)
 
     def _judged(self, user: str) -> list[dict[str, int]]:
-        """For each numbered sentence the gold passage that bears it out; 0 for one made false, or of nobody's."""
+        """For each numbered sentence the gold passage that bears it out; 0 for one that is not of the reference."""
         holding = {n: text for n, text in _passages(user).items() if _holds_gold(text, self.heard.question)}
         true = {bare(one) for one in sentences_of(self.heard.question.reference)}
         found = []
         for number, sentence in _numbered(user):
             said = bare(sentence)
-            is_true = bool(holding) and said in true and said != bare(self.heard.lie)
+            # who lies in the answer lies about the answer, too
+            is_true = bool(holding) and (self.manner == "lying" or said in true)
             found.append({"first": number, "last": number, "passage": _nearest(sentence, holding) if is_true else 0})
         return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from argot.graph.run_context import RunContext
 from argot.graph.state import CitationRecord, SentenceRecord
@@ -13,6 +15,8 @@ from argot.tools.answering.citations import match_references as matched
 from argot.tools.answering.embedded_instructions import support_only
 from argot.tools.text.sentences import split_sentences
 from argot.types import Hit, MatchedSegment
+
+_VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
 def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
@@ -27,7 +31,7 @@ def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str |
         hits = [replace(hit, passage=support_only(hit.passage, text, asked)) for hit in hits]
     sentences = _sentences(text)
     if run.profile.match_references:
-        _cite(sentences, _segments(sentences, hits, run), hits)
+        _cite_segments(sentences, _segments(sentences, hits, run), hits)
         # "The range starts at 1 ..." matches its passage well and may yet say the opposite of how it goes on.
         if asked is not None and text.endswith(CUT_SHORT):
             sentences[-1]["citations"].clear()
@@ -58,14 +62,25 @@ def _segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: Run
     )
 
 
-def _cite(sentences: Sequence[SentenceRecord], segments: Sequence[MatchedSegment], hits: Sequence[Hit]) -> None:
+def _cite_segments(
+    sentences: Sequence[SentenceRecord], segments: Sequence[MatchedSegment], hits: Sequence[Hit]
+) -> None:
     for segment in segments:
-        passage = hits[segment.passage].passage
         for sentence in sentences[segment.first : segment.last + 1]:
-            # A segment is matched as a whole, but people want to see the words behind each of its sentences.
-            start, end = locate(sentence["text"], passage)
-            sentence["citations"].append(
-                CitationRecord(
-                    passage=passage.id, start=passage.start + start, end=passage.start + end, score=float(segment.score)
-                )
-            )
+            cite(sentence, hits[segment.passage], segment.score)
+
+
+def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
+    """Adds a citation of the passage, with the place in it that says what the sentence says."""
+    start, end = locate(sentence["text"], hit.passage)
+    at = hit.passage.start
+    sentence["citations"].append(
+        CitationRecord(passage=hit.passage.id, start=at + start, end=at + end, score=float(score))
+    )
+
+
+def cite_verdicts(sentences: Sequence[SentenceRecord]) -> None:
+    """A bare "Yes." or "No." rests on what the next sentence rests on: by itself it says nothing to be looked up."""
+    for sentence, reason in pairwise(sentences):
+        if _VERDICT.fullmatch(sentence["text"].strip()) and not sentence["citations"]:
+            sentence["citations"].extend(reason["citations"])

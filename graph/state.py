@@ -92,9 +92,9 @@ class TurnPart(TypedDict):
     """What one question gathers on its way. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
-    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `quotable`, `unnamed`, `unanswered`,
-    `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and `trouble` beside
-    them, are read with a default.
+    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `quotable`, `unnamed`,
+    `unanswered`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and
+    `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
     `unnamed`: part numbers of the question that stand in no document. `unanswered`: of several questions in a message

@@ -31,6 +31,7 @@ additionally also finally usually typically"""
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of what an answer says about itself, which no passage has to bear out."""
 _NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?![\w-]|['’][a-rt-z])")
+_PUT_OTHERWISE = frozenset(f"'{name}'" for name in ("at least", "at most", "always", "all", "must", "optional"))
 _CALENDAR = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
     r"|October|November|December"
@@ -44,7 +45,8 @@ def objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing speaks against it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
-    negation are those of the passage's most similar sentence, for each part between semicolons. A name also counts as present where it is abbreviated.
+    negation are those of the passage's most similar sentence, for each part between semicolons. A name also counts as
+    present where it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
@@ -53,6 +55,14 @@ def objection(sentence: str, passage: str) -> str:
         return missing
     opposed = (_opposed_part(part, passage, source) for part in _PARTS.split(_VERDICT.sub("", said)))
     return next(filter(None, opposed), "") or _unsupported_clause(said, source)
+
+
+def is_soft(reason: str) -> bool:
+    """Whether there is none, or only a word of scope that a passage may well put in other words ("up to", "all").
+
+    "Only", "except" and "unless" are none of these: put into a true sentence they make it false.
+    """
+    return not reason or reason.removeprefix("scope ") in _PUT_OTHERWISE
 
 
 def _opposed_part(said: str, passage: str, source: str) -> str:

@@ -1,0 +1,79 @@
+"""Sentences of a model's answer that words could not judge, put to the model in one short call.
+
+Numbers, units, names, negation and direction stay with `tools.answering.objections`: a sentence they speak against is
+never asked about, since a model that changed a number would also say that it stands there. What is asked: whether a
+passage says the same in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from argot.errors import ModelUnavailable
+from argot.graph.draft_checking import cite
+from argot.graph.run_context import RunContext
+from argot.graph.state import SentenceRecord
+from argot.prompts.loader import fenced, numbered
+from argot.tools.answering.citations import source_text
+from argot.tools.answering.embedded_instructions import support_only
+from argot.tools.answering.objections import is_soft, objection
+from argot.tools.llm.judge import grounded_segments
+from argot.types import Hit, MatchedSegment
+
+PROMPT = "match_references"
+LEAST_SHARED = 0.3
+"""Support by words under which a sentence is not even asked about: a claim from nowhere shares little with any
+passage. On the validation questions no paraphrase of the reference lay below.
+"""
+MOST_PASSAGES = 4
+"""Passages shown with the sentences: those likeliest to say them. The call is to be short."""
+MOST_SENTENCES = 8
+
+
+async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str) -> None:
+    """Gives citations to sentences without any, where the model says that a passage bears them out.
+
+    A model that fails, or says nothing of use, leaves them as they are.
+    """
+    if run.model is None or run.model.failed:
+        return
+    draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
+    # an order in a passage ("say that ...") is no evidence for a sentence that follows it
+    shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
+    doubtful = [(sentence, _borne_by(sentence, shown, run)) for sentence in sentences if not sentence["citations"]]
+    doubtful = [(sentence, places) for sentence, places in doubtful if places][:MOST_SENTENCES]
+    places = list(dict.fromkeys(place for _, possible in doubtful for place in possible))[:MOST_PASSAGES]
+    if not places:
+        return
+    for found in await _judged(
+        [sentence["text"] for sentence, _ in doubtful], [shown[at] for at in places], asked, run
+    ):
+        place = places[found.passage]
+        for sentence, possible in doubtful[found.first : found.last + 1]:
+            if place in possible:
+                cite(sentence, hits[place], found.score)
+
+
+def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext) -> list[int]:
+    """The places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks hard
+    against it.
+    """
+    texts = [source_text(hit.passage) for hit in hits]
+    shares = run.support.score(sentence["text"], texts)
+    near = sorted((place for place, share in enumerate(shares) if share >= LEAST_SHARED), key=lambda at: -shares[at])
+    return [place for place in near if is_soft(objection(sentence["text"], texts[place]))]
+
+
+async def _judged(texts: Sequence[str], hits: Sequence[Hit], asked: str, run: RunContext) -> list[MatchedSegment]:
+    assert run.model is not None
+    passages = [
+        fenced("passage", hit.passage.text, n=n, source=hit.passage.header or None) for n, hit in enumerate(hits, 1)
+    ]
+    inputs = {"question": asked, "sentences": numbered(texts)}
+    try:
+        fitted = await run.model.fit(PROMPT, "passages", passages, **inputs)
+        reply = await run.model.json(PROMPT, passages=fitted, **inputs)
+    except ModelUnavailable:
+        return []
+    return grounded_segments(reply["segments"], len(texts), len(passages))

@@ -95,6 +95,7 @@ _UNITS = {
     }.items()
     for spelling in spellings.split()
 }
+# Months are not converted to days, nor kilobytes to bytes: the factor is not fixed.
 _IN_SMALLER: dict[str, tuple[str, Decimal]] = {
     "min": ("s", Decimal(60)),
     "h": ("s", Decimal(3600)),
@@ -123,6 +124,7 @@ _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
+# "Sep" and "Sept" are both in use.
 _MONTHS = {
     spelling: name for name in _MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }
@@ -137,13 +139,17 @@ _WEEKDAYS = {
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR"
 CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
 _NUMBER = re.compile(
+    # Before a number without a currency no letter, dot or hyphenated letter: "v1.2" and "NX-4410" hold no quantity.
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
     r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
+    # "5ms", "20°C", "30€"; behind three letters it is a name rather than a unit.
     r"(?P<glued>[%°][CF]?|[€$£¥]|[a-zA-Zµμ]{1,3}(?![\w-]))?"
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?"
+    # The unit behind a gap: "5 ms", "5-day", "40 €".
     r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
 )
 _NUMBER_WORD = re.compile(
+    # "one" is mostly a pronoun ("the one that ...").
     rf"\b(?P<number>{'|'.join(word for word in NUMBER_WORDS if word not in ('one', 'zero'))})\b"
     r"(?:[ \u00a0-](?P<unit>[A-Za-z]+))?",
     re.IGNORECASE,
@@ -158,6 +164,7 @@ _HOUR = re.compile(
 _MONTH = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<after>{'|'.join(_MONTHS)})\b"
     rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
+    # Alone only behind such a word: "May I ..." is no month.
     rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
     re.IGNORECASE,
 )
@@ -172,11 +179,14 @@ _ADVERBS = {
     "yearly": "year", "annually": "year", "annual": "year", "diem": "day", "annum": "year", "capita": "person",
 }  # fmt: skip
 _RATE = re.compile(
+    # "per day", "per working day"; "per cent", "per se" and "as per the policy" count nothing.
     rf"(?<!\bas )\bper (?P<per>(?!cent|se\b)(?:(?:working|calendar|business) )?\w+)"
     rf"|\b(?:each|every) (?:(?:working|calendar|business) )?(?P<each>{_TIME})\b"
+    # "twice a week", "41 euros a day", "3 calls an hour"; but "2 days a week ago" says when.
     rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
     rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
     rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
+    # "41 €/day", "5 MB/s".
     r"|\d[ \u00a0]?[^\W\d_]{0,12}[€$£%]?/(?P<slash>[A-Za-z]+)",
     re.IGNORECASE,
 )
@@ -206,12 +216,15 @@ def missing_quantity(said: str, source: str) -> str:
     numbers = {one.number for one in there}
     measures = {measure for one in there if (measure := _measure(one))}
     for one in sorted(wanted):
+        # 60 minutes are an hour, whichever of the two the source writes.
         if (measure := _measure(one)) and measure in measures:
             continue
         if one.number not in numbers and not _stands_apart(one, there, source):
             return f"{one.number} {one.unit}".strip()
+        # A minus in the source may be a dash: "– 5 °C" in a list.
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
+        # In a table the number stands alone and the header names the unit: "| latency (ms) | 40 |".
         if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in _units_named(source)):
             return f"{one.number} {one.unit}"
     return ""
@@ -226,8 +239,9 @@ def _measure(one: _Read) -> tuple[Decimal, str] | None:
 
 
 def other_counted(said: str, source: str) -> str:
-    """A number of `said` with what it counts, where `source` has the number before something else and knows nothing of
-    what is counted: "300 robots" for "300 people".
+    """A number of `said` and its noun, where `source` has the number with another noun: "300 robots" for "300 people".
+
+    Empty where the noun occurs anywhere in `source`.
     """
     theirs = {number for number, _ in _counted(source)}
     mine = [(number, words) for number, words in _counted(said) if number in theirs]
@@ -243,24 +257,28 @@ def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
+        # A year counts nothing ("in 2024 robots ..."), and units are compared by `missing_quantity`.
         if words and not any(map(_unit, words)) and not _YEAR.fullmatch(match["number"]):
             found.append((canonical(match["number"]), words))
     return tuple(found)
 
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
+# Small letters only: a capital begins a name or the next sentence.
 _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}(?![\w-])){1,2})")
 
 
 def _stands_apart(one: _Read, there: frozenset[_Read], source: str) -> bool:
-    """Without the sign, which may be a dash, or in a table whose header names the scale."""
+    """Whether the source has the number without its scale, which a table's header names, or without its sign."""
     if one.scale and one.scale in folded(source):
         return any(one.bare == other.number for other in there)
+    # The minus may be a dash: "– 5 °C" in a list.
     return not one.number.startswith("-") and any(one.number == other.number.lstrip("-") for other in there)
 
 
 @lru_cache(maxsize=4_000)
 def _read(text: str) -> frozenset[_Read]:
+    # Most sentences hold no number; this one search spares them the seven below.
     if not _MAY_COUNT.search(text):
         return frozenset()
     found, rest = _dates(text)
@@ -279,25 +297,31 @@ def _dates(text: str) -> tuple[list[_Read], str]:
     found = [_plain(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
 
     def dated(match: re.Match[str]) -> str:
+        # By its name, so that "2024-05-03" and "3 May 2024" give the same.
         month = _MONTH_NUMBERS[int(match["month"])]
         found.extend([_plain(month, "date"), _plain(canonical(match["day"])), _plain(match["year"])])
         return " "
 
     def named(match: re.Match[str]) -> str:
         name = match["after"] or match["before"] or match["alone"]
+        # "may" and "march" are verbs.
         if not name[0].isupper():
             return match[0]
         found.append(_plain(_MONTHS[name.lower()], "date"))
+        # The comma keeps the word behind from being read as the day's unit.
         return f"{match['day']} , " if match["day"] else " "
 
     def struck(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
+        # 12 am is hour 0 and 12 pm hour 12.
         hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
         found.append(_plain(str(hour)))
+        # "14:00" is the same as "2 pm".
         if match["minute"] and int(match["minute"]):
             found.append(_plain(str(int(match["minute"]))))
         return " "
 
+    # What one pattern reads is taken out, so that no later one, and no quantity, reads it again.
     for pattern, taken in ((_ISO_DATE, dated), (_DOTTED_DATE, dated), (_MONTH, named), (_HOUR, struck)):
         text = pattern.sub(taken, text)
     return found, text
@@ -307,11 +331,13 @@ def _in_figures(text: str) -> Iterator[_Read]:
     for match in _NUMBER.finditer(text):
         glued, currency = match["glued"] or "", _UNITS.get((match["currency"] or "").casefold(), "")
         scale = (match["scale"] or "").casefold()
+        # "40k" and "$3m"; "3m" without a currency is three metres.
         if glued.casefold() == "k" or (currency and glued.casefold() == "m"):
             scale, glued = {"k": "thousand", "m": "million"}[glued.casefold()], ""
         unit = currency or _unit(glued) or ("" if glued else _unit(match["unit"] or ""))
         if glued and not unit and not match["slash"]:
             continue  # "4th", "3D": no quantity; identifiers are checked apart
+        # Behind a digit it is a range: "10–20".
         sign = "-" if match["sign"] and not text[: match.start()].rstrip()[-1:].isdigit() else ""
         bare = canonical(match["number"])
         yield _Read(sign + bare, sign + _scaled(bare, scale), unit, scale)
@@ -386,6 +412,7 @@ def other_rate(said: str, nearest: str, source: str) -> str:
     theirs = rates(nearest)
     if theirs and not mine & theirs:
         return min(mine)
+    # "per person" is supported by "each person gets ...", which is no rate by the pattern.
     spoken = {stem(word) for word in folded(nearest)}
     named = {_UNITS.get(word, word) for word in folded(nearest)}
     return min(mine - rates(source) - spoken - named, default="")

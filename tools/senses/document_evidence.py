@@ -45,6 +45,7 @@ def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: C
     found: T | None = cache.get(key)
     if found is None:
         found = work()
+        # A document that changed meanwhile may be in the result by half.
         if store.standing(principal) == standing:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found

@@ -1,7 +1,7 @@
-"""What unlabelled text tells of the senses of an acronym: for many sentences at once, without a language model.
+"""Evidence for the senses of acronyms from unlabelled text: many sentences at once, without a language model.
 
-`disambiguation.py` reads one question against the passages of a base; here a pile of sentences is read at once, so that
-they also speak for each other. Everything is learnt from the sentences themselves: where an expansion is spelt out,
+`disambiguation.py` compares one question with the passages of a base; here many sentences are read at once, so that
+each is evidence for the others, too. All is learnt from the sentences themselves: where an expansion is spelt out,
 which words go together (latent semantic analysis of positive pointwise mutual information: Turney and Pantel 2010,
 section 4), what stands next to what. Labels are never seen; how much each kind of evidence counts was chosen on other
 sentences (docs/senses.md).
@@ -62,7 +62,7 @@ class Texts:
     ) -> None:
         """`vectors` has a row a usage, `meanings` one an expansion: from the embedder of the base, of length 1.
 
-        `rests` has a row a usage without its acronym; None leaves out what they say, which is little beside much text.
+        `rests` has a row for each usage without its acronym; None leaves it out: it adds little to much text.
         """
         self.usages = usages
         self._rests = rests
@@ -169,7 +169,7 @@ class Texts:
         return [row for row in self._witnesses[expansion] if row not in others][:_MOST_WITNESSES]
 
     def _witnessed(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
-        """What the sentences that spell an expansion out say; a sentence is no witness for itself."""
+        """Evidence from the sentences that spell an expansion out; a sentence is no evidence for itself."""
         none = np.zeros(len(rows), dtype=np.float32)
         if not witnesses:
             return dict.fromkeys(("spelt out", "defined", "near by words", "near by meaning"), none)

@@ -1,8 +1,8 @@
 """The citation marks models write: "[2]", "[1, 3]", "[[1]]", "[1](url)", "【1†source】", "[^1]", "[citation:1]",
 "(Source 1)", "<sup>1</sup>", "According to [1]", and lists of sources below.
 
-They are never believed: `match_references` finds the passages itself. What points at no passage is dropped as it is
-written, and all others are taken out once the citations are known.
+The citations do not rest on them: `match_references` finds the passages itself. Marks that point at no passage are
+dropped while the answer streams, all others once the citations are known.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ CUT_SHORT = " …"
 """What an answer ends in whose writer was stopped in the middle."""
 
 _AND = r"\s*(?:,|;|&|and|-|–|—)\s*"
+# At most three digits: "[2024]" is a year.
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}\d{{1,3}})*"
 _NAMES = r"(?:passages?|sources?|documents?|docs?|references?|refs?|citations?|cites?|footnotes?|id)"
 _NAMED = rf"{_NAMES}\.?\s*(?:[:#]|n=)?\s*[\"']?"
 _MORE = r"[\"']?(?:\s*[†:,|][^\[\]\n]{0,60})?"
 """What follows a number under a name: lines, a title."""
+# "[1](url)" and "[1]: https://..."; the full stop behind a URL ends the sentence.
 _TARGET = r"(?:\([^()\s]{0,400}\)|:[ \t]*<?https?://[^\s<>]{0,400}[^\s<>.,;:!?)]>?)?"
 _INNER = rf"\s*[\^#]?\s*(?:{_NAMED}(?P<%s_named>{_NUMBERS}){_MORE}|(?P<%s>{_NUMBERS})\.?(?:†[^\[\]\n]{{0,40}})?)\^?\s*"
 _GAP = r"(?:(?<![ \t])[ \t]{1,40})?"
 """Looking behind keeps a long run of blanks from being tried at each of them."""
 _MARK = re.compile(
+    # In this order: "[[1]]", "[1]" with its variants ("[^1]", "\[1\]", "［1］"), "【1†source】", "(Source 1 and 2)",
+    # "(see [1])", "<sup>[1]</sup>" and "<cite>1</cite>".
     rf"(?P<gap>{_GAP})(?:\[\s*\[{_INNER % ('double', 'double')}\]{_TARGET}\s*\]{_TARGET}"
     rf"|\^?\\?[\[［]{_INNER % ('square', 'square')}\\?[\]］]{_TARGET}\^?"
     rf"|【\s*(?:{_NAMED})?(?P<thick>{_NUMBERS})[^】\n]{{0,40}}】"
@@ -43,14 +47,17 @@ _BEGUN = re.compile(
 )
 """What may yet become a mark, with the white space before it."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+# "According to [1], ...": the sentence needs an object, so the mark becomes "the documents".
 _AS_PROSE = re.compile(
     rf"\b(?P<word>to|in|by|from|per)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]"
     rf"|(?:[Pp]assages?|Sources?|Documents?)\s+(?P<round>{_NUMBERS})\b)",
 )
+# "It is 5 V. (2)" and "It is 5 V. Source: 2".
 _BEHIND_A_STOP = re.compile(
     rf"(?<=[.!?])[ \t]*(?:\((?P<round>\d{{1,2}})\)|(?:{_NAMES})\s*:?\s*(?P<square>{_NUMBERS})\.?)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+# "It is 5 V (2)." and "It is 5 V, Source 2."; "step (2)." is none (`_COUNTED`).
 _BEFORE_A_STOP = re.compile(
     r"(?<!\w)(?P<word>\w+)(?:[ \t]{1,40}\((?P<round>\d{1,2})\)"
     r"|,?[ \t]{1,40}(?:Source|Passage)s?:?[ \t]{1,40}(?P<square>\d{1,2}))"
@@ -88,8 +95,8 @@ _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
 )
 _BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
-_WIDEST_RANGE = 20
-_LONGEST_MARK = 500
+_WIDEST_RANGE = 20  # "[1-999]" is not counted out to its end
+_LONGEST_MARK = 500  # characters before the end of the text in which an unfinished mark is looked for
 
 
 class MarkFilter:
@@ -162,6 +169,8 @@ def without_marks(text: str, passages: int, *, quoted: bool = False) -> str:
     def clean(part: str) -> str:
         if quoted:
             return _MARK.sub(gone, _AT_LINE_START.sub(gone, part))
+        # The order counts: whole footnotes before the marks in them, then the marks, then what is left around them
+        # (emphasis, brackets, commas).
         part = _AT_LINE_START.sub(gone, _AS_PROSE.sub(named, _FOOTNOTE.sub("", part)))
         part = _RAISED.sub(_GONE, _MARK.sub(marked, part))
         part = _BESIDE.sub("", _BRACKETED.sub(_GONE, _DRESSED.sub(_GONE, part)))
@@ -180,13 +189,14 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
 
 def in_code(text: str) -> bool:
     """Whether a text breaks off within code."""
+    # Ticks in a line of prose close with the line; a fence stays open over line ends.
     if text.count("```") % 2:
         return True
     return text.rpartition("\n")[2].replace("```", "").count("`") % 2 == 1
 
 
 def _is_plain(match: re.Match[str]) -> bool:
-    """A number in brackets and nothing else, which an index may be too."""
+    # Such a mark may just as well be an index: "cell[12]".
     return re.fullmatch(r"\s*\[[\d\s,;&–—-]+\]", match[0]) is not None
 
 

@@ -1,7 +1,7 @@
 """Answers without a language model: the sentences of the best passages that answer the question, quoted.
 
-It cannot invent. Each candidate sentence is judged by how much of the question it (with its headings and the sentence
-before) holds, by the shape of answer the question wants, and by its similarity in meaning.
+It cannot invent. Each candidate sentence is scored by how much of the question it covers (with its headings and the
+sentence before), by the shape of answer the question wants, and by its similarity in meaning.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ LEAST_COVERED = 0.30
 LEAST_LIKE = 0.50
 """A sentence that answers holds this share of the question (its surroundings included) or is this like it (cosine)."""
 
-_HEADING_CREDIT = 0.7
-_BEFORE_CREDIT = 0.5
-_SHAPE_BONUS = 0.14
+_HEADING_CREDIT = 0.7  # of a word of the question that only a heading above has
+_BEFORE_CREDIT = 0.5  # of one that only the sentence before has
+_SHAPE_BONUS = 0.14  # for a sentence of the shape that the question wants, such as a number for "how many"
 _MEANING_WEIGHT = 0.40
-_PLACE_WEIGHT = 0.30
-_CLOSE_TO_BEST = 0.96
-_WORTH_ADDING = 0.80
-_NEW_SHARE = 0.20
-_SAME = 0.6
+_PLACE_WEIGHT = 0.30  # of the passage's score, relative to the best passage's
+_CLOSE_TO_BEST = 0.96  # of the best sentence's score: about as good an answer
+_WORTH_ADDING = 0.80  # of it: good enough if it adds something
+_NEW_SHARE = 0.20  # of the question's words, not covered by the sentences chosen before
+_SAME = 0.6  # of the stems of the shorter of two sentences: one repeats the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +165,13 @@ def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
         units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
         for unit in units:
             own = held[place][unit.number]
+            # Quoted along with what stands below them, never as an answer by themselves.
             if unit.kind == "heading" or is_header(unit, units):
                 continue
             above = [*heads_of(unit, units), *headings_above(unit, units)]
             credit = _credit(own, headings.union(*(held[place][n] for n in above)), _before(unit, held[place]))
             covered = _covered(rarity, credit)
+            # Its own words count beyond what its surroundings lend it.
             score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
             shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
             score += shape + _PLACE_WEIGHT * hit.score / best_hit
@@ -218,6 +220,7 @@ def _chosen(question: _Question, candidates: Sequence[_Candidate]) -> list[_Cand
             continue
         if any(_alike(one.unit, other.unit) for other in chosen):
             continue
+        # A word in a heading counts as answered (0.7), one in the sentence before does not (0.5).
         open_stems = question.stems - {stem for other in chosen for stem, share in other.held.items() if share > 0.6}
         own = question.held_by(one.unit.plain)
         adds = len(open_stems & own) / max(1, len(question.stems))
@@ -233,7 +236,7 @@ def _alike(one: Unit, other: Unit) -> bool:
 
 
 def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
-    """One piece a passage: passages in the order of their best sentence, sentences in the order of the document."""
+    """One piece for each passage: passages by their best sentence, sentences in the order of the document."""
     numbers: dict[int, list[int]] = {}
     for one in chosen:
         units = units_of(hits[one.hit].passage.text)

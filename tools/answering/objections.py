@@ -19,19 +19,21 @@ from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantit
 from argot.tools.text.words import folded, identifiers, stem
 
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
-_LEAST_IN_CLAUSE = 3
+_LEAST_IN_CLAUSE = 3  # words with a meaning; a shorter clause is an aside ("as usual")
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
 additionally also finally usually typically"""
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
-"""Stems of what an answer says about itself, which no passage has to bear out."""
+"""Stems of what an answer says about itself, which no passage has to support."""
+# Not behind a full stop or colon, where any word has a capital; for the first word of all see `_may_begin`. A
+# possessive is a name ("Vienna's"), a contraction is none ("Don't").
 _NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?![\w-]|['’][a-rt-z])")
 _CALENDAR = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
     r"|October|November|December"
 )
-_SHORTEST_NAME = 4
+_SHORTEST_NAME = 4  # letters that a name and its adjective share at least
 _LONGEST_ENDING = 3
 """Letters in which a name and its adjective may differ: Sweden, Swedish."""
 
@@ -71,6 +73,7 @@ def _missing(said: str, source: str) -> str:
 def _missing_identifier(said: str, source: str) -> str:
     there = identifiers(source)
     for name in sorted(identifiers(said) - there):
+        # "ODTs" for "ODT", and the other way round.
         bare = name.removesuffix("s")
         if bare in there or f"{name}s" in there:
             continue
@@ -83,7 +86,7 @@ def _missing_identifier(said: str, source: str) -> str:
 
 
 def _stands_in(name: str, source: str) -> bool:
-    """As a word of its own, in any capitals. Looked for plainly first: most often it does not stand there at all."""
+    # A search in the folded text first: most often the name does not stand there, and a pattern costs more.
     if name not in _lower(source):
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source, re.IGNORECASE) is not None
@@ -121,6 +124,7 @@ def _missing_name(said: str, source: str) -> str:
             continue
         if known and not any(_has_another_name_beside(name, names, source) for name in known):
             continue  # only a part of the name is given there
+        # "United States" where the source writes "US".
         if len(names) > 1 and "".join(name[0] for name in names) in _abbreviations(source):
             continue
         for name in names:
@@ -130,7 +134,7 @@ def _missing_name(said: str, source: str) -> str:
 
 
 def _in_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
-    """Names that follow each other with one blank between."""
+    # "Maria Lindqvist" is one name, of which the source may give a part.
     runs: list[list[re.Match[str]]] = []
     for name in named:
         if runs and runs[-1][-1].end() + 1 == name.start():

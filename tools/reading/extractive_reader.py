@@ -77,7 +77,7 @@ class ExtractiveReader:
         )
 
     def _is_slip(self, near: Mention) -> bool:
-        """A word like a term is no slip of the pen where the documents have that word."""
+        """A word like a term is not misspelt where the documents have that word."""
         return self._corpus is None or not known_to_documents(self._corpus, self._principal, near.surface)
 
     def _contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
@@ -109,6 +109,7 @@ class ExtractiveReader:
             named = action > 0 and target >= _RELEVANT_OVERLAP
             meant = near[place] >= _RELEVANT_SIMILARITY and (action > 0 or target > 0)
             if named or meant:
+                # -place: of equal ones the search's order stays.
                 scored.append((near[place] + 0.2 * action + 0.2 * target, -place))
         return [triples[-place] for _, place in sorted(scored, reverse=True)]
 
@@ -132,10 +133,12 @@ def enhanced(question: str, triples: Sequence[Triple]) -> str:
     if asks(question) and _share(stems, best.target) == 1.0 and _share(stems, best.action) == 1.0:
         return question
     added: list[str] = []
+    # 3 for what joins the two: a full stop, a blank and another full stop.
     room = int(len(question) * (_GROWTH - 1)) - 3
     for triple in triples[:_MOST_TRIPLES]:
         for part in (f"{triple.action} {triple.target}", triple.source):
             new = set(content_stems(part)) - stems
+            # A part whose words are all there already would only repeat the question.
             if new and len(part) + 2 <= room:
                 added.append(part)
                 stems |= new
@@ -152,6 +155,7 @@ _MOST_SIGNATURES = 16
 
 def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
     """The signatures that go with a matcher. The glossary makes a new matcher whenever its senses change."""
+    # A copy: other threads append meanwhile. By identity, since a matcher of the same terms may have other senses.
     for known, signatures in list(_latest):
         if known is matcher:
             return signatures

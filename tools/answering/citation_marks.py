@@ -111,7 +111,7 @@ class MarkFilter:
         self._sent = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can go out now."""
+        """What of the text so far can be passed on now."""
         text = self._held + piece
         begun = _BEGUN.search(text, max(0, len(text) - _LONGEST_MARK))
         cut = begun.start() if begun else len(text)

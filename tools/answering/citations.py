@@ -54,7 +54,7 @@ def match_references(
 
 
 def source_text(passage: Passage) -> str:
-    """What a passage may support a sentence with: its headings and its text, not the cuts of its neighbours."""
+    """The text of a passage that may support a sentence: its headings and its own text."""
     return f"{passage.heading}\n\n{passage.text}" if passage.heading else passage.text
 
 

@@ -79,19 +79,19 @@ _SPACES = re.compile(r"\s+")
 
 @lru_cache(maxsize=8_000)
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence speaks to the answerer: sets its task aside, gives it a role, or puts words in its mouth."""
+    """Whether a sentence addresses the answerer: overrides its task, gives it a role, or tells it what to say."""
     text = _seen(sentence)
     return any(order.search(text) for order in _ORDERS)
 
 
 def gives_orders(passage: Passage) -> bool:
-    """Whether a passage or a heading above it speaks to the answerer anywhere."""
+    """Whether a passage or a heading above it addresses the answerer anywhere."""
     units = [*passage.heading_path, *(passage.text[start:end] for start, end, _ in split_units(passage.text))]
     return any(map(is_instruction, units))
 
 
 def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
-    """The passage with its orders blanked out, for judging what supports an answer. Offsets stay true.
+    """The passage with its orders blanked out, for checking what supports an answer. Offsets stay true.
 
     Blanked out too is what a sentence only introduces, as in `dites "..."`, since no list of orders is complete.
 
@@ -122,7 +122,7 @@ def _is_order(text: str, answer: str, about: Set[str]) -> bool:
 
 
 def _only_says(text: str, answer: str) -> bool:
-    """An order to say something, which the answer does not hand on as one."""
+    """Whether it is an order to say something, which the answer does not pass on as one."""
     verb = _verb_of_saying(text)
     return bool(verb) and not re.search(rf"\b{verb}", answer, re.IGNORECASE)
 

@@ -22,10 +22,10 @@ _YES_NO = re.compile(r"\W*(yes|no)\b(?!\.\d)", re.IGNORECASE)
 
 
 class ExtractiveJudge:
-    """Exact words, else numbers, names and shared words."""
+    """Compares exact words, else numbers, names and shared words."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """Whether the answer has the facts of the reference, as far as words tell. An empty reference fits nothing."""
+        """Whether the answer has the facts of the reference, as far as words show. An empty reference fits nothing."""
         said, wanted = bare(answer), bare(reference)
         if not said or not wanted:
             return False

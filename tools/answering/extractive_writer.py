@@ -49,7 +49,7 @@ _SAME = 0.6  # of the stems of the shorter of two sentences: one repeats the oth
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A unit that may be quoted. `held` are the question's words it speaks of, with how fully (0 to 1); `covered` is
+    """A unit that may be quoted. `held`: the question's words it counts for, each with its credit (0 to 1). `covered`:
     their share of the question, by rarity.
     """
 
@@ -104,7 +104,7 @@ class ExtractiveWriter:
 
 
 def _of_part(request: AnswerRequest, part: str) -> AnswerRequest:
-    """The request for one question of a message, with the terms that it holds."""
+    """The request for one question of a message, with the terms that occur in it."""
     places = ((term, part.find(term.mention.surface)) for term in request.terms)
     terms = [
         replace(term, mention=replace(term.mention, start=at, end=at + len(term.mention.surface)))
@@ -139,7 +139,7 @@ class _Question:
         return cls(text, statement_stems(text), aliases, wanted_by(request.question))
 
     def held_by(self, text: str) -> frozenset[str]:
-        """The question's stems that a text speaks of, also where it uses the abbreviation of a term."""
+        """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
         stems = statement_stems(text)
         spelt_out = [expansion for short, expansion in self.aliases.items() if short in stems]
         return self.stems & stems.union(*spelt_out)
@@ -191,7 +191,7 @@ def _rarity(stems: frozenset[str], held: Sequence[frozenset[str]]) -> dict[str, 
 
 
 def _credit(own: frozenset[str], heading: frozenset[str], before: frozenset[str]) -> dict[str, float]:
-    """A sentence speaks of its own words, mostly of its headings', and somewhat of the sentence before it."""
+    """A sentence counts for its own words, mostly for its headings', and in part for the sentence before it."""
     credit = dict.fromkeys(before, _BEFORE_CREDIT) | dict.fromkeys(heading, _HEADING_CREDIT)
     return credit | dict.fromkeys(own, 1.0)
 
@@ -210,7 +210,7 @@ def _in_context(candidate: _Candidate, hits: Sequence[Hit]) -> str:
 
 
 def _chosen(question: _Question, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The best, and what is as good or adds a part of the question that is still open, without repeats."""
+    """The best sentence, and those that are as good or answer a part of the question still open; no repeats."""
     chosen: list[_Candidate] = []
     for one in candidates:
         if len(chosen) == MOST_QUOTES:

@@ -69,7 +69,7 @@ class _Part:
 
 
 def _parts_of_all(passages: Sequence[Passage]) -> list[str]:
-    """Of several files evenly from each."""
+    """The parts of all files; of several files evenly from each."""
     files: dict[str, list[Passage]] = {}
     for passage in passages:
         files.setdefault(passage.document_id, []).append(passage)

@@ -49,7 +49,7 @@ def _frame(text: str, sentence: tuple[int, int], inner: tuple[int, int]) -> set[
 
 
 def _taken_out(said: Set[str], inner: Set[str], frame: Set[str]) -> bool:
-    """Whether a sentence rests on the inner words mostly, and on none of those around them."""
+    """Whether most of a sentence is in the inner words, and none of the rest in those around them."""
     shared = said & inner
     # An answer that also repeats words of the frame ("the manual says: ...") reports the sentence, and may.
     return len(shared) >= _FEWEST and 2 * len(shared) >= len(said) and frame.isdisjoint(said - inner)

@@ -49,7 +49,7 @@ So "the patent board meets" says nothing of a change advisory board, and a passa
 
 
 def choose_option(question: str, options: Sequence[str], passages: Sequence[str]) -> int | None:
-    """The index of the option the passages speak for; None when they say nothing of any of them.
+    """The index of the option that the passages support; None when they support none.
 
     Args:
         question: on its first line, with lines "- TERM: expansion" below it where jargon was explained.
@@ -105,7 +105,7 @@ def _as_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
 def _spoken_for(
     typed: str, meanings: Mapping[str, str], option: str, options: Sequence[str], passages: Sequence[str]
 ) -> float:
-    """How well the best stretch of text says the option (what sets it apart from the others) near the question."""
+    """How well the best stretch of text covers the option (what sets it apart from the others) near the question."""
     common = frozenset.intersection(*(_stems_of(other) for other in options)) if len(options) > 1 else frozenset()
     # Words that all options share tell none of them apart.
     own = _stems_of(option) - common or _stems_of(option)
@@ -152,7 +152,7 @@ def _is_held(cue: Cue, stems: Stems) -> bool:
 
 
 def _clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
-    """The parts between commas and the like, with their stems: of two options in one sentence the nearer words decide.
+    """The parts between commas and the like, with their stems: of two options in a sentence the nearer words decide.
 
     Where there are several, also the whole, within which nothing is near.
     """
@@ -180,7 +180,7 @@ def _names(text: str) -> Stems:
 
 
 def _names_another(named: Stems, clause: str, unit: str) -> bool:
-    """Whether the sentence speaks of what the question names, and this clause of something else with a name."""
+    """Whether the sentence is about what the question names, and this clause about something else with a name."""
     here = _names(clause)
     return bool(here and not here & named and _names(unit) & named)
 
@@ -197,7 +197,7 @@ def _stands_in(option: str, text: str) -> bool:
 
 
 def _rarity(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
-    """The weight of each cue, 1 in all: the rarer the more."""
+    """The weight of each cue, adding up to 1: the rarer, the more."""
     held = [statement_stems(unit.plain) for passage in passages for unit in units_of(passage)]
     weights = {}
     for cue in cues:
@@ -213,7 +213,7 @@ _SAID = 0.5
 
 
 def _is_said(statement: str, passages: Sequence[str]) -> bool:
-    """Whether the unit that shares most with the statement says it: no number, name or negation against it."""
+    """Whether the unit that shares most with the statement supports it: no number, name or negation against it."""
     rarity = _rarity([(frozenset({one}),) for one in sorted(statement_stems(statement))], passages)
     best, nearest = 0.0, ""
     for place, passage in enumerate(passages):

@@ -39,7 +39,7 @@ _LONGEST_ENDING = 3
 
 
 def objection(sentence: str, passage: str) -> str:
-    """Why the passage cannot support the sentence; empty when nothing speaks against it, as with any quotation.
+    """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
     negation are those of the passage's most similar sentence. A name also counts as present where it is abbreviated.
@@ -112,7 +112,7 @@ def _initials(source: str) -> tuple[str, str]:
 
 
 def _missing_name(said: str, source: str) -> str:
-    """A capitalised word that the source lacks. None in a title, nor where all nouns have capitals."""
+    """A capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
     named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
     if not named or not _is_english(said, len(named)):
         return ""
@@ -151,7 +151,7 @@ def _may_begin(names: list[str], known: list[str]) -> bool:
 
 
 def _same_name(one: str, other: str) -> bool:
-    """A name and what is made of it: Europe and European, Sweden and Swedish."""
+    """Whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
     least = max(_SHORTEST_NAME, len(one) - _LONGEST_ENDING, len(other) - _LONGEST_ENDING)
     return one[:least] == other[:least] and min(len(one), len(other)) >= least
 
@@ -189,7 +189,7 @@ def _words_of(source: str) -> frozenset[str]:
 
 
 def _unsupported_clause(said: str, source: str) -> str:
-    """A clause of three words with a meaning, or of two and an auxiliary, none of which the source has."""
+    """A clause of three content words, or of two and an auxiliary, none of which the source has."""
     there = _words_of(source)
     for clause in CLAUSE.split(said):
         stems = {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING

@@ -56,7 +56,7 @@ def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
 
 
 def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """What stands above the unit and says what it is about: a table's header, or the line that introduces a list."""
+    """What introduces the unit: a table's header, or the line above a list."""
     if unit.kind not in ("row", "item"):
         return []
     return [number for number in needed_with(unit, units) if number != unit.number]

@@ -105,7 +105,7 @@ _SHORTEST_BASE = 4  # letters: "put" and "input" are no opposites
 
 
 def _any_of(words: str, behind: str = "") -> str:
-    """A pattern for any of the words, "_" being a blank and "*" any ending, with what has to follow them."""
+    """A pattern for any of the words ("_" for a blank, "*" for any ending), followed by `behind`."""
     alternatives = "|".join(words.split()).replace("_", " ").replace("*", r"\w*")
     # Not before a hyphen: "must-have" is no "must".
     return rf"\b(?:{alternatives})\b(?!-){behind}"
@@ -253,7 +253,7 @@ def _is_denied(said: str, nearest: str) -> bool:
 
 
 def _says_what_is_denied(said: str, nearest: str) -> bool:
-    """Whether the sentence has half of the words in a clause that the other denies."""
+    """Whether the sentence has half of the words of a clause that the other denies."""
     stems = statement_stems(said)
     for clause in CLAUSE.split(nearest):
         if _NEGATION.search(clause):

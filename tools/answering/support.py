@@ -99,7 +99,7 @@ def statement_stems(text: str) -> frozenset[str]:
 
 
 def _parted(word: str) -> list[str]:
-    """The word itself, or what it is made of: its spaced part, and each pair of characters of its unspaced ones."""
+    """The word itself; if its script has no spaces, its spaced part and each pair of characters of the others."""
     runs = _UNSPACED.findall(word)
     if not runs:
         return [word]
@@ -111,7 +111,7 @@ def _parted(word: str) -> list[str]:
 
 
 class SupportScorer:
-    """A `Scorer` of support, without any model: what share of a statement stands close together in each text.
+    """A `Scorer` of support, without any model: the share of a statement that stands close together in each text.
 
     1.0 for a quotation. Else the weighted share of the statement's stems (numbers and identifiers count double) within
     the best run of as many units as the statement has, plus one; a small part rewards the same words in the same order.
@@ -126,7 +126,7 @@ _ORDER_SHARE = 0.15  # enough to prefer, of two passages with the same words, th
 
 @lru_cache(maxsize=20_000)
 def support(statement: str, text: str) -> float:
-    """The share, in [0, 1], of what `statement` says that `text` says; both Markdown. Blind to negation and units."""
+    """The share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
     if not statement.strip() or not text.strip():
         return 0.0
     if is_quoted(statement, text):

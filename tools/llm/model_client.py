@@ -96,7 +96,7 @@ class ModelClient:
         return ServerSentEvents(response, gathers=gathers)
 
     async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
-        """The response's head, after a look at it: status, compression and content type are those of a model server."""
+        """The response, once its status, compression and content type are checked to be a model server's."""
         headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
         content = None
         if body is not None:
@@ -106,7 +106,7 @@ class ModelClient:
         response = await self._http.send(request, stream=True)
         try:
             await _check(response, wanted)
-        except BaseException:
+        except BaseException:  # a cancelled call, too, has to give its connection back
             await response.aclose()
             raise
         return response
@@ -140,7 +140,7 @@ class ServerSentEvents:
         return event
 
     async def _read(self) -> bytes:
-        """What comes next. After a read that had to wait, more is let come first, which the next then finds there."""
+        """The next bytes. Behind a read that had to wait it sleeps first, so that the next brings several tokens."""
         self._ungathered -= 1
         if self._gathers and self._waited and self._ungathered < 0:
             await asyncio.sleep(GATHER_SECONDS)

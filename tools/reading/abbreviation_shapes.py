@@ -65,7 +65,7 @@ def looks_coded(word: str) -> bool:
 
 
 def is_name_with_number(word: str) -> bool:
-    """Whether it is a name everybody knows or a word, and its number: iPhone7, Rev2, Fig3."""
+    """Whether it is a well-known name or a word with its number: iPhone7, Rev2, Fig3."""
     letters = word.rstrip("0123456789")
     if letters == word or not letters:
         return False

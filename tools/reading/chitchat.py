@@ -83,7 +83,7 @@ def small_talk(message: str) -> SmallTalk | None:
 
 
 def may_lean(message: str, kind: SmallTalk) -> bool:
-    """Whether, in a conversation, it may be about what was said before: "why?", "how does this work?"."""
+    """Whether, within a conversation, it may refer to what was said before: "why?", "how does this work?"."""
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
 

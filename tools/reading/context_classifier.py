@@ -52,7 +52,7 @@ _ASKING = frozenset(
 
 
 class ContextSignatures:
-    """What the senses of a glossary say about its contexts. Immutable but for a cache; made once per glossary version.
+    """Words and phrases by which a glossary's contexts show. Immutable but for a cache; one per glossary version.
 
     Phrases are expansions and aliases as tuples of stems: at least two words, or one long one.
     """
@@ -116,7 +116,7 @@ def score_contexts(
     store: CorpusStore | None = None,
     principal: Principal | None = None,
 ) -> list[ContextScore]:
-    """The given contexts, best first, with scores that add up to less than 1; none when nothing tells.
+    """The given contexts, best first, with scores that add up to less than 1; none without any evidence.
 
     What is missing to 1 is the chance that the question belongs to no context in particular.
     """
@@ -161,7 +161,7 @@ def named_contexts(text: str, names: Sequence[str]) -> set[str]:
 
 
 def compared_with_contexts(question: str, mentions: Sequence[Mention]) -> str:
-    """What of the question is held against names and descriptions of contexts."""
+    """The part of the question that is compared with names and descriptions of contexts."""
     return without_terms(question, mentions)[:_LOOK_AT_MOST]
 
 

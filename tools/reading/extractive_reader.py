@@ -93,7 +93,7 @@ class ExtractiveReader:
         )
 
     def _relevant(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        """Those whose action and target are what the question is about, best first.
+        """The triples whose action and target the question is about, best first.
 
         A shared word alone is not relevance (KaPQA, appendix: "The presence of a query word in the tuple does not
         make it relevant"): either the meaning is near, or the question names both what is done and what to.
@@ -166,6 +166,6 @@ def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) 
 
 
 def _share(stems: set[str], text: str) -> float:
-    """How much of a text's content words are among the stems; 0 for a text without any."""
+    """The share of a text's content words that are among the stems; 0 for a text without any."""
     own = set(content_stems(text))
     return len(own & stems) / len(own) if own else 0.0

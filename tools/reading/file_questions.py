@@ -78,8 +78,9 @@ _END = re.compile(r"[\s?.!…]*(?:,? (?:please|pls|thanks))?[\s?.!…]*$", re.IG
 
 @dataclass(frozen=True, slots=True)
 class AskedInFile:
-    """What is asked of which file. An empty `question` stands for the one before; one that `leans` may need what was
-    said to be understood.
+    """A question and the file it is about. An empty `question` stands for the one before.
+
+    `leans`: the question may refer to what was said before.
     """
 
     pointer: Pointer | int
@@ -88,7 +89,7 @@ class AskedInFile:
 
 
 def asked_in_file(message: str, names: Sequence[str]) -> AskedInFile | None:
-    """What the message asks of a file; None: it speaks of none.
+    """What the message asks of a file; None where it mentions none.
 
     Args:
         names: of the files there are; the pointer is the number of one that the message names.

@@ -91,7 +91,7 @@ def _resolved(question: str, previous: str, terms: TermFinder) -> str:
 
 
 def _after(previous: str, question: str) -> str:
-    """Both questions, the earlier first: what is left when one cannot be put into the other."""
+    """Both questions, the earlier first: for a follow-up that cannot be merged into it."""
     ended = previous.rstrip()
     ended = ended if ended.endswith(("?", ".", "!")) else f"{ended}?"
     follow_up = question.strip()
@@ -99,7 +99,7 @@ def _after(previous: str, question: str) -> str:
 
 
 def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
-    """The first pronoun that nothing in the question itself can stand for."""
+    """The first pronoun, unless something before it in the question can be what it refers to."""
     for match in _PRONOUN.finditer(question):
         if any(e.start() <= match.start() < e.end() for e in _EXPLETIVE.finditer(question)):
             continue

@@ -85,7 +85,7 @@ def _from_brackets_before(question: str) -> list[Explanation]:
 
 
 def _from_words(question: str) -> list[Explanation]:
-    """What words say a term means; not what they ask: "what does PUC mean in firmware, and who decides?"."""
+    """What words say a term means, unless they ask for it: "what does PUC mean in firmware, and who decides?"."""
     found = []
     for match in _SAID.finditer(question):
         if match["verb"] and _ASKED_ABOUT.search(question[: match.start("short")]):

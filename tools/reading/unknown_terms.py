@@ -132,7 +132,7 @@ def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:
 
 
 def unknown_terms(question: str) -> list[Mention]:
-    """What is jargon by its shape. Nothing here knows the glossary or the documents."""
+    """What is jargon by its shape, without glossary or documents."""
     text = question[:_LOOK_AT_MOST]
     shouted, english = _is_shouted(text), _is_english(text)
     spans = list(_pieces(text))
@@ -144,7 +144,7 @@ def unknown_terms(question: str) -> list[Mention]:
 
 
 def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
-    """A word in small letters beside a term is one as well: "kpu and rek", "slbg/mubo". In order."""
+    """The terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
     terms = set(found)
     words = [span for span in spans if text[slice(*span)] not in ("and", "or")]
     # Both ways: the one that its shape shows may come first ("KPU and rek") or last.
@@ -158,7 +158,7 @@ def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) 
 
 
 def known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
-    """Whether the documents this person may read use the term; then not knowing its definition is no miss."""
+    """Whether the documents this person may read use the term; then a missing definition is no miss."""
     return store.term_document_frequency(principal, term) > 0 or store.phrase_count(principal, term) > 0
 
 
@@ -225,7 +225,7 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:
-    """Whether a word in small letters is asked the meaning of, has a value, or cannot be spoken; and is no unit."""
+    """Whether a small-letter word is asked the meaning of, has a value, or is unpronounceable; and is no unit."""
     if _follows_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
         return False
     asked = _ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]) or _ASKED_BEHIND.match(text[end : end + _NEAR])
@@ -243,7 +243,7 @@ def _has_initials(text: str, start: int, end: int) -> bool:
 
 
 def _is_well_known(word: str) -> bool:
-    """Whether everybody knows it, as it is written: `um` is a unit, and UM anything. Longer names also in capitals."""
+    """Whether it is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in capitals."""
     return word in well_known() or word in _long_names_in_capitals()
 
 

@@ -92,7 +92,7 @@ _BREAKS = re.compile(r"[^\w']+")
 
 
 def whole_file_asked(message: str, names: Sequence[str]) -> Pointer | int | None:
-    """What the message asks to be told the gist of; None: it asks for something else.
+    """The file or files whose gist the message asks for; None where it asks for something else.
 
     Args:
         names: of the files there are; the number of one comes back where the message names it.

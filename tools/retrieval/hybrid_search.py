@@ -64,7 +64,7 @@ def hybrid_search(  # noqa: PLR0917
     tags: Sequence[str] = (),
     documents: Sequence[str] = (),
 ) -> list[Hit]:
-    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` each list.
+    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` per list.
 
     Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
 
@@ -154,7 +154,7 @@ def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scor
 def _folded(
     corpus: Corpus, principal: Principal, found: Scored, scope: frozenset[str] | None
 ) -> list[tuple[str, float]]:
-    """The passages that derived texts speak for (RAIDD 3), each at the place of its best derived text."""
+    """The passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
     derived = corpus.store.derived(principal, [id_ for id_, _ in found]) if found else {}
     passages: dict[str, float] = {}
     for id_, score in found:

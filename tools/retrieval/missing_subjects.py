@@ -34,7 +34,7 @@ def asks_of_numbers_alone(query: str) -> bool:
 
 
 def lacks_half(query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> bool:
-    """Whether less than half of a short question, by the rarity of its words, stands in the best passages.
+    """Whether the best passages hold less than half of a short question, by the rarity of its words.
 
     Two or three words leave no room for a paraphrase: where the rarer half is not there, the question is about
     something else ("who wrote Hamlet?"). Only for what is worded as a question: "brief me on ..." has more words of

@@ -157,7 +157,7 @@ def _adjacent(text: _Read, one: str, other: str) -> float:
 
 
 def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile) -> list[Hit]:
-    """The hits in their new order; a hit's score becomes `rerank_weight` parts the scorer's, the rest the search's.
+    """The hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the search's.
 
     Of several wordings of the question the one a passage answers best counts, by its weight.
     """

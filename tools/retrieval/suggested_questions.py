@@ -51,7 +51,7 @@ def asked_of_heading(heading: str, document: Document) -> str:
 
 
 def question_for(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """What a model once derived from the passage (RAIDD 3.2), else its heading as a question; empty: neither is fit."""
+    """A question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty: neither fits."""
     derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
     heading = telling_heading(passage, document)
     made = [*(text for text in derived if text.endswith("?")), asked_of_heading(heading, document) if heading else ""]
@@ -60,7 +60,7 @@ def question_for(passage: Passage, document: Document, store: CorpusStore, princ
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a suggestion is tried out with: the documents of somebody, and how they are searched for them."""
+    """What suggestions are tried out on: one principal's documents, and how they are searched."""
 
     corpus: Corpus
     principal: Principal

@@ -171,7 +171,7 @@ def _step(text: str, aim: tuple[str, str]) -> Iterator[_Parts]:
 
 
 def _aim(heading: str) -> tuple[str, str] | None:
-    """What a heading promises to show: (action, target) of "Rotate a text box", "How to rotate a text box"."""
+    """The purpose in a heading: (action, target) of "Rotate a text box", "How to rotate a text box"."""
     match = _PURPOSE.match(heading.strip().rstrip("?.:"))
     if match is None or match["action"].split()[0].lower() not in _IMPERATIVES:
         return None
@@ -189,7 +189,7 @@ def _bare(part: str) -> str:
 
 
 def _sound(parts: _Parts) -> bool:
-    """Source and target are things that tell something: no pronouns, numbers, bare "command", and not the same."""
+    """Whether source and target name something: no pronouns, numbers, bare "command", and not the same."""
     things = (parts.source.casefold(), parts.target.casefold())
     if _VAGUE.fullmatch(things[0]) or _VAGUE.fullmatch(things[1]):
         return False

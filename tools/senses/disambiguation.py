@@ -32,7 +32,7 @@ _WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by
 
 @dataclass(frozen=True, slots=True)
 class SenseEvidence:
-    """What speaks for one sense, each as the factor of its weight.
+    """The evidence for one sense, each kind as the factor of its weight.
 
     Its passages are those that hold the expansion, and those that use the bare term as far as they mean this sense by
     it (`tools/senses/usage_evidence.py`).
@@ -146,7 +146,7 @@ class SenseChooser:
         senses_by_term: Mapping[str, Sequence[Sense]],
         contexts: Sequence[ContextScore],
     ) -> dict[str, list[SenseEvidence]]:
-        """What the terms with several senses are chosen by; for fitting the weights."""
+        """The evidence for terms with several senses; for fitting the weights."""
         known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
         settled = _settled(known, senses_by_term, {})
         undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
@@ -206,7 +206,7 @@ class SenseChooser:
 
 @dataclass(frozen=True, slots=True)
 class _Leaning:
-    """What speaks for a context before any document is looked at."""
+    """Evidence for contexts that needs no look at documents."""
 
     scores: Mapping[str, float]
     preferred: str | None = None
@@ -328,7 +328,7 @@ def _ranking(
 
 
 def _reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
-    """In plain words, the evidence that sets the best sense apart from its rival most."""
+    """In plain words, the evidence in which the best sense leads its rival most."""
 
     def lead(names: Sequence[str]) -> float:
         return float(sum((getattr(best, name) - getattr(rival, name)) * getattr(WEIGHTS, name) for name in names))

@@ -33,7 +33,7 @@ _kept: WeakKeyDictionary[CorpusStore, tuple[int, Kept]] = WeakKeyDictionary()
 
 
 def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
-    """What `work` finds about senses in the documents, by ids of passages; kept for all who may read the same.
+    """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
 
     Nothing of it outlives the next change of a document, and while documents go in there is one every few seconds.
 

@@ -50,7 +50,7 @@ class AcronymUsage:
 
 
 class Texts:
-    """Sentences with acronyms in them, and what they say of words and phrases."""
+    """Sentences with acronyms in them, and the evidence they hold about words and phrases."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ def _surroundings(vectors: Floats) -> Floats:
 
 
 def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Sequence[float]) -> Any:
-    """A sparse TF-IDF matrix, one row of length 1 a text; words that are not known are left out."""
+    """A sparse TF-IDF matrix, one row of length 1 for each text; unknown words are left out."""
     from scipy import sparse  # type: ignore[import-untyped]
 
     rows, columns, values = [], [], []
@@ -227,7 +227,7 @@ def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Seq
 
 
 def _topics_of_words(words: Any) -> Floats:
-    """A vector a word, such that words of like company have like vectors; words that are rare have none."""
+    """A vector for each word, so that words with similar neighbours have similar vectors; rare words have none."""
     from scipy import sparse
 
     holds = (words > 0).astype(np.float32)
@@ -247,7 +247,7 @@ def _topics_of_words(words: Any) -> Floats:
 
 
 def _largest(matrix: Any, size: int) -> tuple[Floats, Floats]:
-    """The left singular vectors of the largest singular values. A small matrix is taken apart wholly.
+    """The left singular vectors of the largest singular values. A small matrix is decomposed as a whole.
 
     Little text has many equal singular values, between which an iterative method would draw lots.
     """

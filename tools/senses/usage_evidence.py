@@ -38,7 +38,7 @@ Shares = Mapping[str, tuple[float, ...]]
 def usages(
     corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
 ) -> Shares:
-    """The passages this principal may read that use the term itself. Worked out once per corpus and glossary."""
+    """The passages this principal may read that use the term itself. Computed once per corpus and glossary."""
     # Part of the key: after a change of the glossary the same senses may have other shares.
     number = signatures.number if signatures else 0
     what = ("usages", number, term, tuple(senses))

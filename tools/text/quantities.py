@@ -231,7 +231,7 @@ def missing_quantity(said: str, source: str) -> str:
 
 
 def _measure(one: _Read) -> tuple[Decimal, str] | None:
-    """In the smallest unit of its kind; None where it has none."""
+    """The quantity in the smallest unit of its kind; None where it has no unit."""
     if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
         return None
     smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
@@ -253,7 +253,7 @@ def other_counted(said: str, source: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each number and the one or two words behind it, as far as they have a meaning and are no unit."""
+    """Each number and the one or two words behind it, stop words and units left out."""
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
@@ -360,14 +360,14 @@ def _unit(spelling: str) -> str:
 
 
 def canonical(number: str) -> str:
-    """One spelling of a number: without separators of thousands and zeros that say nothing."""
+    """One spelling of a number: without separators of thousands and needless zeros."""
     number = fold(re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,")))
     return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
 
 
 @lru_cache(maxsize=4_000)
 def _with_article(text: str) -> frozenset[_Read]:
-    """One of a unit of time: "within a week", but not "twice a week"."""
+    """One of a unit of time by its article: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
     return frozenset(_plain("1", _unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
@@ -399,13 +399,13 @@ def rates(text: str) -> frozenset[str]:
 
 
 def is_rate(name: str) -> bool:
-    """Whether a word with a stroke is what is counted by: "MB/s", "/h"."""
+    """Whether a word with a slash is a rate: "MB/s", "/h"."""
     unit, stroke, per = name.partition("/")
     return bool(stroke and _unit(per) and (not unit or _unit(unit)))
 
 
 def other_rate(said: str, nearest: str, source: str) -> str:
-    """What `said` counts by and `source`, or its unit `nearest`, does not; empty when nothing speaks against it."""
+    """The rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
     mine = rates(said)
     if not mine:
         return ""

@@ -31,7 +31,7 @@ def overview(passages: Sequence[Passage], most: int) -> list[Passage]:
     chosen = _beginnings(passages, 1)
     for depth in (2, 3, 4):
         finer = _beginnings(passages, depth)
-        # A level with too many parts is left, unless the one above it is a single title.
+        # A level with too many parts is not used, unless the one above it is a single title.
         if len(finer) > most and len(chosen) > 1:
             break
         chosen = finer

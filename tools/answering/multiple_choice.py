@@ -125,7 +125,7 @@ def _spoken_for(
                 fit = _EXACT if _stands_in(option, clause) else 1.0
                 fit *= _RIGHT_NOUN if _counts(typed, clause, own) else 1.0
                 fit *= _OTHER_NAME if within and _names_another(named, clause, units[at].plain) else 1.0
-                # Squared: half of an option is much less than half an answer. 0.05: its own words count a little alone.
+                # Squared: half of an option is much less than half an answer. 0.05: its words alone count a little.
                 best = max(best, share**2 * fit * (0.05 + said) / (1 + 0.15 * place))
     return best
 

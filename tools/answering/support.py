@@ -99,7 +99,7 @@ def statement_stems(text: str) -> frozenset[str]:
 
 
 def _parted(word: str) -> list[str]:
-    """The word itself; if its script has no spaces, its spaced part and each pair of characters of the others."""
+    """The word itself; of one in a script without spaces, each pair of its characters, and what else it holds."""
     runs = _UNSPACED.findall(word)
     if not runs:
         return [word]

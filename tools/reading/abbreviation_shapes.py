@@ -16,11 +16,10 @@ from argot.jargon_db.lookup.ordinary_words import (
 ALL_CAPITALS = re.compile(r"[A-Z]{2,6}")
 SMALL_FIRST = re.compile(r"[a-z]{1,2}[A-Z][A-Z0-9]{0,5}")
 
-# "L2P", then (`_SMALL_LAST`) "TLCs", (`_SMALL_INSIDE`) "RoHS", and (`_NO_VOWEL`) "Vpgm".
-_WITH_DIGITS = re.compile(r"[A-Z]{1,5}\d{1,2}[A-Z]{0,3}")
-_SMALL_LAST = re.compile(r"[A-Z]{2,5}[a-z]{1,3}\d?")
-_SMALL_INSIDE = re.compile(r"[A-Z][a-z]{1,2}[A-Z]{1,3}s?")
-_NO_VOWEL = re.compile(r"[A-Z][bcdfghjklmnpqrstvwxz]{2,4}")
+_WITH_DIGITS = re.compile(r"[A-Z]{1,5}\d{1,2}[A-Z]{0,3}")  # L2P
+_SMALL_LAST = re.compile(r"[A-Z]{2,5}[a-z]{1,3}\d?")  # TLCs
+_SMALL_INSIDE = re.compile(r"[A-Z][a-z]{1,2}[A-Z]{1,3}s?")  # RoHS
+_NO_VOWEL = re.compile(r"[A-Z][bcdfghjklmnpqrstvwxz]{2,4}")  # Vpgm
 _CODED = (_WITH_DIGITS, SMALL_FIRST, _SMALL_LAST, _SMALL_INSIDE)
 
 _MIXED = re.compile(r"(?=.*[A-Z])(?=.*(?:[1-9]|[a-z][A-Z]))(?!.*[A-Za-z]0)[A-Za-z][A-Za-z0-9]{1,7}")

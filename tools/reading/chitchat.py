@@ -19,7 +19,7 @@ SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked
 LONGEST = 100
 """Characters. Whoever writes more has something to say."""
 
-# In the order of what they tell: "hello, what can you do?" is answered as a question about Argot.
+# The most telling kind first: "hello, what can you do?" is answered as a question about Argot.
 _PHRASES: dict[SmallTalk, tuple[str, ...]] = {
     "about": (
         r"(?:who|what)(?:'s| are| is| r)? (?:you|u|argot|this(?: (?:bot|app|thing|tool|site|assistant))?)",

@@ -52,7 +52,7 @@ _ASKING = frozenset(
 
 
 class ContextSignatures:
-    """Words and phrases by which a glossary's contexts show. Immutable but for a cache; one per glossary version.
+    """The words and phrases of each context of a glossary. Immutable but for a cache; one per glossary version.
 
     Phrases are expansions and aliases as tuples of stems: at least two words, or one long one.
     """

@@ -217,7 +217,7 @@ def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Pr
         found = corpus.semantic_search(principal, "triple", vector, profile.candidates)
         lists.append(RankedList("semantic", profile.weight_semantic, found, profile.candidates))
     fused = fuse(lists, profile.rrf_k)
-    # By id where scores are equal: the order of a dictionary may differ between runs.
+    # By id where scores are equal, whatever order the indexes have for them.
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))[:limit]
     readable = corpus.store.triples(principal, best)
     return [readable[id_] for id_ in best if id_ in readable]

@@ -1,4 +1,4 @@
-"""Subjects of a question that no document mentions: then no passage answers it, however many words they share."""
+"""Subjects of a question that no document mentions: then no passage answers it, however many words it shares."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def lacks_half(query: str, hits: Sequence[Hit], store: CorpusStore, principal: P
     if not asks(query) or not 1 < len(content) <= MOST_SHORT or not hits:
         return False
     held = {stem(word) for hit in hits[:BEST] for word in folded(f"{hit.document.name} {hit.passage.with_header}")}
-    # Whole names as well: stems part "NX-4410B" into words.
     held = held.union(*(identifiers(hit.passage.with_header) for hit in hits[:BEST]))
     count = store.passage_count(principal)
     rarity = {word: _rarity(store.term_document_frequency(principal, word), count) for word in content}

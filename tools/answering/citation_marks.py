@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 CUT_SHORT = " …"
-"""What an answer ends in whose writer was stopped in the middle."""
+"""The end of an answer whose writer was stopped in the middle."""
 
 _AND = r"\s*(?:,|;|&|and|-|–|—)\s*"
 # At most three digits: "[2024]" is a year.
@@ -24,7 +24,7 @@ _MORE = r"[\"']?(?:\s*[†:,|][^\[\]\n]{0,60})?"
 _TARGET = r"(?:\([^()\s]{0,400}\)|:[ \t]*<?https?://[^\s<>]{0,400}[^\s<>.,;:!?)]>?)?"
 _INNER = rf"\s*[\^#]?\s*(?:{_NAMED}(?P<%s_named>{_NUMBERS}){_MORE}|(?P<%s>{_NUMBERS})\.?(?:†[^\[\]\n]{{0,40}})?)\^?\s*"
 _GAP = r"(?:(?<![ \t])[ \t]{1,40})?"
-"""Looking behind keeps a long run of blanks from being tried at each of them."""
+"""The look-behind keeps a long run of blanks from being tried at each blank."""
 _MARK = re.compile(
     # In this order: "[[1]]", "[1]" with its variants ("[^1]", "\[1\]", "［1］"), "【1†source】", "(Source 1 and 2)",
     # "(see [1])", "<sup>[1]</sup>" and "<cite>1</cite>".
@@ -45,7 +45,7 @@ _BEGUN = re.compile(
     r"|<(?:(?:s|su|sup|c|ci|cit|cite|r|re|ref)(?:>\[?[\d\s,;]{0,20}\]?(?:</?[a-z]{0,4})?)?)?)?$",
     re.IGNORECASE,
 )
-"""What may yet become a mark, with the white space before it."""
+"""The beginning of a mark that may be completed by the next piece, with the white space before it."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 # "According to [1], ...": the sentence needs an object, so the mark becomes "the documents".
 _AS_PROSE = re.compile(
@@ -70,7 +70,7 @@ _COUNTED = frozenset(
         pin point port position row rule section stage step steps switch table type""",
     )
 )
-"""Words whose number in brackets is their own: "as in step (2)"."""
+"""Words that a number in brackets belongs to: "as in step (2)"."""
 _AT_LINE_START = re.compile(rf"^[ \t]*\[\s*(?P<square>{_NUMBERS})\s*\]:?[ \t]+(?=\S)", re.MULTILINE)
 _FOOTNOTE = re.compile(r"^[ \t]*\[(?:\^\d{1,3}\]:[^\n]*|\d{1,3}\]:[ \t]*<?https?:[^\n]*)(?:\n|\Z)", re.MULTILINE)
 _LISTED = rf"[ \t]*(?:[-*•][ \t]*)?(?:\[\^?\d{{1,3}}\]|{_NAMES}[ \t]+\d)[^\n]*"
@@ -80,7 +80,7 @@ _SOURCES = re.compile(
     rf"|\n[ \t]*(?:sources?|references?|citations?):[ \t]*(?:\[\^?\d{{1,3}}\](?:{_AND}|[ \t]*))+\.?\s*\Z",
     re.IGNORECASE,
 )
-"""A list of sources at the answer's end, of which each line begins with its number."""
+"""A list of sources at the end of an answer, each line with its number."""
 _RAISED = re.compile(
     r"(?:(?<=[\s.,;:!?)\]”\"'\x00])|(?<=[a-z]{3}))(?:<sup>\d{1,3}(?:\s*,\s*\d{1,3})*</sup>|\^\d{1,2}\^|[⁽]?[¹²³⁰⁴-⁹]{1,3}[⁾]?)"
     r"(?=[\s.,;:!?)<\^¹²³⁰⁴-⁹]|$)"
@@ -89,7 +89,7 @@ _RAISED = re.compile(
 )
 """Raised or circled numbers where no quantity can have them: "m²" and "10<sup>9</sup>" are none."""
 _GONE = "\x00"
-"""Stands where a mark was, until what was written around it is gone too; no text has it (see `printable_text`)."""
+"""Takes a mark's place until what was written around it is gone too; it is in no text (see `printable_text`)."""
 _DRESSED = re.compile(_GAP + r"(?:(\*{1,3}|_{1,3})\x00+\1|<sup>\x00+</sup>|\[\x00*[¹²³⁰⁴-⁹]{1,3}\]|\^?\x00+\^?)")
 _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE

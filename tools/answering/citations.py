@@ -22,7 +22,7 @@ LONGEST_SEGMENT = 8
 """Sentences. Bounds the work of `sum`; a longer run of one passage comes out as two segments on that passage."""
 
 CHANGE_COST = 0.05
-"""What one more segment costs in `sum`, in sentence scores: two sentences of one passage become one segment."""
+"""The cost of a further segment in `sum`, in sentence scores: so two sentences on one passage become one segment."""
 
 
 class _Match(NamedTuple):

@@ -15,7 +15,7 @@ from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 
 LEAST_SHARED = 0.6
-"""The part of the reference's distinct stems that the answer has to have."""
+"""The share of the reference's distinct stems that the answer has to have."""
 
 # "No.5 is the room" is no "no".
 _YES_NO = re.compile(r"\W*(yes|no)\b(?!\.\d)", re.IGNORECASE)

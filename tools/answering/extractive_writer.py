@@ -29,12 +29,12 @@ from argot.types import Hit, ReadTerm
 MOST_QUOTES = 4
 MOST_PASSAGES = 5
 SHORTLIST = 6
-"""Candidates, best by words, whose meaning is compared with the question's: embedding takes most of the time there is.
-On the validation questions 24 did no better."""
+"""Candidates, best by words, whose meaning is compared with the question's: embedding takes most of the time.
+24 did no better on the validation questions."""
 
 LEAST_COVERED = 0.30
 LEAST_LIKE = 0.50
-"""A sentence that answers holds this share of the question (its surroundings included) or is this like it (cosine)."""
+"""A sentence may answer if it covers this share of the question (with its surroundings), or has this cosine with it."""
 
 _HEADING_CREDIT = 0.7  # of a word of the question that only a heading above has
 _BEFORE_CREDIT = 0.5  # of one that only the sentence before has

@@ -12,13 +12,13 @@ from argot.tools.text.markdown_prose import plain_prose
 from argot.types import Passage
 
 MOST_PARTS = 8
-"""Quoted of all files together; more are no overview."""
+"""Quoted from all files together; more would be no overview."""
 FIRST_SENTENCES = 2
-"""Quoted of the beginning, where most files say what they are."""
+"""Quoted from the beginning, where most files say what they are about."""
 SENTENCES_OF_ONE_PART = 5
-"""Quoted of a file without parts."""
+"""Quoted from a file without parts."""
 LONGEST_QUOTE = 500
-"""Characters of the list, table or code a part begins with."""
+"""Characters of the list, table or code that a part begins with."""
 
 
 def overview(passages: Sequence[Passage], most: int) -> list[Passage]:

@@ -20,7 +20,7 @@ _QUOTED = re.compile(
 )
 _BEHIND_COLON = re.compile(r"[:：]\s*(\S[^\n]*)")
 _FEWEST = 2
-"""Stems of an answer's sentence: a single word, such as a button's name, is no statement."""
+"""Stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
 
 
 def introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, int]]:

@@ -26,7 +26,7 @@ _NOT = re.compile(r"\bNOT\b|\bexcept\b|\bdoes(?:n't| not)\b|\bis(?:n't| not)\b|\
 # "- PUC: power-up controller (firmware). ...": up to the bracket or full stop.
 _EXPLAINED = re.compile(r"^- (?P<term>[^:]+): (?P<full>[^(.]+?)(?= \(|\.|$)")
 _NEAR = 2
-"""Units a question and its answer may lie apart within one passage."""
+"""Units that may lie between a question's words and its answer within one passage."""
 
 _CLAUSE = re.compile(r"[.;:!?](?=\s)|,(?=\s)|\s(?:and|but|while|whereas)\s|\s[-–—]\s|\|")
 _COUNTED = re.compile(r"\bhow many (\w+)(?: (\w+))?", re.IGNORECASE)
@@ -42,9 +42,10 @@ _ALL_SHARE = 0.6  # of the best option's score, from which on all options are ri
 
 Stems = frozenset[str]
 Cue = tuple[Stems, ...]
-"""What the question speaks of: all the stems of one of these. A word is itself; a term its short form or its words.
+"""Something that the question is about: alternatives, of which a text must hold all stems of one. A word has one
+alternative, a term two: its short form and its expansion.
 
-So "the patent board meets" says nothing of a change advisory board, and a passage that writes CAB does.
+So "the patent board meets" is not about a change advisory board, and a passage that writes CAB is.
 """
 
 

@@ -26,7 +26,7 @@ _BOUND = {
         re.IGNORECASE,
     ),
 }
-"""Bounds that are said with a negation, which they are not."""
+"""Bounds that are worded with a negation but deny nothing."""
 # "No. 5" is a number, and "not only", "no matter", "whether or not" and "if not" deny nothing.
 _NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
 _NEGATION = re.compile(
@@ -86,7 +86,7 @@ _OPPOSITES = (
     "cheap cheaper cheapest / expensive",
 )
 _PLACES: dict[str, list[int]] = {}
-"""Of each word and phrase above the sides it is on; an even one and the next are opposites."""
+"""The sides of each word and phrase above, as numbers: an even one and the next are opposites."""
 for _side, _words in enumerate(side for pair in _OPPOSITES for side in pair.split(" / ")):
     for _word in _words.split():
         _PLACES.setdefault(_word.replace("_", " "), []).append(_side)
@@ -96,9 +96,9 @@ can shall"""
 _DECISIVE = frozenset(_TURNING.split()).union(
     word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
 )
-"""Words of which one for another turns round a sentence that is quoted otherwise."""
+"""Words that reverse a sentence where one stands for another and all else is quoted."""
 _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
-"""Words of which one for another puts it at another time or place."""
+"""Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
 _SHORTEST_BASE = 4  # letters: "put" and "input" are no opposites
@@ -180,7 +180,7 @@ _SCOPES = {
         ),
     }.items()
 }
-"""What narrows or widens a statement: how the sentence says it, and what in the source is enough for it to say so."""
+"""Words that narrow or widen a statement: those of the sentence, and those of the source that support them."""
 
 CLAUSE = re.compile(
     r"[,;:.!?](?=\s)|\s[-–—]\s"

@@ -22,7 +22,7 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
-"""What a reader reads, without marks that may be mark-up: words, numbers and what changes a number's meaning,
+"""What a reader sees, without marks that may be mark-up: words, numbers and signs that change a number's meaning,
 and a full stop before another sentence."""
 # Words before a quotation that turn its meaning round.
 _TURNS = frozenset(

@@ -13,7 +13,7 @@ from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.tools.llm.token_budget import count_tokens, counts_tokens
 
 WORD = "blue-17"
-"""No model says this by itself: one that replies with it was held to the schema."""
+"""No model writes this by itself: one that does was held to the schema."""
 SCHEMA = {
     "type": "object",
     "properties": {"word": {"type": "string", "enum": [WORD]}},
@@ -29,7 +29,7 @@ REFUSALS = (400, 404, 422, 501)
 class ServerInfo:
     """What the server offers. `served` are all the models it lists.
 
-    `context_known`: the context's length is the server's or the settings' word, no assumption.
+    `context_known`: the context's length comes from the server or the settings, and is not assumed.
     """
 
     model: str

@@ -14,7 +14,7 @@ NO_PART = "sent what cannot be read: something that is no part of an answer"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`thinks`: the model thinks, in a field beside its answer. `finish`: why the reply ended; empty while it goes on.
+    """`thinks`: it has reasoning, in a field beside the answer. `finish`: why the reply ended; empty while it goes on.
 
     `usage`: tokens of the prompt and of the reply so far, where the server tells them.
     """

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient, ServerSentEvents
 
 AFTER_SECONDS = 2.0
-"""For what follows the end of a reply, which is nothing but its counts."""
+"""To wait for what follows the end of a reply: only its counts."""
 EMPTY = {
     "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
     "content_filter": "held its answer back by a filter of its own",
 }
-"""What is said of a reply without text, by what the server says ended it."""
+"""The clause about a reply without text, by the reason the server gives for its end."""
 Messages = Sequence[tuple[str, str]]
 
 
 @dataclass(repr=False)
 class ModelCompletion:
-    """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
+    """`body`: the fields of the request beside the messages (OpenAI interface). No repr: it would show the prompt.
 
-    `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
-    `by_words`: the messages ask for JSON, and nothing holds the model to stop after it.
-    `expects_thought`: its replies have begun with thoughts that no mark announces; `thought_unannounced`: so did this.
+    `max_tokens`: the longest reply; it is in the body, too, under the name this server has for it.
+    `by_words`: the messages ask for JSON, and nothing makes the model stop after it.
+    `expects_thought`: earlier replies began with a thought that no mark announced; `thought_unannounced`: this one did.
     `usage`: the server is asked for the tokens it counts; `usage_throughout`: with every piece, which vLLM can, so that
     they are known of a reply that was stopped too.
     """
@@ -59,7 +59,7 @@ class ModelCompletion:
 
     @property
     def sent(self) -> set[str]:
-        """The names of what went beside the messages."""
+        """The names of the fields that were sent beside the messages."""
         return {*self.body, *self._stream_options()}
 
     async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:

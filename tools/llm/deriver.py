@@ -38,7 +38,7 @@ PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
     "description": ("slide_description", "table_description"),
 }
 AT_ONCE = 4
-"""Passages in the server's hands at a time: enough to use its batches, few enough to leave room for questions."""
+"""Passages sent to the server at a time: enough to fill its batches, few enough to leave room for questions."""
 
 QUESTIONS_PER_TOKEN = 32 / 1024
 CHARS_PER_TOKEN = 4

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
 
 SILENT_SECONDS = 10.0
-"""So long after nobody took a connection in time, calls fail at once instead of each waiting for itself."""
+"""For so long after a connection timed out, calls fail at once instead of each waiting in vain."""
 OFFER_SECONDS = 300.0
-"""So long what the server serves is believed without asking again."""
+"""How long the list of models is used before the server is asked again."""
 LONGEST_NAME = 300  # characters of a model's name; it is shown to people
 CLIENT = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
-"""Where neither the server nor the settings say: Ollama's default, which it cuts prompts to without a word."""
+"""Used where neither server nor settings give one: Ollama's default, to which it cuts prompts silently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What /v1/models says, for the model in use. `at`: when, in monotonic seconds."""
+    """What /v1/models says about the model in use. `at`: when it was asked, in monotonic seconds."""
 
     model: str
     context_tokens: int
@@ -46,8 +46,8 @@ class Habits:
     """What this server turned out not to accept; learnt from its refusals, so that each happens only once.
 
     `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
-    last answer began with a thought that no mark announced. `echoes`: an answer went over into its own prompt, and no
-    thought was over behind it.
+    last answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it
+    was no thought.
     """
 
     no_schema: set[str] = field(default_factory=set)
@@ -60,7 +60,7 @@ class Habits:
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:
-        """What keeps a reasoning model from thinking aloud, at the length of an answer, before each reply."""
+        """The field that keeps a reasoning model from thinking aloud, at length, before each reply."""
         return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
 
     def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
@@ -92,7 +92,7 @@ class Habits:
 class Endpoint:
     """The server of these settings: its connections, what it offers and what was learnt about it.
 
-    `counts_again`: before this moment, in monotonic seconds, tokens are estimated, as the tokenizer did not answer.
+    `counts_again`: until then (monotonic seconds) tokens are estimated, since the tokenizer did not answer.
     """
 
     settings: Settings

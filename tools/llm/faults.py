@@ -40,10 +40,10 @@ UNREADABLE: dict[type[BaseException], str] = {
     json.JSONDecodeError: "broken JSON",
 }
 LONGEST_SAID = 4000
-"""Characters of a server's own words that are looked at."""
+"""Characters of a server's own error text that are looked at."""
 NAMED_MODELS = 8
 LONGEST_SHOWN = 60
-"""Characters of a model's name in a sentence; it is the server's to choose."""
+"""Characters of a model's name in a sentence: the server may have chosen any length."""
 SUBJECT = "The language model server"
 # Not 429: one more request is the last thing that a busy server needs.
 PASSING = (500, 502, 503)
@@ -54,7 +54,7 @@ class ContextOverflow(ModelUnavailable):
 
 
 class TooLong(Exception):
-    """A prompt would not fit, as counted before it was sent."""
+    """A prompt would not fit, as was counted before it was sent."""
 
 
 class WrongAnswer(Exception):
@@ -62,7 +62,7 @@ class WrongAnswer(Exception):
 
 
 class StatusError(Exception):
-    """The server answered with a status other than 200. `said`: what it sent with it, never for showing."""
+    """The server answered with a status other than 200. `said`: the text it sent, never to be shown."""
 
     def __init__(self, status: int, said: str = "") -> None:
         self.status = status
@@ -71,7 +71,7 @@ class StatusError(Exception):
 
 
 class ServerFailed(Exception):
-    """The server said within its answer that it failed. `said`: how, never for showing."""
+    """The server said within its answer that it failed. `said`: its words, never to be shown."""
 
     def __init__(self, said: str) -> None:
         self.said = said[:LONGEST_SAID]
@@ -82,9 +82,9 @@ class ServerFailed(Exception):
 class Fault:
     """`clause` continues "The language model server ...".
 
-    `again`: nothing was received and a second attempt may go better. `refused`: nobody listens there. `overflow`: the
-    prompt is too long. `invalid`: the reply is no valid JSON; `schema_ignored`: as if its schema had held for nobody.
-    `status`: of HTTP, 0 where there was none. `asked`: what the server said, lower case, for telling features apart.
+    `again`: a second attempt may succeed. `refused`: no connection was made. `overflow`: the prompt is too long.
+    `invalid`: the reply is no valid JSON; `schema_ignored`: and it was not merely cut off. `status`: of HTTP, 0 where
+    there was none. `asked`: what the server said, in lower case, for telling which field it refused.
     """
 
     clause: str

@@ -23,9 +23,9 @@ from argot.tools.text.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
 CLEAR_LEAD = 0.2
-"""Of the best context over the next, among those an ambiguous term has senses in; below it the model is asked."""
+"""Lead of the best context over the next, among those of an ambiguous term; with less the model is asked."""
 MODEL_SHARE = 0.6
-"""Of a context's score that the model decides; the rest stays with the extractive scores."""
+"""The model's share of a context's score; the rest is the extractive reader's."""
 
 _FEW_WORDS = 1  # stems, as of "any exceptions?"
 _KEPT = 16  # questions; a turn has few, as typed and as rewritten

@@ -25,7 +25,7 @@ from argot.types import Context, ContextScore, Mention, Triple
 
 LOOK_AT_MOST = 8_000  # characters of a question, as in the extractive reading
 NO_CONTEXT = "none"
-"""What a model says where nothing tells."""
+"""What a model answers where nothing shows the context."""
 CHOSEN = 0.8
 """The score of the context a model chooses. What is missing to 1 is the chance that it is wrong."""
 

@@ -14,11 +14,11 @@ from argot.settings import Settings
 T = TypeVar("T")
 
 MAX_BODY_BYTES = 8_000_000
-"""A longest answer of 8192 tokens, at some 300 bytes of JSON each, takes 2.5 MB."""
+"""The longest answer, 8192 tokens at some 300 bytes of JSON each, takes 2.5 MB."""
 MAX_EVENT_BYTES = 256_000
-"""Of one server-sent event, which may hold a whole answer."""
+"""Bound on one server-sent event, which may hold a whole answer."""
 CHARS_PER_TOKEN = 32
-"""More than any text has; so the length that was asked for holds where the server does not keep to it."""
+"""More than any text has: bounds the reply of a server that does not keep to the length asked for."""
 TAIL_CHARS = 1200  # of a text that are watched for repetition
 LOOP_CHARS = 240  # that have to repeat: a shorter repetition may be meant
 LOOP_TIMES = 4
@@ -134,7 +134,7 @@ def ends_in_blanks(text: str) -> bool:
 class Inflater:
     """A body's bytes, decompressed, and never more than MAX_BODY_BYTES of them.
 
-    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let by.
+    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let pass.
     """
 
     def __init__(self, encoding: str) -> None:

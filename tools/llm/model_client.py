@@ -33,15 +33,15 @@ REQUEST_ID = "x-request-id"
 MOST_CONNECTIONS = 1000
 MOST_IDLE_CONNECTIONS = 100
 DONE = b"[DONE]"
-"""What OpenAI's interface sends as the last event."""
+"""The last event of a stream in OpenAI's interface."""
 DRAIN_SECONDS = 0.1
-"""For what HTTP sends behind the last event: read to its end, the connection can serve the next call."""
+"""To read what HTTP sends behind the last event: only then can the connection serve the next call."""
 GATHER_SECONDS = 0.025
-"""A token a read would wake the process 150 times a second for each answer; so a read waits for several tokens."""
+"""Reading token by token would wake the process 150 times a second for each answer; so reads wait for several."""
 UNGATHERED = 16
-"""Reads at the beginning of a stream that wait for nothing: the first of them bring the first words."""
+"""Reads at the beginning of a stream that do not wait, so that the first words come at once."""
 WAITED_SECONDS = 0.001
-"""A read that took so long found nothing there, so that nothing is left behind what it brought."""
+"""A read that took longer had to wait for data, so nothing more is there yet."""
 COMPRESSION = "sent what cannot be read: a compression that is broken or unknown"
 
 

@@ -21,7 +21,7 @@ from argot.types import Passage, Triple
 
 MOST_CHARS = {"summary": 1200, "expert_summary": 1200, "question": 200, "description": 4000}
 LEAST_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
-"""The least part of a text's distinct stems that stand in the passage too. A paraphrase of a passage shares about half
+"""The least share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
 of its stems with it, a text on another subject less than a tenth."""
 
 _LONGEST_PART = 60  # characters of a part of a triple

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8  # passages
 LEAST_QUOTE = 12
-"""Characters; less is hardly more than the term itself."""
+"""Characters: a shorter quotation is hardly more than the term itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ _MOST_TRIPLES = 20
 class ModelReader:
     """Understands questions through a model (`QuestionReader`). Safe to use for several steps at once.
 
-    Each step raises `ModelUnavailable` when the model does not answer; where it answers what cannot be believed, the
-    extractive reading stands.
+    Each step raises `ModelUnavailable` when the model does not answer; where its answer is not grounded, the
+    extractive reading is used.
     """
 
     def __init__(

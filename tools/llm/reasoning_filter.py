@@ -38,18 +38,18 @@ _BEGUN = re.compile(
     rf"(?:</?[|｜\w:▁]{{0,24}}\|?|<{_THOUGHT}\s[^<>\n]{{0,80}}|◁/?\w{{0,5}}|(?-i:\[/?[THINK]{{0,5}}))\Z",
     re.IGNORECASE,
 )
-"""What may yet become a mark."""
+"""The beginning of a mark that the next piece may complete."""
 _STRIPPED = re.compile(r"analysis(?=[A-Z])")
-"""How a reply of channels begins whose marks the server has dropped."""
+"""The beginning of a reply in channels whose marks the server has dropped."""
 _HUSHED = re.compile(r"\s*(?:analysis|commentary|thought)")
-"""Channels that are not the answer."""
+"""Channels that hold no answer."""
 _LONGEST_MARK = 120  # characters at the end in which an unfinished mark is looked for
 
 
 class ReasoningFilter:
     """Filters a reply piece by piece. `is_over`: the model's turn has ended, whatever it goes on writing.
 
-    `unannounced`: a thought ended that had not been seen to begin.
+    `unannounced`: a thought ended whose beginning had no mark.
     """
 
     def __init__(self, *, expects_thought: bool = False) -> None:

@@ -16,7 +16,7 @@ class EventParser:
 
     def __init__(self) -> None:
         self._line: list[bytes] = []
-        """The pieces of the line that is not over yet, `_open` bytes in all; joined only then, however many come."""
+        """The pieces of the unfinished line, `_open` bytes in all; joined once, at its end, however many come."""
         self._open = 0
         self._data: list[bytes] = []
         self._size = 0

@@ -41,7 +41,7 @@ _LINE_ENDS = re.compile("[\u0085\u2028\u2029]")
 class InvalidReply(Exception):
     """The reply is no JSON, or not of the schema. `reason` is one clause and quotes nothing of the reply.
 
-    `cut_off`: it began as JSON and was not finished, which happens to a server that keeps to schemas too.
+    `cut_off`: it began as JSON and broke off, as also happens to servers that keep to schemas.
     """
 
     def __init__(self, reason: str, *, cut_off: bool = False) -> None:

@@ -14,16 +14,16 @@ from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
 
 TEMPLATE_TOKENS = 96
-"""At most so many does a chat template add: its marks, and a date or a role of its own (gpt-oss: about 70)."""
+"""The most that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
 CACHED_COUNTS = 256  # of prompts; the oldest goes first
 MOST_OF_BOUND = 2
-"""A count so many times above what can be is none: believed, it would leave no room for any passage."""
+"""A count so many times above the upper bound is wrong, and would leave no room for any passage."""
 COUNT_SECONDS = 2.0
-"""A count takes milliseconds; who waits longer for it is better served by an estimate."""
+"""A count takes milliseconds; rather than wait longer, tokens are estimated."""
 REST_SECONDS = 60.0
-"""So long estimates do after a count that did not come, before it is tried again."""
+"""After a count that did not come, how long tokens are estimated before the server is asked again."""
 LETTERS_PER_TOKEN = 3
-"""English has more than four; jargon, which is split into pieces, has less."""
+"""English has more than four; jargon, which is split into pieces, has fewer."""
 BETWEEN = "\n\n"
 _LETTERS = re.compile(r"[A-Za-z ]")
 

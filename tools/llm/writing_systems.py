@@ -16,7 +16,7 @@ _WIDE = re.compile(
     r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _WIDE_SHARE = 0.2
-"""Of the letters of what was given: from here on the reply is likely to be written in such characters too."""
+"""Of the letters given: from this share on, the reply is likely to be in such characters, too."""
 
 
 def is_wide(messages: Sequence[tuple[str, str]]) -> bool:

@@ -51,7 +51,7 @@ _SHORTHAND = frozenset(
         wrt wtf xfer yep yr yrs yum zsh""",
     )
 )
-"""What people and command lines write for short: informal, but nothing that a glossary would explain."""
+"""Short forms of everyday writing and of command lines, which no glossary would explain."""
 
 
 def looks_coded(word: str) -> bool:

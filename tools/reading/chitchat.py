@@ -13,11 +13,11 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import folded
 
 SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall"]
-"""`no_file`: of a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: of what was asked before
-(`tools/reading/history_questions.py`)."""
+"""`no_file`: about a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: about what was asked
+before (`tools/reading/history_questions.py`)."""
 
 LONGEST = 100
-"""Characters. Whoever writes more has something to say."""
+"""Characters: a longer message is more than small talk."""
 
 # The most telling kind first: "hello, what can you do?" is answered as a question about Argot.
 _PHRASES: dict[SmallTalk, tuple[str, ...]] = {

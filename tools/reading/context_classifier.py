@@ -48,7 +48,7 @@ _ASKING = frozenset(
     )
     for stem in content_stems(word)
 )
-"""Stems of words with which people ask about a term without saying anything of its subject."""
+"""Stems of words with which people ask about a term without naming its subject."""
 
 
 class ContextSignatures:
@@ -61,7 +61,7 @@ class ContextSignatures:
 
     def __init__(self, senses: Sequence[Sense]) -> None:
         self.number = next(self._made)
-        """Tells these signatures from all others of the process, in the keys of caches."""
+        """Unique in the process, for the keys of caches."""
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._phrases: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         by_term: defaultdict[str, set[str]] = defaultdict(set)

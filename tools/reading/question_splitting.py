@@ -13,7 +13,7 @@ from argot.language import INTERROGATIVES
 from argot.tools.text.words import asks, content_stems
 
 LONGEST = 400
-"""Characters. Whoever writes more explains."""
+"""Characters: longer messages explain rather than list questions."""
 MOST_PARTS = 3
 
 _OPENS = rf"(?:{INTERROGATIVES})(?:'s)?\b"
@@ -31,7 +31,7 @@ _EMBEDS = re.compile(
     r"\b(?:decid|determin|defin|specif|explain|describ|depend|regulat|record|know|tell|sa(?:y|id)|stat|show|whether|if)\w*",
     re.IGNORECASE,
 )
-"""Behind such a word "and how long files are kept" is a part of the same question."""
+"""After such a word, "and how long files are kept" is a part of the same question."""
 
 
 def parts_of(question: str) -> list[str]:

@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 LONGEST = 200
-"""Characters. Whoever writes more asks for more than what a file is about."""
+"""Characters: a longer message asks for more than what a file is about."""
 
 Pointer = Literal["it", "file", "files"]
-"""How it is pointed at: by a word that may mean anything ("this"), as a file, or as several."""
+"""How a message refers to it: by a word that may mean anything ("this"), as a file, or as several."""
 
 _KIND = (
     r"(?:(?:pdf|word|excel|powerpoint|text|markdown|csv|html|office) )?"

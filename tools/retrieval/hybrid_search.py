@@ -24,10 +24,10 @@ Scored = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
 
 MOST_SCANNED = 20_000
-"""Passages looked through for those with certain tags."""
+"""Passages looked through to find those with certain tags."""
 
 FULL_STANDING = 6.0
-"""Standard deviations above its list's end at which a passage's vote counts fully. About what a clear winner has."""
+"""Standard deviations above the end of its list at which a passage's vote counts fully: about a clear winner's."""
 
 
 @dataclass(frozen=True, slots=True)

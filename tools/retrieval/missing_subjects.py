@@ -12,7 +12,7 @@ from argot.tools.text.words import asks, folded, identifiers, stem
 from argot.types import Hit, Principal
 
 MOST_SHORT = 3
-"""Content words of a short question. A longer one may well say in other words what a passage says."""
+"""Content words of a short question. A longer one may well paraphrase what a passage says."""
 HALF = 0.5  # of the question's words, by rarity
 BEST = 3  # passages in which they are looked for
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)

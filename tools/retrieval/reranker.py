@@ -24,11 +24,11 @@ from argot.tools.text.words import folded, identifiers, stem
 from argot.types import Hit
 
 WINDOW = 40
-"""Words (stop words included) within which a question's words count as standing together: two or three sentences."""
+"""Words (stop words included) within which a question's words count as close together: two or three sentences."""
 
 
 NAMED = 0.3
-"""Weight of holding the part numbers and other names with digits that the question has, where it has any."""
+"""Weight of holding the part numbers and other names with digits of the question, where it has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +176,9 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
 SENTENCES_LOOKED_AT = 30  # of the best passages: bounds what is embedded
 LIKELIEST = 5
-"""Of these, so many are embedded first."""
+"""So many of them are embedded first."""
 BEST = 3
-"""Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
+"""Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 
 
 def evidence_strength(query: str, hits: Sequence[Hit]) -> float:

@@ -82,7 +82,7 @@ _CUE = re.compile(
     rf"\bto \w|\b(?:lets?|allows?|enables?|helps?) |\byou (?:can|may) |^(?:the )?[^,.;:]{{1,60}} {_THING} ",
     re.IGNORECASE,
 )
-"""Every rule needs one of these. Most prose has none, and is done with here."""
+"""Every rule needs one of these. Most prose has none, and is skipped at once."""
 
 # A heading is an aim only if it begins with such a verb: "Installation notes" does not tell what to do.
 _IMPERATIVES = frozenset(

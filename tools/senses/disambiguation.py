@@ -76,7 +76,7 @@ WEIGHTS = SenseEvidence(
     thread=1.0,
     discourse=0.7,
 )
-"""Near to keyword and likeness are fitted; the last five are set by hand, as no validation set tells of them."""
+"""`near` to `likeness` are fitted; the last five are set by hand, as no validation set has evidence for them."""
 
 _GROUPS = {
     "the documents that speak of the rest of the question": ("near", "mass", "spread", "keyword"),

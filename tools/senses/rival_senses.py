@@ -12,7 +12,7 @@ from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
 
 _CLEAR = 0.8
-"""Probability from which a passage that uses the bare term uses it in that sense."""
+"""Probability from which a passage counts as using the bare term in that sense."""
 
 
 def passages_of_rivals(

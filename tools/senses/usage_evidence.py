@@ -32,7 +32,7 @@ _NEAR_IN_MEANING = 8.0
 _NONE_OF_THEM = -1.0
 
 Shares = Mapping[str, tuple[float, ...]]
-"""Passage id -> the probability that it uses the term in each of the senses, in their order; the rest is in none."""
+"""Passage id -> the probability of each sense, in their order; the rest to 1 is that of none of them."""
 
 
 def usages(

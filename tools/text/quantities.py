@@ -12,7 +12,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import NUMBER_WORDS, fold, folded, stem
 
 Quantity = tuple[str, str]
-"""(number, unit); the unit is empty where none follows directly. A month or weekday is a number of that name."""
+"""(number, unit); the unit is empty where none follows directly. Months and weekdays are numbers of that name."""
 
 _UNITS = {
     spelling: name
@@ -114,7 +114,7 @@ _IN_SMALLER: dict[str, tuple[str, Decimal]] = {
     "MHz": ("Hz", Decimal(1_000_000)),
     "GHz": ("Hz", Decimal(1_000_000_000)),
 }
-"""Units and how many of a smaller one they are: 60 minutes are an hour, and 24 months two years."""
+"""Units in terms of a smaller one: 60 minutes are an hour, and 24 months two years."""
 _SCALES = {
     spelling: 10**power
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()

@@ -31,7 +31,7 @@ _STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
 # which "V" and "ODT" do not.
 _PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
 _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\d [A-Z]\.))\s+(?=[A-Z])")
-"""Behind "5 ms." and the like, which pysbd takes for titles and initials."""
+"""After "5 ms." and the like, which pysbd takes for titles and initials."""
 
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _LONGEST_PIECE = 1_000  # characters: pysbd's time grows faster than the text

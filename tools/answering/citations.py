@@ -1,4 +1,4 @@
-"""Which passage does each sentence of an answer rest on?
+"""Finds the passage that supports each sentence of an answer.
 
 Reference matching of *Trustworthy Answers, Messier Data* (3.4, Algorithm 1), in two methods. `published` is the paper's
 listing as it stands. `sum` is ours and the default; `bench/matching.py` measures both.

@@ -1,6 +1,6 @@
-"""Why a passage cannot support a sentence, whatever their similarity.
+"""Finds what keeps a passage from supporting a sentence, whatever their similarity.
 
-Similarity forgives exactly what must not be forgiven: "5 ns" is very similar to "50 ns", "is allowed" to "is not
+Similarity overlooks exactly what must not be overlooked: "5 ns" is very similar to "50 ns", "is allowed" to "is not
 allowed", and "only managers get it" to "managers get it". So numbers with their units, currencies and rates, dates,
 names, words of scope and direction and negation have to agree, and no clause may stand without any support.
 The rules read English; in other languages only numbers, units, identifiers and clauses are compared.

@@ -2,7 +2,7 @@
 
     triple          KaPQA 5, step 1: what acts, what a user wants to do, on what
     expert_summary  Golden-Retriever 3.1: what the passage tells an expert of its field
-    summary         RAIDD 2.2, S: the passage in other words, in the light of the summary of the one before
+    summary         RAIDD 2.2, S: the passage in other words, given the summary of the one before
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
 

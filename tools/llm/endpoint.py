@@ -1,4 +1,4 @@
-"""The model server as calls see it: its connections, what it serves, and what was learnt about it."""
+"""The model server as calls see it: its connections, what it serves, and the fields it turned out to refuse."""
 
 from __future__ import annotations
 

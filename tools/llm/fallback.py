@@ -1,4 +1,4 @@
-"""The model's reader with the extractive one behind it: a step the model cannot take is taken without it."""
+"""The model's reader with the extractive one as its fallback, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks the model only where it can help: first the extractive reading, which takes milliseconds, then its doubts.
+"""Asks the model only where the extractive reading, which takes milliseconds, is in doubt.
 
 Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. So a
 clear question costs none. Where there is doubt, jargon and context are asked side by side, as one round; the query is

@@ -2,7 +2,7 @@
 
 Where a server does not take thoughts out itself, they stand in the text, in marks that differ from model to model
 ("<think>", "[THINK]", "<|channel|>analysis<|message|>"). Some templates write the opening mark into the prompt, so that
-a reply begins with a thought unannounced and only "</think>" tells: what went out before it is taken back.
+a reply begins with a thought that no mark announces, and only "</think>" shows it: the text sent so far is taken back.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Whether a model's rewording of a question still asks the same, and nothing that nobody said.
+"""Checks that a model's rewording of a question asks the same, and adds nothing from elsewhere.
 
 A rewording is only ever used in place of, or beside, the question. So it is compared with it: the question's names and
 most of its words must still be there, and what is new must come from the conversation or the triples, apart from a few
-plain words.
-An answer, another language, or what an instruction hidden in the data asked for does not pass.
+plain words. An answer, another language, or what an instruction hidden in the data asked for does not pass.
 """
 
 from __future__ import annotations

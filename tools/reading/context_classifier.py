@@ -2,7 +2,7 @@
 
 A context is known by its name and description, but also by its signature: the words of its senses, and the passages
 in which their expansions stand. An imported glossary gives contexts nothing but a name, and the name may say nothing;
-then the signature carries the decision alone.
+then the signature decides alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds terms in a question that no glossary knows, by their shape alone (Golden-Retriever 3.2, without a model).
+"""Finds terms in a question that are in no glossary, by their shape alone (Golden-Retriever 3.2, without a model).
 
 An abbreviation shows in how it is written: all capitals, capitals mixed with small letters or digits, often glued to
 a number ("40MUBO") or to its neighbours ("ES/NIRE/MUBO"). In small letters it shows where no English word is spelt so,

@@ -60,7 +60,7 @@ class Texts:
         meanings: Floats,
         rests: Floats | None = None,
     ) -> None:
-        """`vectors` has a row a usage, `meanings` one an expansion: from the embedder of the base, of length 1.
+        """`vectors` is (usages, dimensions), `meanings` (expansions, dimensions): unit vectors of the base's embedder.
 
         `rests` has a row for each usage without its acronym; None leaves it out: it adds little to much text.
         """
@@ -114,7 +114,7 @@ class Texts:
     # -- what is asked ------------------------------------------------------------------------------------------------
 
     def evidence(self, rows: Sequence[int], expansions: Sequence[str]) -> dict[str, Floats]:
-        """For the sentences `rows`, all with one acronym: by kind of evidence, a number a sentence and expansion."""
+        """For sentences (`rows`) with one acronym: an array (sentences, expansions) for each kind of evidence."""
         numbers = [self.number[expansion] for expansion in expansions]
         found = {
             "meaning": self._nearness(self.vectors, rows, self.meanings[numbers]),

@@ -1,10 +1,10 @@
-"""What the documents mean by a short form: passages that use it bare, shared out among its senses.
+"""What documents mean by a short form: for each passage that uses it bare, the probability of each of its senses.
 
 Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
 it means export control classification. Such a passage still is evidence once it is clear for which sense. It is read as
 `evaluate/sense_neighbours.py` reads sentences, by document ("one sense per discourse", Gale, Church and Yarowsky 1992):
 what the document spells out, whose context's other expansions it uses, and how near its passages are to each meaning.
-A sense that is spelt out elsewhere is the less likely one here: writers keep to their habit.
+A sense that other documents spell out is less likely here: writers keep to their habit.
 """
 
 from __future__ import annotations

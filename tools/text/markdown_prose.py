@@ -1,4 +1,4 @@
-"""Markdown read as prose, with the way back: which character of the source each plain character came from."""
+"""Turns Markdown into prose, and maps each character of it back to its place in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as a text gives them: with their unit, currency or scale, as dates and hours, and per what they count."""
+"""The numbers of a text: with their unit, currency or scale, as dates and hours, and as rates."""
 
 from __future__ import annotations
 

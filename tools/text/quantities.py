@@ -95,7 +95,6 @@ _UNITS = {
     }.items()
     for spelling in spellings.split()
 }
-# Months are not converted to days, nor kilobytes to bytes: the factor is not fixed.
 _IN_SMALLER: dict[str, tuple[str, Decimal]] = {
     "min": ("s", Decimal(60)),
     "h": ("s", Decimal(3600)),
@@ -114,7 +113,7 @@ _IN_SMALLER: dict[str, tuple[str, Decimal]] = {
     "MHz": ("Hz", Decimal(1_000_000)),
     "GHz": ("Hz", Decimal(1_000_000_000)),
 }
-"""Units in terms of a smaller one: 60 minutes are an hour, and 24 months two years."""
+"""Units in terms of a smaller one: 60 minutes are an hour, 24 months two years; months have no fixed days."""
 _SCALES = {
     spelling: 10**power
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
@@ -124,7 +123,6 @@ _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-# "Sep" and "Sept" are both in use.
 _MONTHS = {
     spelling: name for name in _MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }
@@ -145,7 +143,6 @@ _NUMBER = re.compile(
     # "5ms", "20°C", "30€"; behind three letters it is a name rather than a unit.
     r"(?P<glued>[%°][CF]?|[€$£¥]|[a-zA-Zµμ]{1,3}(?![\w-]))?"
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?"
-    # The unit behind a gap: "5 ms", "5-day", "40 €".
     r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
 )
 _NUMBER_WORD = re.compile(
@@ -186,7 +183,6 @@ _RATE = re.compile(
     rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
     rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
     rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
-    # "41 €/day", "5 MB/s".
     r"|\d[ \u00a0]?[^\W\d_]{0,12}[€$£%]?/(?P<slash>[A-Za-z]+)",
     re.IGNORECASE,
 )
@@ -216,12 +212,10 @@ def missing_quantity(said: str, source: str) -> str:
     numbers = {one.number for one in there}
     measures = {measure for one in there if (measure := _measure(one))}
     for one in sorted(wanted):
-        # 60 minutes are an hour, whichever of the two the source writes.
         if (measure := _measure(one)) and measure in measures:
             continue
         if one.number not in numbers and not _stands_apart(one, there, source):
             return f"{one.number} {one.unit}".strip()
-        # A minus in the source may be a dash: "– 5 °C" in a list.
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
         # In a table the number stands alone and the header names the unit: "| latency (ms) | 40 |".
@@ -239,10 +233,7 @@ def _measure(one: _Read) -> tuple[Decimal, str] | None:
 
 
 def other_counted(said: str, source: str) -> str:
-    """A number of `said` and its noun, where `source` has the number with another noun: "300 robots" for "300 people".
-
-    Empty where the noun occurs anywhere in `source`.
-    """
+    """A number of `said` with its noun where `source` has another noun for it: "300 robots" for "300 people"."""
     theirs = {number for number, _ in _counted(source)}
     mine = [(number, words) for number, words in _counted(said) if number in theirs]
     if not mine:  # as of most sentences: the words of the source are not looked at
@@ -257,14 +248,12 @@ def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
-        # A year counts nothing ("in 2024 robots ..."), and units are compared by `missing_quantity`.
         if words and not any(map(_unit, words)) and not _YEAR.fullmatch(match["number"]):
             found.append((canonical(match["number"]), words))
     return tuple(found)
 
 
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
-# Small letters only: a capital begins a name or the next sentence.
 _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}(?![\w-])){1,2})")
 
 
@@ -278,8 +267,7 @@ def _stands_apart(one: _Read, there: frozenset[_Read], source: str) -> bool:
 
 @lru_cache(maxsize=4_000)
 def _read(text: str) -> frozenset[_Read]:
-    # Most sentences hold no number; this one search spares them the seven below.
-    if not _MAY_COUNT.search(text):
+    if not _MAY_COUNT.search(text):  # most sentences: spares them the seven searches below
         return frozenset()
     found, rest = _dates(text)
     return frozenset([*found, *_in_figures(rest), *_in_words(rest)])
@@ -297,27 +285,22 @@ def _dates(text: str) -> tuple[list[_Read], str]:
     found = [_plain(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
 
     def dated(match: re.Match[str]) -> str:
-        # By its name, so that "2024-05-03" and "3 May 2024" give the same.
-        month = _MONTH_NUMBERS[int(match["month"])]
+        month = _MONTH_NUMBERS[int(match["month"])]  # "2024-05-03" is the same as "3 May 2024"
         found.extend([_plain(month, "date"), _plain(canonical(match["day"])), _plain(match["year"])])
         return " "
 
     def named(match: re.Match[str]) -> str:
         name = match["after"] or match["before"] or match["alone"]
-        # "may" and "march" are verbs.
-        if not name[0].isupper():
+        if not name[0].isupper():  # "may" and "march" are verbs
             return match[0]
         found.append(_plain(_MONTHS[name.lower()], "date"))
-        # The comma keeps the word behind from being read as the day's unit.
-        return f"{match['day']} , " if match["day"] else " "
+        return f"{match['day']} , " if match["day"] else " "  # the comma: what follows is not the day's unit
 
     def struck(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
-        # 12 am is hour 0 and 12 pm hour 12.
         hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
         found.append(_plain(str(hour)))
-        # "14:00" is the same as "2 pm".
-        if match["minute"] and int(match["minute"]):
+        if match["minute"] and int(match["minute"]):  # "14:00" is "2 pm"
             found.append(_plain(str(int(match["minute"]))))
         return " "
 
@@ -337,7 +320,6 @@ def _in_figures(text: str) -> Iterator[_Read]:
         unit = currency or _unit(glued) or ("" if glued else _unit(match["unit"] or ""))
         if glued and not unit and not match["slash"]:
             continue  # "4th", "3D": no quantity; identifiers are checked apart
-        # Behind a digit it is a range: "10–20".
         sign = "-" if match["sign"] and not text[: match.start()].rstrip()[-1:].isdigit() else ""
         bare = canonical(match["number"])
         yield _Read(sign + bare, sign + _scaled(bare, scale), unit, scale)
@@ -412,7 +394,6 @@ def other_rate(said: str, nearest: str, source: str) -> str:
     theirs = rates(nearest)
     if theirs and not mine & theirs:
         return min(mine)
-    # "per person" is supported by "each person gets ...", which is no rate by the pattern.
     spoken = {stem(word) for word in folded(nearest)}
     named = {_UNITS.get(word, word) for word in folded(nearest)}
     return min(mine - rates(source) - spoken - named, default="")

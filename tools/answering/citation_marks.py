@@ -1,8 +1,8 @@
 """The citation marks models write: "[2]", "[1, 3]", "[[1]]", "[1](url)", "【1†source】", "[^1]", "[citation:1]",
 "(Source 1)", "<sup>1</sup>", "According to [1]", and lists of sources below.
 
-They are never believed: `match_references` finds the passages itself. What points at no passage is dropped as it is
-written, and all others are taken out once the citations are known.
+The citations do not rest on them: `match_references` finds the passages itself. Marks that point at no passage are
+dropped while the answer streams, all others once the citations are known.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import re
 from collections.abc import Callable
 
 CUT_SHORT = " …"
-"""What an answer ends in whose writer was stopped in the middle."""
+"""The end of an answer whose writer was stopped in the middle."""
 
 _AND = r"\s*(?:,|;|&|and|-|–|—)\s*"
+# At most three digits: "[2024]" is a year.
 _NUMBERS = rf"\d{{1,3}}(?:{_AND}\d{{1,3}})*"
 _NAMES = r"(?:passages?|sources?|documents?|docs?|references?|refs?|citations?|cites?|footnotes?|id)"
 _NAMED = rf"{_NAMES}\.?\s*(?:[:#]|n=)?\s*[\"']?"
 _MORE = r"[\"']?(?:\s*[†:,|][^\[\]\n]{0,60})?"
 """What follows a number under a name: lines, a title."""
+# "[1](url)" and "[1]: https://..."; the full stop behind a URL ends the sentence.
 _TARGET = r"(?:\([^()\s]{0,400}\)|:[ \t]*<?https?://[^\s<>]{0,400}[^\s<>.,;:!?)]>?)?"
 _INNER = rf"\s*[\^#]?\s*(?:{_NAMED}(?P<%s_named>{_NUMBERS}){_MORE}|(?P<%s>{_NUMBERS})\.?(?:†[^\[\]\n]{{0,40}})?)\^?\s*"
 _GAP = r"(?:(?<![ \t])[ \t]{1,40})?"
-"""Looking behind keeps a long run of blanks from being tried at each of them."""
+"""The look-behind keeps a long run of blanks from being tried at each blank."""
 _MARK = re.compile(
+    # In this order: "[[1]]", "[1]" with its variants ("[^1]", "\[1\]", "［1］"), "【1†source】", "(Source 1 and 2)",
+    # "(see [1])", "<sup>[1]</sup>" and "<cite>1</cite>".
     rf"(?P<gap>{_GAP})(?:\[\s*\[{_INNER % ('double', 'double')}\]{_TARGET}\s*\]{_TARGET}"
     rf"|\^?\\?[\[［]{_INNER % ('square', 'square')}\\?[\]］]{_TARGET}\^?"
     rf"|【\s*(?:{_NAMED})?(?P<thick>{_NUMBERS})[^】\n]{{0,40}}】"
@@ -41,16 +45,19 @@ _BEGUN = re.compile(
     r"|<(?:(?:s|su|sup|c|ci|cit|cite|r|re|ref)(?:>\[?[\d\s,;]{0,20}\]?(?:</?[a-z]{0,4})?)?)?)?$",
     re.IGNORECASE,
 )
-"""What may yet become a mark, with the white space before it."""
+"""The beginning of a mark that may be completed by the next piece, with the white space before it."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+# "According to [1], ...": the sentence needs an object, so the mark becomes "the documents".
 _AS_PROSE = re.compile(
     rf"\b(?P<word>to|in|by|from|per)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]"
     rf"|(?:[Pp]assages?|Sources?|Documents?)\s+(?P<round>{_NUMBERS})\b)",
 )
+# "It is 5 V. (2)" and "It is 5 V. Source: 2".
 _BEHIND_A_STOP = re.compile(
     rf"(?<=[.!?])[ \t]*(?:\((?P<round>\d{{1,2}})\)|(?:{_NAMES})\s*:?\s*(?P<square>{_NUMBERS})\.?)[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+# "It is 5 V (2)." and "It is 5 V, Source 2."; "step (2)." is none (`_COUNTED`).
 _BEFORE_A_STOP = re.compile(
     r"(?<!\w)(?P<word>\w+)(?:[ \t]{1,40}\((?P<round>\d{1,2})\)"
     r"|,?[ \t]{1,40}(?:Source|Passage)s?:?[ \t]{1,40}(?P<square>\d{1,2}))"
@@ -63,7 +70,7 @@ _COUNTED = frozenset(
         pin point port position row rule section stage step steps switch table type""",
     )
 )
-"""Words whose number in brackets is their own: "as in step (2)"."""
+"""Words that a number in brackets belongs to: "as in step (2)"."""
 _AT_LINE_START = re.compile(rf"^[ \t]*\[\s*(?P<square>{_NUMBERS})\s*\]:?[ \t]+(?=\S)", re.MULTILINE)
 _FOOTNOTE = re.compile(r"^[ \t]*\[(?:\^\d{1,3}\]:[^\n]*|\d{1,3}\]:[ \t]*<?https?:[^\n]*)(?:\n|\Z)", re.MULTILINE)
 _LISTED = rf"[ \t]*(?:[-*•][ \t]*)?(?:\[\^?\d{{1,3}}\]|{_NAMES}[ \t]+\d)[^\n]*"
@@ -73,7 +80,7 @@ _SOURCES = re.compile(
     rf"|\n[ \t]*(?:sources?|references?|citations?):[ \t]*(?:\[\^?\d{{1,3}}\](?:{_AND}|[ \t]*))+\.?\s*\Z",
     re.IGNORECASE,
 )
-"""A list of sources at the answer's end, of which each line begins with its number."""
+"""A list of sources at the end of an answer, each line with its number."""
 _RAISED = re.compile(
     r"(?:(?<=[\s.,;:!?)\]”\"'\x00])|(?<=[a-z]{3}))(?:<sup>\d{1,3}(?:\s*,\s*\d{1,3})*</sup>|\^\d{1,2}\^|[⁽]?[¹²³⁰⁴-⁹]{1,3}[⁾]?)"
     r"(?=[\s.,;:!?)<\^¹²³⁰⁴-⁹]|$)"
@@ -82,14 +89,14 @@ _RAISED = re.compile(
 )
 """Raised or circled numbers where no quantity can have them: "m²" and "10<sup>9</sup>" are none."""
 _GONE = "\x00"
-"""Stands where a mark was, until what was written around it is gone too; no text has it (see `printable_text`)."""
+"""Takes a mark's place until what was written around it is gone too; it is in no text (see `printable_text`)."""
 _DRESSED = re.compile(_GAP + r"(?:(\*{1,3}|_{1,3})\x00+\1|<sup>\x00+</sup>|\[\x00*[¹²³⁰⁴-⁹]{1,3}\]|\^?\x00+\^?)")
 _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
 )
 _BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
-_WIDEST_RANGE = 20
-_LONGEST_MARK = 500
+_WIDEST_RANGE = 20  # "[1-999]" is not counted out to its end
+_LONGEST_MARK = 500  # characters before the end of the text in which an unfinished mark is looked for
 
 
 class MarkFilter:
@@ -104,7 +111,7 @@ class MarkFilter:
         self._sent = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can go out now."""
+        """What of the text so far can be passed on now."""
         text = self._held + piece
         begun = _BEGUN.search(text, max(0, len(text) - _LONGEST_MARK))
         cut = begun.start() if begun else len(text)
@@ -162,6 +169,8 @@ def without_marks(text: str, passages: int, *, quoted: bool = False) -> str:
     def clean(part: str) -> str:
         if quoted:
             return _MARK.sub(gone, _AT_LINE_START.sub(gone, part))
+        # The order counts: whole footnotes before the marks in them, then the marks, then what is left around them
+        # (emphasis, brackets, commas).
         part = _AT_LINE_START.sub(gone, _AS_PROSE.sub(named, _FOOTNOTE.sub("", part)))
         part = _RAISED.sub(_GONE, _MARK.sub(marked, part))
         part = _BESIDE.sub("", _BRACKETED.sub(_GONE, _DRESSED.sub(_GONE, part)))
@@ -180,13 +189,14 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
 
 def in_code(text: str) -> bool:
     """Whether a text breaks off within code."""
+    # Ticks in a line of prose close with the line; a fence stays open over line ends.
     if text.count("```") % 2:
         return True
     return text.rpartition("\n")[2].replace("```", "").count("`") % 2 == 1
 
 
 def _is_plain(match: re.Match[str]) -> bool:
-    """A number in brackets and nothing else, which an index may be too."""
+    # Such a mark may just as well be an index: "cell[12]".
     return re.fullmatch(r"\s*\[[\d\s,;&–—-]+\]", match[0]) is not None
 
 

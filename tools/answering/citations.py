@@ -1,9 +1,9 @@
-"""Which passage does each sentence of an answer rest on?
+"""Finds the passage that supports each sentence of an answer.
 
 Reference matching of *Trustworthy Answers, Messier Data* (3.4, Algorithm 1), in two methods. `published` is the paper's
 listing as it stands. `sum` is ours and the default; `bench/matching.py` measures both.
 Either way a sentence keeps its citation only if its segment reaches the threshold (section 6) and the passage does not
-speak against it in a number, a name, its scope or a negation, or leave a clause of it out (`tools.objections`).
+contradict it in a number, a name, its scope or a negation, or leave a clause of it unsupported (`objections.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST_SEGMENT = 8
 """Sentences. Bounds the work of `sum`; a longer run of one passage comes out as two segments on that passage."""
 
 CHANGE_COST = 0.05
-"""What one more segment costs in `sum`, in sentence scores: two sentences of one passage become one segment."""
+"""The cost of a further segment in `sum`, in sentence scores: so two sentences on one passage become one segment."""
 
 
 class _Match(NamedTuple):
@@ -54,7 +54,7 @@ def match_references(
 
 
 def source_text(passage: Passage) -> str:
-    """What a passage may support a sentence with: its headings and its text, not the cuts of its neighbours."""
+    """The text of a passage that may support a sentence: its headings and its own text."""
     return f"{passage.heading}\n\n{passage.text}" if passage.heading else passage.text
 
 
@@ -106,7 +106,7 @@ def _summed(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer, thre
         for first in range(last, max(-1, last - LONGEST_SEGMENT), -1):
             possible = [t for t in range(len(texts)) if all(bearable[s][t] for s in range(first, last + 1))]
             if not possible:
-                break
+                break  # a longer run has the same sentences in it
             if first == last:
                 scores = [alone[first][t] for t in possible]
             else:
@@ -147,6 +147,7 @@ def locate(sentence: str, passage: Passage) -> tuple[int, int]:
     said, source = plain_prose(sentence).text, plain_prose(passage.text)
     found = source.text.find(said) if said else -1
     if found < 0 and said:
+        # Some characters change their length ("ß" to "ss"), and the offsets would be wrong.
         found = source.text.casefold().find(said.casefold()) if len(source.text.casefold()) == len(source.text) else -1
     if found >= 0 and said:
         return source.source_span(found, found + len(said))

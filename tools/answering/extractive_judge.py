@@ -1,8 +1,8 @@
-"""A `Judge` without a language model, by a rule of thumb. Rough: good for watching a change, never for a published
-figure; the model's judgement and people's are what the papers report.
+"""A `Judge` without a language model, by simple rules. Rough: good for watching a change, never for a published
+figure; papers report the judgement of models and of people.
 
 TRUE when the answer holds the reference word for word; or, sentence by sentence of the reference, all its numbers and
-identifiers, with the same negation and direction (`tools.support`), and most of its words. It knows no synonyms, so it
+identifiers, with the same negation and direction (`objections.py`), and most of its words. It knows no synonyms, so it
 says FALSE to free paraphrases, and it does not see what an answer claims beside the reference.
 """
 
@@ -15,30 +15,33 @@ from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 
 LEAST_SHARED = 0.6
-"""The part of the reference's distinct stems that the answer has to have."""
+"""The share of the reference's distinct stems that the answer has to have."""
 
+# "No.5 is the room" is no "no".
 _YES_NO = re.compile(r"\W*(yes|no)\b(?!\.\d)", re.IGNORECASE)
 
 
 class ExtractiveJudge:
-    """Exact words, else numbers, names and shared words."""
+    """Compares exact words, else numbers, names and shared words."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """Whether the answer has the facts of the reference, as far as words tell. An empty reference fits nothing."""
+        """Whether the answer has the facts of the reference, as far as words show. An empty reference fits nothing."""
         said, wanted = bare(answer), bare(reference)
         if not said or not wanted:
             return False
         if said == wanted:
             return True
+        # "Yes, visitors may park there." and "No, visitors ..." share most of their words.
         if _yes_or_no(answer) and _yes_or_no(reference) and _yes_or_no(answer) != _yes_or_no(reference):
             return False
         if any(objection(reference[start:end], answer) for start, end in split_sentences(reference)):
             return False
+        # With blanks around, so that "41" does not stand in "410".
         return f" {wanted} " in f" {said} " or _shared(answer, reference, question) >= LEAST_SHARED
 
 
 def _shared(answer: str, reference: str, question: str) -> float:
-    """Of the reference's stems, those that the question does not give away already; of all, if it gives all away."""
+    # Words of the question are in any answer and tell nothing, unless the reference has no others.
     wanted = set(content_stems(reference))
     told = wanted - set(content_stems(question)) or wanted
     return len(told & set(content_stems(answer))) / len(told) if told else 0.0

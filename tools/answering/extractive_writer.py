@@ -1,7 +1,7 @@
 """Answers without a language model: the sentences of the best passages that answer the question, quoted.
 
-It cannot invent. Each candidate sentence is judged by how much of the question it (with its headings and the sentence
-before) holds, by the shape of answer the question wants, and by its similarity in meaning.
+It cannot invent. Each candidate sentence is scored by how much of the question it covers (with its headings and the
+sentence before), by the shape of answer the question wants, and by its similarity in meaning.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from argot.types import Hit, ReadTerm
 MOST_QUOTES = 4
 MOST_PASSAGES = 5
 SHORTLIST = 6
-"""Candidates, best by words, whose meaning is compared with the question's: embedding takes most of the time there is.
-On the validation questions 24 did no better."""
+"""Candidates, best by words, whose meaning is compared with the question's: embedding takes most of the time.
+24 did no better on the validation questions."""
 
 LEAST_COVERED = 0.30
 LEAST_LIKE = 0.50
-"""A sentence that answers holds this share of the question (its surroundings included) or is this like it (cosine)."""
+"""A sentence may answer if it covers this share of the question (with its surroundings), or has this cosine with it."""
 
-_HEADING_CREDIT = 0.7
-_BEFORE_CREDIT = 0.5
-_SHAPE_BONUS = 0.14
+_HEADING_CREDIT = 0.7  # of a word of the question that only a heading above has
+_BEFORE_CREDIT = 0.5  # of one that only the sentence before has
+_SHAPE_BONUS = 0.14  # for a sentence of the shape that the question wants, such as a number for "how many"
 _MEANING_WEIGHT = 0.40
-_PLACE_WEIGHT = 0.30
-_CLOSE_TO_BEST = 0.96
-_WORTH_ADDING = 0.80
-_NEW_SHARE = 0.20
-_SAME = 0.6
+_PLACE_WEIGHT = 0.30  # of the passage's score, relative to the best passage's
+_CLOSE_TO_BEST = 0.96  # of the best sentence's score: about as good an answer
+_WORTH_ADDING = 0.80  # of it: good enough if it adds something
+_NEW_SHARE = 0.20  # of the question's words, not covered by the sentences chosen before
+_SAME = 0.6  # of the stems of the shorter of two sentences: one repeats the other
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A unit that may be quoted. `held` are the question's words it speaks of, with how fully (0 to 1); `covered` is
+    """A unit that may be quoted. `held`: the question's words it counts for, each with its credit (0 to 1). `covered`:
     their share of the question, by rarity.
     """
 
@@ -104,7 +104,7 @@ class ExtractiveWriter:
 
 
 def _of_part(request: AnswerRequest, part: str) -> AnswerRequest:
-    """The request for one question of a message, with the terms that it holds."""
+    """The request for one question of a message, with the terms that occur in it."""
     places = ((term, part.find(term.mention.surface)) for term in request.terms)
     terms = [
         replace(term, mention=replace(term.mention, start=at, end=at + len(term.mention.surface)))
@@ -139,7 +139,7 @@ class _Question:
         return cls(text, statement_stems(text), aliases, wanted_by(request.question))
 
     def held_by(self, text: str) -> frozenset[str]:
-        """The question's stems that a text speaks of, also where it uses the abbreviation of a term."""
+        """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
         stems = statement_stems(text)
         spelt_out = [expansion for short, expansion in self.aliases.items() if short in stems]
         return self.stems & stems.union(*spelt_out)
@@ -165,11 +165,13 @@ def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
         units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
         for unit in units:
             own = held[place][unit.number]
+            # Quoted along with what stands below them, never as an answer by themselves.
             if unit.kind == "heading" or is_header(unit, units):
                 continue
             above = [*heads_of(unit, units), *headings_above(unit, units)]
             credit = _credit(own, headings.union(*(held[place][n] for n in above)), _before(unit, held[place]))
             covered = _covered(rarity, credit)
+            # Its own words count beyond what its surroundings lend it.
             score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
             shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
             score += shape + _PLACE_WEIGHT * hit.score / best_hit
@@ -189,7 +191,7 @@ def _rarity(stems: frozenset[str], held: Sequence[frozenset[str]]) -> dict[str, 
 
 
 def _credit(own: frozenset[str], heading: frozenset[str], before: frozenset[str]) -> dict[str, float]:
-    """A sentence speaks of its own words, mostly of its headings', and somewhat of the sentence before it."""
+    """A sentence counts for its own words, mostly for its headings', and in part for the sentence before it."""
     credit = dict.fromkeys(before, _BEFORE_CREDIT) | dict.fromkeys(heading, _HEADING_CREDIT)
     return credit | dict.fromkeys(own, 1.0)
 
@@ -208,7 +210,7 @@ def _in_context(candidate: _Candidate, hits: Sequence[Hit]) -> str:
 
 
 def _chosen(question: _Question, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The best, and what is as good or adds a part of the question that is still open, without repeats."""
+    """The best sentence, and those that are as good or answer a part of the question still open; no repeats."""
     chosen: list[_Candidate] = []
     for one in candidates:
         if len(chosen) == MOST_QUOTES:
@@ -218,6 +220,7 @@ def _chosen(question: _Question, candidates: Sequence[_Candidate]) -> list[_Cand
             continue
         if any(_alike(one.unit, other.unit) for other in chosen):
             continue
+        # A word in a heading counts as answered (0.7), one in the sentence before does not (0.5).
         open_stems = question.stems - {stem for other in chosen for stem, share in other.held.items() if share > 0.6}
         own = question.held_by(one.unit.plain)
         adds = len(open_stems & own) / max(1, len(question.stems))
@@ -233,7 +236,7 @@ def _alike(one: Unit, other: Unit) -> bool:
 
 
 def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
-    """One piece a passage: passages in the order of their best sentence, sentences in the order of the document."""
+    """One piece for each passage: passages by their best sentence, sentences in the order of the document."""
     numbers: dict[int, list[int]] = {}
     for one in chosen:
         units = units_of(hits[one.hit].passage.text)

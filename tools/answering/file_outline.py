@@ -12,17 +12,17 @@ from argot.tools.text.markdown_prose import plain_prose
 from argot.types import Passage
 
 MOST_PARTS = 8
-"""Quoted of all files together; more are no overview."""
+"""Quoted from all files together; more would be no overview."""
 FIRST_SENTENCES = 2
-"""Quoted of the beginning, where most files say what they are."""
+"""Quoted from the beginning, where most files say what they are about."""
 SENTENCES_OF_ONE_PART = 5
-"""Quoted of a file without parts."""
+"""Quoted from a file without parts."""
 LONGEST_QUOTE = 500
-"""Characters of the list, table or code a part begins with."""
+"""Characters of the list, table or code that a part begins with."""
 
 
 def overview(passages: Sequence[Passage], most: int) -> list[Passage]:
-    """The passages of a file (given in its order) that tell most of it as a whole: those that begin its parts.
+    """The passages of a file (given in its order) that represent it best: those that begin its parts.
 
     Its outermost parts, and inner ones as far as there is room; evenly taken from all where there are too many.
     """
@@ -31,9 +31,11 @@ def overview(passages: Sequence[Passage], most: int) -> list[Passage]:
     chosen = _beginnings(passages, 1)
     for depth in (2, 3, 4):
         finer = _beginnings(passages, depth)
+        # A level with too many parts is not used, unless the one above it is a single title.
         if len(finer) > most and len(chosen) > 1:
             break
         chosen = finer
+    # Text without headings: any passage may say what it is about.
     if len(chosen) == 1:
         chosen = list(passages)
     step = max(1.0, len(chosen) / most)
@@ -67,7 +69,7 @@ class _Part:
 
 
 def _parts_of_all(passages: Sequence[Passage]) -> list[str]:
-    """Of several files evenly from each."""
+    """The parts of all files; of several files evenly from each."""
     files: dict[str, list[Passage]] = {}
     for passage in passages:
         files.setdefault(passage.document_id, []).append(passage)
@@ -80,6 +82,7 @@ def _parts(passages: Sequence[Passage]) -> list[str]:
     for passage in passages:
         units = units_of(passage.text)
         found += [_rendered(part, units) for part in _of_passage(passage, units, 1 if found else FIRST_SENTENCES)]
+    # A single part: one sentence of it would be all that is said of the file.
     if len(found) == 1:
         units = units_of(passages[0].text)
         return [_rendered(part, units) for part in _of_passage(passages[0], units, SENTENCES_OF_ONE_PART)]
@@ -87,9 +90,10 @@ def _parts(passages: Sequence[Passage]) -> list[str]:
 
 
 def _of_passage(passage: Passage, units: Sequence[Unit], sentences: int) -> Iterator[_Part]:
-    """The parts that begin in this passage; its first lines, where it only goes on with one.
+    """The parts that begin in this passage; its first lines, where it only continues one.
 
-    So many sentences are of the first part, and one of each other.
+    Args:
+        sentences: quoted of the first part; of each other part one.
     """
     heading = passage.heading_path[-1] if passage.heading_path else ""
     waiting, opening = True, sentences > 1

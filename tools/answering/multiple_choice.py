@@ -1,7 +1,7 @@
 """Answers a multiple-choice question from passages, without a language model (Golden-Retriever 4.1's kind of question).
 
-Each option is judged by how well some stretch of a passage says question and option together. "True/false" and
-"yes/no" are judged by whether the passages say the question's statement, or deny it.
+Each option is scored by how well some stretch of a passage covers question and option together. "True/false" and
+"yes/no" are decided by whether the passages support the question's statement, or deny it.
 """
 
 from __future__ import annotations
@@ -19,33 +19,38 @@ from argot.tools.text.words import fold, folded, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
 _FALSE = frozenset({"false", "no", "incorrect", "wrong", "n", "f"})
+# "All of the above", "both", "all options".
 _ALL = re.compile(r"^(?:all|both)(?: of (?:these|them|the above)| the above| options)?$|^all$", re.IGNORECASE)
+# "NOT" in capitals, as exams print it: a small "not" mostly belongs to the statement that is asked about.
 _NOT = re.compile(r"\bNOT\b|\bexcept\b|\bdoes(?:n't| not)\b|\bis(?:n't| not)\b|\bnever\b")
+# "- PUC: power-up controller (firmware). ...": up to the bracket or full stop.
 _EXPLAINED = re.compile(r"^- (?P<term>[^:]+): (?P<full>[^(.]+?)(?= \(|\.|$)")
 _NEAR = 2
-"""Units a question and its answer may lie apart within one passage."""
+"""Units that may lie between a question's words and its answer within one passage."""
 
 _CLAUSE = re.compile(r"[.;:!?](?=\s)|,(?=\s)|\s(?:and|but|while|whereas)\s|\s[-–—]\s|\|")
 _COUNTED = re.compile(r"\bhow many (\w+)(?: (\w+))?", re.IGNORECASE)
+# Not the first word of the sentence, which has its capital anyway.
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]*")
 
 # Chosen on the validation half of the samples and on 78 questions written beside it (docs/measurements.md).
-_WORTH = (1.0, 0.8, 0.4)
-_EXACT = 1.2
-_RIGHT_NOUN = 1.3
-_OTHER_NAME = 0.6
-_ALL_SHARE = 0.6
+_WORTH = (1.0, 0.8, 0.4)  # of a word of the question: in the option's clause, its unit, a unit near by
+_EXACT = 1.2  # the option stands in the clause word for word
+_RIGHT_NOUN = 1.3  # its number counts what the question counts
+_OTHER_NAME = 0.6  # the clause is about something else that has a name
+_ALL_SHARE = 0.6  # of the best option's score, from which on all options are right
 
 Stems = frozenset[str]
 Cue = tuple[Stems, ...]
-"""What the question speaks of: all the stems of one of these. A word is itself; a term its short form or its words.
+"""Something that the question is about: alternatives, of which a text must hold all stems of one. A word has one
+alternative, a term two: its short form and its expansion.
 
-So "the patent board meets" says nothing of a change advisory board, and a passage that writes CAB does.
+So "the patent board meets" is not about a change advisory board, and a passage that writes CAB is.
 """
 
 
 def choose_option(question: str, options: Sequence[str], passages: Sequence[str]) -> int | None:
-    """The index of the option the passages speak for; None when they say nothing of any of them.
+    """The index of the option that the passages support; None when they support none.
 
     Args:
         question: on its first line, with lines "- TERM: expansion" below it where jargon was explained.
@@ -61,10 +66,12 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
     everything = next((i for i, option in enumerate(options) if _ALL.match(option.strip())), None)
     if everything is not None:
         others = [score for i, score in enumerate(scores) if i != everything]
+        # "All of the above" is right where every other option is supported about as well as the best.
         if others and min(others) >= _ALL_SHARE * max(others) > 0:
             return everything
         scores[everything] = 0.0
     if _NOT.search(typed):
+        # "Which of these is NOT ...?" asks for the option that the passages support least.
         return min(range(len(options)), key=lambda i: scores[i])
     best = max(range(len(options)), key=lambda i: scores[i])
     return best if scores[best] > 0 else None
@@ -99,8 +106,9 @@ def _as_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
 def _spoken_for(
     typed: str, meanings: Mapping[str, str], option: str, options: Sequence[str], passages: Sequence[str]
 ) -> float:
-    """How well the best stretch of text says the option (what sets it apart from the others) near the question."""
+    """How well the best stretch of text covers the option (what sets it apart from the others) near the question."""
     common = frozenset.intersection(*(_stems_of(other) for other in options)) if len(options) > 1 else frozenset()
+    # Words that all options share tell none of them apart.
     own = _stems_of(option) - common or _stems_of(option)
     rarity = _rarity(_cues(typed, meanings, own), passages)
     named = _names(typed) - {fold(word) for term in meanings for word in term.split()}
@@ -118,12 +126,13 @@ def _spoken_for(
                 fit = _EXACT if _stands_in(option, clause) else 1.0
                 fit *= _RIGHT_NOUN if _counts(typed, clause, own) else 1.0
                 fit *= _OTHER_NAME if within and _names_another(named, clause, units[at].plain) else 1.0
+                # Squared: half of an option is much less than half an answer. 0.05: its words alone count a little.
                 best = max(best, share**2 * fit * (0.05 + said) / (1 + 0.15 * place))
     return best
 
 
 def _stems_of(option: str) -> Stems:
-    """An option's stems; all its words where these say nothing elsewhere ("once", "any")."""
+    # "once" and "any" are stop words, but may be all there is of an option.
     return statement_stems(option) or frozenset(folded(option))
 
 
@@ -144,7 +153,7 @@ def _is_held(cue: Cue, stems: Stems) -> bool:
 
 
 def _clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
-    """The parts between commas and the like, with their stems: of two options in one sentence the nearer words decide.
+    """The parts between commas and the like, with their stems: of two options in a sentence the nearer words decide.
 
     Where there are several, also the whole, within which nothing is near.
     """
@@ -154,7 +163,6 @@ def _clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
 
 
 def _closeness(cue: Cue, clause: Stems, unit: Stems, near: Stems) -> float:
-    """How near to the option a word of the question stands."""
     return next((worth for worth, held in zip(_WORTH, (clause, unit, near), strict=True) if _is_held(cue, held)), 0.0)
 
 
@@ -173,7 +181,7 @@ def _names(text: str) -> Stems:
 
 
 def _names_another(named: Stems, clause: str, unit: str) -> bool:
-    """Whether the sentence speaks of what the question names, and this clause of something else with a name."""
+    """Whether the sentence is about what the question names, and this clause about something else with a name."""
     here = _names(clause)
     return bool(here and not here & named and _names(unit) & named)
 
@@ -190,7 +198,7 @@ def _stands_in(option: str, text: str) -> bool:
 
 
 def _rarity(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
-    """The weight of each cue, 1 in all: the rarer the more."""
+    """The weight of each cue, adding up to 1: the rarer, the more."""
     held = [statement_stems(unit.plain) for passage in passages for unit in units_of(passage)]
     weights = {}
     for cue in cues:
@@ -206,7 +214,7 @@ _SAID = 0.5
 
 
 def _is_said(statement: str, passages: Sequence[str]) -> bool:
-    """Whether the unit that shares most with the statement says it: no number, name or negation against it."""
+    """Whether the unit that shares most with the statement supports it: no number, name or negation against it."""
     rarity = _rarity([(frozenset({one}),) for one in sorted(statement_stems(statement))], passages)
     best, nearest = 0.0, ""
     for place, passage in enumerate(passages):

@@ -1,6 +1,6 @@
-"""Why a passage cannot support a sentence, whatever their similarity.
+"""Finds what keeps a passage from supporting a sentence, whatever their similarity.
 
-Similarity forgives exactly what must not be forgiven: "5 ns" is very similar to "50 ns", "is allowed" to "is not
+Similarity overlooks exactly what must not be overlooked: "5 ns" is very similar to "50 ns", "is allowed" to "is not
 allowed", and "only managers get it" to "managers get it". So numbers with their units, currencies and rates, dates,
 names, words of scope and direction and negation have to agree, and no clause may stand without any support.
 The rules read English; in other languages only numbers, units, identifiers and clauses are compared.
@@ -23,26 +23,28 @@ _PARTS = re.compile(r";\s+")
 _VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of what follows: "No, scaffolding of less than 90 days is exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
-_LEAST_IN_CLAUSE = 3
+_LEAST_IN_CLAUSE = 3  # words with a meaning; a shorter clause is an aside ("as usual")
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
 additionally also finally usually typically"""
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
-"""Stems of what an answer says about itself, which no passage has to bear out."""
+"""Stems of what an answer says about itself, which no passage has to support."""
+# Not behind a full stop or colon, where any word has a capital; for the first word of all see `_may_begin`. A
+# possessive is a name ("Vienna's"), a contraction is none ("Don't").
 _NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?![\w-]|['’][a-rt-z])")
 _PUT_OTHERWISE = frozenset(f"'{name}'" for name in ("at least", "at most", "always", "all", "must", "optional"))
 _CALENDAR = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
     r"|October|November|December"
 )
-_SHORTEST_NAME = 4
+_SHORTEST_NAME = 4  # letters that a name and its adjective share at least
 _LONGEST_ENDING = 3
 """Letters in which a name and its adjective may differ: Sweden, Swedish."""
 
 
 def objection(sentence: str, passage: str) -> str:
-    """Why the passage cannot support the sentence; empty when nothing speaks against it, as with any quotation.
+    """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
     negation are those of the passage's most similar sentence, for each part between semicolons. A name also counts as
@@ -92,6 +94,7 @@ def _missing(said: str, source: str) -> str:
 def _missing_identifier(said: str, source: str) -> str:
     there = identifiers(source)
     for name in sorted(identifiers(said) - there):
+        # "ODTs" for "ODT", and the other way round.
         bare = name.removesuffix("s")
         if bare in there or f"{name}s" in there:
             continue
@@ -104,7 +107,7 @@ def _missing_identifier(said: str, source: str) -> str:
 
 
 def _stands_in(name: str, source: str) -> bool:
-    """As a word of its own, in any capitals. Looked for plainly first: most often it does not stand there at all."""
+    # A search in the folded text first: most often the name does not stand there, and a pattern costs more.
     if name not in _lower(source):
         return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source, re.IGNORECASE) is not None
@@ -130,7 +133,7 @@ def _initials(source: str) -> tuple[str, str]:
 
 
 def _missing_name(said: str, source: str) -> str:
-    """A capitalised word that the source lacks. None in a title, nor where all nouns have capitals."""
+    """A capitalised word that the source lacks. None in a title, nor in a language whose nouns have capitals."""
     named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
     if not named or not _is_english(said, len(named)):
         return ""
@@ -142,6 +145,7 @@ def _missing_name(said: str, source: str) -> str:
             continue
         if known and not any(_has_another_name_beside(name, names, source) for name in known):
             continue  # only a part of the name is given there
+        # "United States" where the source writes "US".
         if len(names) > 1 and "".join(name[0] for name in names) in _abbreviations(source):
             continue
         for name in names:
@@ -151,7 +155,7 @@ def _missing_name(said: str, source: str) -> str:
 
 
 def _in_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
-    """Names that follow each other with one blank between."""
+    # "Maria Lindqvist" is one name, of which the source may give a part.
     runs: list[list[re.Match[str]]] = []
     for name in named:
         if runs and runs[-1][-1].end() + 1 == name.start():
@@ -168,7 +172,7 @@ def _may_begin(names: list[str], known: list[str]) -> bool:
 
 
 def _same_name(one: str, other: str) -> bool:
-    """A name and what is made of it: Europe and European, Sweden and Swedish."""
+    """Whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
     least = max(_SHORTEST_NAME, len(one) - _LONGEST_ENDING, len(other) - _LONGEST_ENDING)
     return one[:least] == other[:least] and min(len(one), len(other)) >= least
 
@@ -206,7 +210,7 @@ def _words_of(source: str) -> frozenset[str]:
 
 
 def _unsupported_clause(said: str, source: str) -> str:
-    """A clause of three words with a meaning, or of two and an auxiliary, none of which the source has."""
+    """A clause of three content words, or of two and an auxiliary, none of which the source has."""
     there = _words_of(source)
     for clause in CLAUSE.split(said):
         stems = {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING

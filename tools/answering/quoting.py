@@ -1,8 +1,8 @@
-"""How a passage is quoted so that it reads well and still stands in its source, character by character.
+"""How a passage is quoted so that it makes sense alone and is still found in its source, character by character.
 
 A unit alone may not make sense: a table row needs its header, a list item the line that introduces the list, "It is
 300 ns" the sentence before. A quotation is a unit with what it needs. Link syntax and emphasis are cleaned, nothing
-else is changed: `tools.cite.locate` finds every quoted unit again.
+else is changed: `citations.locate` finds every quoted unit again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import lru_cache
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import UnitKind, split_units
 
+# "It is 300 ns", "However, ...", "The latter ...": the sentence before says what is meant.
 _LEANS = re.compile(
     r"^\W*(?:it|its|this|that|these|those|they|their|them|he|she|his|her|both|such|the (?:latter|former|same)|otherwise"
     r"|however|therefore|thus|hence|then|so|also|here|there|instead|but|and|or|in this|in that|for this|the others?"
@@ -22,7 +23,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
-MOST_STEPS = 12
+MOST_STEPS = 12  # units of a list that are quoted together
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,14 @@ def units_of(text: str) -> tuple[Unit, ...]:
 
 
 def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
-    """The first row of a table that has more of them."""
+    """Whether it is the first row of a table; a row that stands alone in its passage is content."""
     following = unit.number + 1
     more = following < len(units) and units[following].kind == "row"
     return unit.kind == "row" and more and _first_of_run(unit, units) == unit.number
 
 
 def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """What stands above the unit and says what it is about: a table's header, or the line that introduces a list."""
+    """What introduces the unit: a table's header, or the line above a list."""
     if unit.kind not in ("row", "item"):
         return []
     return [number for number in needed_with(unit, units) if number != unit.number]
@@ -99,6 +100,7 @@ def _first_of_run(unit: Unit, units: Sequence[Unit]) -> int:
 
 def _with_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]:
     first = _first_of_run(unit, units)
+    # Only a line that ends in a colon introduces the list; other prose above it is a paragraph of its own.
     lead = [first - 1] if first > 0 and units[first - 1].kind == "prose" and _introduces(units[first - 1]) else []
     if not whole_list:
         return [*lead, unit.number]
@@ -134,6 +136,7 @@ def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:
         if place:
             parts.append(_between(units[chosen[place - 1]], unit))
         parts.append(_as_markdown(unit))
+        # Without the line below its header Markdown shows no table.
         if unit.kind == "row" and number == _first_of_run(unit, units):
             parts.append("\n" + _divider(unit.text))
     return "".join(parts)
@@ -154,6 +157,7 @@ def _as_markdown(unit: Unit) -> str:
         case "row":
             return unit.text.strip()
         case "item":
+            # The marker stays as it is: the number of a step may be referred to.
             marker = _MARKER.match(unit.text)
             return f"{marker.group()}{plain_prose(unit.text[marker.end() :]).text}" if marker else unit.plain
         case _:
@@ -161,5 +165,6 @@ def _as_markdown(unit: Unit) -> str:
 
 
 def _divider(header: str) -> str:
+    # A stroke behind a backslash is text of a cell.
     columns = len(re.findall(r"(?<!\\)\|", header.strip().strip("|"))) + 1
     return "|" + " --- |" * columns

@@ -1,6 +1,6 @@
 """Does a sentence deny, narrow, widen or reverse what another one says? Negation, words of scope and opposites.
 
-English only: what these lists do not hold decides nothing.
+English only; words that are not in these lists decide nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _BOUND = {
         re.IGNORECASE,
     ),
 }
-"""Bounds that are said with a negation, which they are not."""
+"""Bounds that are worded with a negation but deny nothing."""
+# "No. 5" is a number, and "not only", "no matter", "whether or not" and "if not" deny nothing.
 _NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
@@ -38,7 +39,7 @@ _DENIAL = re.compile(
     r"|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
     re.IGNORECASE,
 )
-"""Says no without a negation: enough to answer to one, but never one itself."""
+"""Words that deny without a negation: they can match one of the other sentence, but are none themselves."""
 
 _OPPOSITES = (
     "at_least minimum above over exceed exceeds more_than / at_most maximum up_to below under less_than fewer_than",
@@ -85,7 +86,7 @@ _OPPOSITES = (
     "cheap cheaper cheapest / expensive",
 )
 _PLACES: dict[str, list[int]] = {}
-"""Of each word and phrase above the sides it is on; an even one and the next are opposites."""
+"""The sides of each word and phrase above, as numbers: an even one and the next are opposites."""
 for _side, _words in enumerate(side for pair in _OPPOSITES for side in pair.split(" / ")):
     for _word in _words.split():
         _PLACES.setdefault(_word.replace("_", " "), []).append(_side)
@@ -95,17 +96,18 @@ can shall"""
 _DECISIVE = frozenset(_TURNING.split()).union(
     word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
 )
-"""Words of which one for another turns round a sentence that is quoted otherwise."""
+"""Words that reverse a sentence where one stands for another and all else is quoted."""
 _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
-"""Words of which one for another puts it at another time or place."""
+"""Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
-_SHORTEST_BASE = 4
+_SHORTEST_BASE = 4  # letters: "put" and "input" are no opposites
 
 
 def _any_of(words: str, behind: str = "") -> str:
-    """A pattern for any of the words, "_" being a blank and "*" any ending, with what has to follow them."""
+    """A pattern for any of the words ("_" for a blank, "*" for any ending), followed by `behind`."""
     alternatives = "|".join(words.split()).replace("_", " ").replace("*", r"\w*")
+    # Not before a hyphen: "must-have" is no "must".
     return rf"\b(?:{alternatives})\b(?!-){behind}"
 
 
@@ -116,6 +118,7 @@ _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
     for name, (said, source) in {
         "only": (
+            # "only 5 euros" stresses the amount and limits nothing.
             r"^only\b|(?<!not )(?<!if )" + _any_of("only solely exclusively", r"(?! (?:about )?[$€£]?\d)"),
             _any_of(
                 "only solely exclusively alone sole just limited restricted reserved confined unless until except*"
@@ -159,6 +162,7 @@ _SCOPES = {
             _any_of("always all every each any must never whenever no constant* continuous*"),
         ),
         "all": (
+            # "all over", "all in all", "all about" and "all right" are idioms.
             _any_of("all everything everybody everyone", r"(?! (?:the )?(?:over|of th(?:is|ese)|in all|about|right))"),
             _any_of(
                 "all every* each any* whole entire* both always full* total* complete* no none nothing never throughout"
@@ -167,6 +171,7 @@ _SCOPES = {
         ),
         "must": (
             _any_of("must mandatory obligatory compulsory required_to has_to have_to"),
+            # A rule needs no "must": "Visitors sign in." supports it, as long as nothing in it makes that a choice.
             rf"^(?!.*{_any_of('may optional* voluntar* can')})|"
             + _any_of(
                 "must mandatory obligatory compulsory required requires has_to have_to need needs only not no never"
@@ -175,7 +180,7 @@ _SCOPES = {
         ),
     }.items()
 }
-"""What narrows or widens a statement: how the sentence says it, and what in the source is enough for it to say so."""
+"""Words that narrow or widen a statement: those of the sentence, and those of the source that support them."""
 
 CLAUSE = re.compile(
     r"[,;:.!?](?=\s)|\s[-–—]\s"
@@ -197,6 +202,7 @@ def turned_round(said: str, nearest: str) -> str:
     said, nearest = _bounded(said), _bounded(nearest)
     if _is_denied(said, nearest):
         return "negation"
+    # One word for both, so that the "allowed" of "not allowed" is no opposite of "forbidden".
     said, nearest = _FORBIDDEN.sub("forbidden", said), _FORBIDDEN.sub("forbidden", nearest)
     if word := _altered(said, nearest) or _placed_elsewhere(said, nearest):
         return f"'{word}' in what is a quotation otherwise"
@@ -216,13 +222,15 @@ def is_negated(text: str) -> bool:
 
 
 def _opposed(said: str, nearest: str) -> str:
-    """A word of direction in the sentence where the other has only its opposite; within one clause of it, if that has
-    all that the two share.
+    """A word of direction in the sentence where the other has only its opposite; empty if there is none.
+
+    If one clause of the other holds all stems that the two share, only that clause is compared.
     """
     clauses = [clause for clause in CLAUSE.split(nearest) if clause.strip()]
     shared = statement_stems(said) & statement_stems(nearest)
     whole = [clause for clause in clauses if shared <= statement_stems(clause)]
     mine, theirs = _directions(said), _directions(whole[0] if len(whole) == 1 else nearest)
+    # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides says nothing.
     turned = (word for at, word in mine.items() if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine)
     return next(turned, "")
 
@@ -233,9 +241,11 @@ def _is_denied(said: str, nearest: str) -> bool:
         return bool(mine) and _denies_another(said, nearest)
     if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
         return False
+    # What the source denies is not what the sentence says: "It is 5 V, and must not get wet."
     if theirs and not _says_what_is_denied(said, nearest):
         return False
     denied, other = (said, nearest) if mine else (nearest, said)
+    # "Phones are banned" agrees with "no phones are allowed"; a word that both have answers no negation.
     answers = {word.casefold() for word in _DENIAL.findall(other)} - {
         word.casefold() for word in _DENIAL.findall(denied)
     }
@@ -243,7 +253,7 @@ def _is_denied(said: str, nearest: str) -> bool:
 
 
 def _says_what_is_denied(said: str, nearest: str) -> bool:
-    """Whether the sentence has half of the words in a clause that the other denies."""
+    """Whether the sentence has half of the words of a clause that the other denies."""
     stems = statement_stems(said)
     for clause in CLAUSE.split(nearest):
         if _NEGATION.search(clause):
@@ -267,9 +277,10 @@ def _denied_stems(text: str) -> frozenset[str]:
 
 
 def _altered(said: str, nearest: str) -> str:
-    """A word that decides and stands in the sentence where the other has none or another; all else is a quotation."""
+    """A decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
     mine, theirs = _skeleton(said), _skeleton(nearest)
     frame, whole = [word for word, _ in mine], [word for word, _ in theirs]
+    # The sentence may be quoted from anywhere within the other.
     for start in range(len(whole) - len(frame) + 1):
         if whole[start : start + len(frame)] == frame:
             for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
@@ -282,7 +293,7 @@ def _altered(said: str, nearest: str) -> str:
 
 
 def _placed_elsewhere(said: str, nearest: str) -> str:
-    """A word that says when or whither, where the other has another such word and all else is a quotation."""
+    """A word of time or direction that differs while all else is quoted: "from Lyon" for "to Lyon"."""
     mine, theirs = folded(said), folded(nearest)
     for start in range(len(theirs) - len(mine) + 1):
         changed = [(here, there) for here, there in zip(mine, theirs[start:], strict=False) if here != there]
@@ -293,12 +304,13 @@ def _placed_elsewhere(said: str, nearest: str) -> str:
 
 @lru_cache(maxsize=8_000)
 def _skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The words that decide nothing, each with those before it that do (numbers, negation, direction, scope)."""
+    """The words that are not decisive, each with the decisive ones before it (numbers, negation, direction, scope)."""
     found: list[tuple[str, tuple[str, ...]]] = []
     decisive: list[str] = []
     for word in folded(text):
         number = NUMBER_WORDS.get(word, word)
         if number[0].isdigit() or word in _DECISIVE:
+            # "can" and "may", "shall" and "must" are one and the same in rules.
             decisive.append({"can": "may", "shall": "must"}.get(word) or canonical(number))
         else:
             found.append((word, tuple(decisive)))
@@ -319,7 +331,7 @@ def _directions(text: str) -> dict[int, str]:
 
 
 def _prefixed(said: str, nearest: str) -> str:
-    """A word that the other text has with or without a prefix of negation only: "valid" and "invalid"."""
+    """A word that the two texts have once with and once without a negating prefix: "valid" and "invalid"."""
     mine, theirs = frozenset(folded(said)), frozenset(folded(nearest))
     for here, there in ((mine - theirs, theirs - mine), (theirs - mine, mine - theirs)):
         for word in here:

@@ -1,4 +1,4 @@
-"""How much of what a sentence says does a passage say? A score; `tools.objections` checks what must not differ."""
+"""How much of a sentence does a passage support? A score; `objections.py` checks what must not differ at all."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from argot.tools.text.words import folded, identifiers, stem
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+# Known tags only: "<name>" and "<5 ms" are text.
 _TAG = re.compile(
     r"</?(?:a|b|i|u|s|p|em|strong|br|span|div|sup|sub|code|pre|li|ul|ol|td|tr|th|table|small|font)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
 _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
-"""What a reader reads, without marks that may be mark-up: words, numbers and what changes a number's meaning,
+"""What a reader sees, without marks that may be mark-up: words, numbers and signs that change a number's meaning,
 and a full stop before another sentence."""
+# Words before a quotation that turn its meaning round.
 _TURNS = frozenset(
     ["no", "not", "never", "only", "without", "unless", "except", "nor", "neither", "cannot", "if", "hardly"]
 )
@@ -47,11 +49,13 @@ def is_quoted(sentence: str, passage: str) -> bool:
     said, source = visible(sentence), visible(passage)
     if not said:
         return sentence.strip() in passage
+    # Half a number is no quotation: "5" of "5.2".
     if said in source and re.search(rf"(?<!\w){re.escape(said)}(?!\w|[.,]\d)", source):
         return True
     said, source = _shown(sentence), _shown(passage)
     if not said or said not in source:
         return False
+    # The look-ahead finds overlapping places as well.
     places = (found.start() for found in re.finditer(rf"(?={re.escape(said)})", source))
     return any(source[:at].rpartition(" ")[2] not in _TURNS for at in places)
 
@@ -88,13 +92,14 @@ def statement_stems(text: str) -> frozenset[str]:
     Where a script has no spaces, a whole clause would be one word; its pairs of characters stand for its words.
     """
     stems = {stem(word) for word in folded(text) if word not in STOP_WORDS}
+    # A script without spaces is never ASCII.
     if not text.isascii():
         stems = {part for one in stems for part in _parted(one)}
     return frozenset(stems | {number for number, _ in quantities(text)} | identifiers(text))
 
 
 def _parted(word: str) -> list[str]:
-    """The word itself, or what it is made of: its spaced part, and each pair of characters of its unspaced ones."""
+    """The word itself; of one in a script without spaces, each pair of its characters, and what else it holds."""
     runs = _UNSPACED.findall(word)
     if not runs:
         return [word]
@@ -106,7 +111,7 @@ def _parted(word: str) -> list[str]:
 
 
 class SupportScorer:
-    """A `Scorer` of support, without any model: what share of a statement stands close together in each text.
+    """A `Scorer` of support, without any model: the share of a statement that stands close together in each text.
 
     1.0 for a quotation. Else the weighted share of the statement's stems (numbers and identifiers count double) within
     the best run of as many units as the statement has, plus one; a small part rewards the same words in the same order.
@@ -116,12 +121,12 @@ class SupportScorer:
         return [support(query, text) for text in texts]
 
 
-_ORDER_SHARE = 0.15
+_ORDER_SHARE = 0.15  # enough to prefer, of two passages with the same words, the one that has them in order
 
 
 @lru_cache(maxsize=20_000)
 def support(statement: str, text: str) -> float:
-    """The share, in [0, 1], of what `statement` says that `text` says; both Markdown. Blind to negation and units."""
+    """The share, in [0, 1], of `statement` that `text` covers; both Markdown. Blind to negation and units."""
     if not statement.strip() or not text.strip():
         return 0.0
     if is_quoted(statement, text):

@@ -1,4 +1,4 @@
-"""Where the model server is: what people write as its URL, made into the addresses of its endpoints."""
+"""The model server's address: the URL as people write it, made into those of its endpoints."""
 
 from __future__ import annotations
 
@@ -50,12 +50,11 @@ def address_of(url: str) -> ModelAddress:
 
 
 def _refused(what: str) -> InvalidSettings:
-    """Says what is wrong, never the URL itself: it may hold a password."""
+    # Never with the URL itself: it may hold a password.
     return InvalidSettings(f"Setting 'model_url' (ARGOT_MODEL_URL) is {what}. Give it as {EXAMPLE}, or leave it empty.")
 
 
 def _is_local(host: str) -> bool:
-    """Whether it is this machine, which no proxy of the environment can reach for us."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

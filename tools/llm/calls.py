@@ -23,14 +23,14 @@ from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
 
 IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 INVALID_REPLIES = 2
-"""So many calls without valid JSON, and the rest of the run goes without the model."""
+"""After so many replies without valid JSON the rest of the run does without the model."""
 PAUSE_SECONDS = 0.2
 """Before a second attempt: a server that restarts needs a moment."""
 
 
 @dataclass
 class Run:
-    """What the calls of one run share. `failed`: why the model is not asked any more."""
+    """State shared by the calls of one run. `failed`: why the model is not asked any more."""
 
     server: Endpoint
     calls: list[ModelCall]
@@ -48,6 +48,7 @@ class Run:
     def give_up(self, fault: Fault) -> ModelUnavailable:
         """The error to raise; the run goes on with the model only where the fault was not the server's."""
         self.invalid += fault.invalid
+        # A prompt that is too long, or one reply that is no JSON, says nothing of the next call.
         if not fault.overflow and (not fault.invalid or self.invalid >= INVALID_REPLIES):
             self.failed = fault.clause
         return fault.error()
@@ -55,7 +56,7 @@ class Run:
 
 @dataclass(repr=False)
 class Call:
-    """`schema` None: text is wanted. `value`: the valid reply to a schema. `stopped`: why its reader had enough.
+    """`schema` None: text is wanted. `value`: the valid reply to a schema. `stopped`: why its reader closed it.
 
     Without a repr, which would show the prompt in logs of errors.
     """
@@ -78,7 +79,7 @@ class Call:
         return self._completion is not None and self._completion.cut_short
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """The reply as it comes, of the attempt that gives one. For a schema: one piece, once it is valid.
+        """The pieces of the first attempt that succeeds, as they come. For a schema: one piece, once it is valid.
 
         Raises:
             ModelUnavailable: none does.
@@ -88,6 +89,7 @@ class Call:
         self._clock = Clock.of(self.run.server.settings)
         while True:
             try:
+                # Closed here, and not by the garbage collector some time later: it stops the server's work.
                 async with aclosing(self._recorded()) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -112,6 +114,7 @@ class Call:
         except asyncio.CancelledError:
             failed = "was cancelled"
             raise
+        # The reader closed it, which is no fault but ends the call early.
         except GeneratorExit:
             failed = self.stopped
             raise
@@ -120,6 +123,7 @@ class Call:
 
     async def _attempt(self) -> AsyncGenerator[str, None]:
         self._completion = None
+        # A second attempt is made although the first found nobody (`_worth_another`).
         if not self._again:
             self.run.server.refuse_if_down()
         self._completion = await self._prepared()
@@ -128,11 +132,13 @@ class Call:
                 async for piece in pieces:
                     yield piece
                 self.run.server.reached()
+                # Each text shows anew whether the model thinks aloud; a reply held to a schema cannot.
                 self.run.server.habits.thinks = self._completion.thought_unannounced
                 return
             reply = ""
             async for piece in pieces:
                 reply = "" if piece is TAKEN_BACK else reply + piece
+                # Told by words alone, a model may go on after its JSON. The brace spares a parse for every other piece.
                 if ends_in_blanks(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break
         self.run.server.reached()
@@ -154,6 +160,7 @@ class Call:
         messages = self.messages
         by_words = False
         if self.schema is not None:
+            # A longest text in characters that take a token each would not fit into `max_tokens`.
             schema = in_fewer_characters(self.schema) if is_wide(messages) else self.schema
             by_schema = self.prompt.name not in habits.no_schema
             if by_schema:
@@ -167,8 +174,9 @@ class Call:
         )
 
     async def _worth_another(self, fault: Fault) -> bool:
-        """Only while the reader has got nothing: then asking again cannot say anything twice."""
+        """Whether to ask again: only while the reader has got nothing, so that nothing can be said twice."""
         completion = self._completion
+        # An invalid reply was read by nobody.
         if completion and completion.received and not fault.invalid:
             return False
         if completion and self.run.server.habits.learn(self.prompt.name, fault, completion.sent):
@@ -179,11 +187,12 @@ class Call:
             return False
         self._again, self._in_words, self._schema_ignored = True, fault.invalid, fault.schema_ignored
         if not fault.invalid:
+            # Only where the server failed; after an invalid reply there is nothing to wait for.
             await asyncio.sleep(PAUSE_SECONDS)
         return True
 
     async def _named(self, fault: Fault) -> Fault:
-        """An unknown model, with what the server does serve; or worth another attempt, where it serves another now."""
+        """For an unknown model, a fault that lists those served; `again` if the server has changed its model since."""
         completion = self._completion
         if fault.status != 404 or completion is None:
             return fault
@@ -191,6 +200,7 @@ class Call:
             offer = await self._clock.wait(self.run.server.offer(fresh=True))
         except Exception as error:
             return self.run.server.fault(error)
+        # The server was started anew with another model since the offer was read.
         if offer.model != completion.model:
             return replace(fault, again=True)
         if offer.served and offer.model not in offer.served:

@@ -1,4 +1,4 @@
-"""What a model server can do, found out by asking it for next to nothing."""
+"""What a model server can do, found out by requests for a few tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.tools.llm.token_budget import count_tokens, counts_tokens
 
 WORD = "blue-17"
-"""No model says this by itself: one that replies with it was held to the schema."""
+"""No model writes this by itself: one that does was held to the schema."""
 SCHEMA = {
     "type": "object",
     "properties": {"word": {"type": "string", "enum": [WORD]}},
@@ -21,6 +21,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 GREETING = [("user", "Say hello.")]
+# What servers answer to a field that they do not know; anything else is a fault of its own.
 REFUSALS = (400, 404, 422, 501)
 
 
@@ -28,7 +29,7 @@ REFUSALS = (400, 404, 422, 501)
 class ServerInfo:
     """What the server offers. `served` are all the models it lists.
 
-    `context_known`: the context's length is the server's or the settings' word, no assumption.
+    `context_known`: the context's length comes from the server or the settings, and is not assumed.
     """
 
     model: str
@@ -41,7 +42,7 @@ class ServerInfo:
 
 
 async def probe(server: Endpoint) -> ServerInfo:
-    """Each request is bounded as a call is; the first log-probabilities may take vLLM 14 seconds.
+    """Asks the server for a few tokens each way. Bounded as calls are; first log-probabilities may take vLLM 14 s.
 
     Raises:
         Exception: the server does not answer, or not as a model server (`Endpoint.fault` explains it).
@@ -54,6 +55,7 @@ async def probe(server: Endpoint) -> ServerInfo:
         server.habits.max_tokens = "max_completion_tokens"  # some take no other name for it, and some not this one
         await _chat(server, offer.model, 1, needed=True)
         by_schema, with_logprobs = await _abilities(server, offer.model)
+    # Asked anew, whatever an earlier server at this address could not do.
     server.habits.tokenizer, server.counts_again = True, 0.0
     await Clock.of(server.settings).wait(count_tokens(server, GREETING))
     return ServerInfo(
@@ -92,6 +94,7 @@ async def _chat(
 
 
 def _keeps_to_schema(choice: dict[str, Any] | None) -> bool:
+    # A server may take a schema and ignore it: only a reply that keeps to it shows the ability.
     message = (choice or {}).get("message")
     text = message.get("content") if isinstance(message, dict) else None
     try:

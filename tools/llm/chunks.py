@@ -1,4 +1,4 @@
-"""What one event of a streamed chat completion says: as little of it as an answer needs, checked."""
+"""One event of a streamed chat completion: only what an answer needs of it, checked."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from argot.tools.llm.faults import ServerFailed, WrongAnswer
 
-MOST_TOKENS = 2**31
+MOST_TOKENS = 2**31  # no model has more: what is above is no count
 NO_PART = "sent what cannot be read: something that is no part of an answer"
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`thinks`: the model thinks, in a field beside its answer. `finish`: why the reply ended; empty while it goes on.
+    """`thinks`: it has reasoning, in a field beside the answer. `finish`: why the reply ended; empty while it goes on.
 
     `usage`: tokens of the prompt and of the reply so far, where the server tells them.
     """
@@ -43,6 +43,7 @@ def read_chunk(data: bytes) -> Chunk:
         raise WrongAnswer(NO_PART)
     choice = _mapping(choices[0])
     finish = str(choice.get("finish_reason") or "")
+    # The last chunk of some servers has nothing but why the reply ended.
     if (given := choice.get("delta")) is None:
         return Chunk(finish=finish, usage=usage)
     delta = _mapping(given)
@@ -60,7 +61,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    """Some servers send a list of parts, of which those of type "text" are the answer."""
+    """The text of a delta; some servers send a list of parts, of which those of type "text" are the answer."""
     if not content or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
@@ -74,7 +75,7 @@ def _is_text(part: Any) -> bool:
 
 
 def _usage(said: Any) -> tuple[int, int] | None:
-    """A wrong count spoils no answer: it is taken for 0."""
+    """The counts of tokens. A wrong count spoils no answer: it is taken for 0."""
     if not isinstance(said, dict):
         return None
     return token_count(said.get("prompt_tokens")), token_count(said.get("completion_tokens"))

@@ -1,4 +1,4 @@
-"""One request for text, streamed: what is sent, the pieces that come, and what is known of it afterwards."""
+"""One streamed request for text: what is sent, the pieces that come, and its counts and end."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient, ServerSentEvents
 
 AFTER_SECONDS = 2.0
-"""For what follows the end of a reply, which is nothing but its counts."""
+"""To wait for what follows the end of a reply: only its counts."""
 EMPTY = {
     "length": "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",
     "content_filter": "held its answer back by a filter of its own",
 }
-"""What is said of a reply without text, by what the server says ended it."""
+"""The clause about a reply without text, by the reason the server gives for its end."""
 Messages = Sequence[tuple[str, str]]
 
 
 @dataclass(repr=False)
 class ModelCompletion:
-    """`body` is what goes beside the messages, in the words of the OpenAI interface. No repr: it would show the prompt.
+    """`body`: the fields of the request beside the messages (OpenAI interface). No repr: it would show the prompt.
 
-    `max_tokens`: the longest reply; it stands in the body too, under the name this server has for it.
-    `by_words`: the messages ask for JSON, and nothing holds the model to stop after it.
-    `expects_thought`: its replies have begun with thoughts that no mark announces; `thought_unannounced`: so did this.
+    `max_tokens`: the longest reply; it is in the body, too, under the name this server has for it.
+    `by_words`: the messages ask for JSON, and nothing makes the model stop after it.
+    `expects_thought`: earlier replies began with a thought that no mark announced; `thought_unannounced`: this one did.
     `usage`: the server is asked for the tokens it counts; `usage_throughout`: with every piece, which vLLM can, so that
     they are known of a reply that was stopped too.
     """
@@ -59,7 +59,7 @@ class ModelCompletion:
 
     @property
     def sent(self) -> set[str]:
-        """The names of what went beside the messages."""
+        """The names of the fields that were sent beside the messages."""
         return {*self.body, *self._stream_options()}
 
     async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
@@ -72,11 +72,13 @@ class ModelCompletion:
             Exception: whatever the client raises (`faults.fault_of` explains it).
         """
         is_text = "response_format" not in self.body and not self.by_words
+        # JSON is read by nobody before it is whole, so it is not gathered: the sooner it ends the better.
         stream = await clock.wait(client.stream(self._request(), self.id, gathers=is_text))
         visible = ReasoningFilter(expects_thought=self.expects_thought)
         try:
             while not visible.is_over and (chunk := await self._next(stream, clock)):
                 text = self._take(chunk)
+                # A thought in a field of its own shows that the server works: the bound on the first token is met.
                 if text or chunk.thinks:
                     clock.came()
                 for said in visible.feed(text):
@@ -97,17 +99,19 @@ class ModelCompletion:
         return self.finish in {"length", "content_filter"}
 
     def _given(self, piece: str) -> str:
+        # What was taken back was not received: the call may be made once more.
         self.received = piece is not TAKEN_BACK
         return piece
 
     async def _next(self, stream: ServerSentEvents, clock: Clock) -> Chunk | None:
-        """What comes next; None at the end. Behind the end of the reply nothing can spoil it, nor hold it up for long.
+        """The next chunk; None at the end. What follows the end of the reply neither spoils it nor delays it for long.
 
         A server that calls every piece the last is found out by the text that still comes.
         """
         is_done = self.finish and not self._goes_on
         try:
             if not stream.is_waiting:
+                # Already here: no timeout to pay for with each token.
                 return read_chunk(await anext(stream))
             if not is_done:
                 return read_chunk(await clock.next(stream))
@@ -135,6 +139,7 @@ class ModelCompletion:
         self._goes_on = self._goes_on or bool(self.finish and chunk.text)
         self.finish = chunk.finish or self.finish
         self._chars += len(chunk.text)
+        # A server that does not keep to `max_tokens` would go on for ever.
         if self._chars > self.max_tokens * CHARS_PER_TOKEN:
             raise BodyTooLarge
         return printable_text(chunk.text)

@@ -2,7 +2,7 @@
 
     triple          KaPQA 5, step 1: what acts, what a user wants to do, on what
     expert_summary  Golden-Retriever 3.1: what the passage tells an expert of its field
-    summary         RAIDD 2.2, S: the passage in other words, in the light of the summary of the one before
+    summary         RAIDD 2.2, S: the passage in other words, given the summary of the one before
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
 
@@ -38,14 +38,14 @@ PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
     "description": ("slide_description", "table_description"),
 }
 AT_ONCE = 4
-"""Passages in the server's hands at a time: enough to use its batches, few enough to leave room for questions."""
+"""Passages sent to the server at a time: enough to fill its batches, few enough to leave room for questions."""
 
 QUESTIONS_PER_TOKEN = 32 / 1024
 CHARS_PER_TOKEN = 4
 MOST_QUESTIONS = 32
-MOST_PARTS = 16
-PIECE_CHARS = 1200
-SMALLEST_PIECE = 200
+MOST_PARTS = 16  # of one passage: bounds the calls it may take
+PIECE_CHARS = 1200  # paragraphs are cut to this, for parts to be put together from
+SMALLEST_PIECE = 200  # characters: where these do not fit, nothing will
 
 _ROW = re.compile(r"[ \t]{0,3}\|.*\|[ \t]*")
 _DIVIDER = re.compile(r"[ \t]{0,3}\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|[ \t]*")
@@ -57,12 +57,12 @@ def prompt_of(kind: DerivableKind) -> str:
 
 
 class PassageFailed(ModelUnavailable):
-    """The server is there, but what it replied to one passage is of no use, or the passage is too much for it."""
+    """The server answers, but its reply to one passage is unusable, or the passage is too long for it."""
 
 
 @dataclass
 class Spent:
-    """What deriving took so far, over all calls; `seconds` are those of the calls, side by side or not."""
+    """Calls, seconds and tokens so far; `seconds` add up over calls, even if these ran at the same time."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -78,7 +78,7 @@ class Spent:
 
 @dataclass
 class ModelDeriver:
-    """Derives texts of the given kinds. `model` is the server's name for its model: part of what is stored.
+    """Derives texts of the given kinds. `model` is the server's name for its model; it is stored with the texts.
 
     Each passage and kind is a run of the model of its own, so that one bad reply spoils nothing else.
     """
@@ -140,7 +140,7 @@ class ModelDeriver:
         return texts
 
     async def _summaries(self, passages: Sequence[Passage]) -> list[Made]:
-        """One after the other, each document from its beginning."""
+        # One after the other: the prompt of each holds the summary before it.
         made: list[Made] = []
         document, previous = "", ""
         for passage in passages:
@@ -153,7 +153,7 @@ class ModelDeriver:
     # -- one passage --------------------------------------------------------------------------------------------------
 
     async def make(self, kind: DerivableKind, passage: Passage, previous: str = "") -> Made:
-        """All that one recipe makes of one passage; nothing, without asking, of a passage it is not meant for.
+        """Everything one recipe makes of one passage; nothing, without a call, of a passage it is not meant for.
 
         Args:
             previous: for a `summary`: the summary of the passage before.
@@ -174,13 +174,14 @@ class ModelDeriver:
             self.spent.add(calls)
         recipe = self.recipe(kind)
         derived = [
+            # Triples come without texts; their kind is replaced for the type checker alone.
             DerivedText("", "summary" if kind == "triple" else kind, text, (passage.id,), recipe.prompt, recipe.model)
             for text in texts
         ]
         return Made(recipe, passage, stamped_derived(derived, [passage]), stamped_triples(triples, [passage]))
 
     def _inputs(self, kind: DerivableKind, passage: Passage) -> dict[str, str]:
-        """What the prompt is told beside the passage."""
+        """What the prompt is given beside the passage."""
         settings = self.server.settings
         heading = passage.heading or passage.header
         match kind:
@@ -209,10 +210,12 @@ class _Work:
             try:
                 part = await self.model.fit(name, data, pieces, **self.inputs, **more)
             except ContextOverflow:
+                # One paragraph alone is too long: it is halved until it fits.
                 if len(pieces[0]) <= SMALLEST_PIECE:
                     raise
                 pieces = [*_pieces(pieces[0], len(pieces[0]) // 2), *pieces[1:]]
                 continue
+            # `fit` gives the text of the pieces that fitted, not their number.
             taken = next(n for n in range(len(pieces), 0, -1) if "\n\n".join(pieces[:n]) == part)
             parts, pieces = [*parts, part], pieces[taken:]
         return parts
@@ -250,7 +253,7 @@ async def _expert_summary(work: _Work, _: str) -> _Result:
 
 
 async def _summary(work: _Work, previous: str) -> _Result:
-    """The room kept for the previous summary is that of the longest one, so that the parts are known beforehand."""
+    """Parts are cut with room for the longest previous summary, so that all of them are known beforehand."""
     texts: list[str] = []
     for part in await work.parts("summary_after", "passage", work.passage.text, previous=previous):
         before = texts[-1][: max(len(previous), PIECE_CHARS)] if texts else previous
@@ -261,6 +264,7 @@ async def _summary(work: _Work, previous: str) -> _Result:
 
 async def _questions(work: _Work, _: str) -> _Result:
     said: list[str] = []
+    # Measured with the longest count, which is a part of the prompt, so that any smaller one fits.
     for part in await work.parts("questions", "passage", work.passage.text, count=str(MOST_QUESTIONS)):
         reply = await work.json("questions", passage=part, count=str(_count(part)))
         said += reply["questions"][: _count(part)]
@@ -290,7 +294,7 @@ _MAKERS: dict[DerivableKind, Callable[[_Work, str], Awaitable[_Result]]] = {
 
 
 def _count(text: str) -> int:
-    """RAIDD's 32 questions for 1,024 tokens, for as many tokens as the text may have."""
+    # RAIDD asks for 32 questions on 1,024 tokens; a shorter text gets its share of them.
     return max(1, min(MOST_QUESTIONS, round(len(text) / CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
 
 
@@ -300,6 +304,7 @@ def _pieces(text: str, longest: int) -> list[str]:
     for paragraph in re.split(r"\n[ \t]*\n", text):
         rest = paragraph.strip("\n")
         while len(rest) > longest:
+            # Not in the first half: a piece of a few words would waste a call.
             cut = max(rest.rfind(end, longest // 2, longest) for end in ("\n", ". ")) + 1
             cut = cut or rest.rfind(" ", longest // 2, longest) + 1 or longest
             pieces.append(rest[:cut].rstrip())
@@ -312,6 +317,7 @@ def _tables(text: str) -> list[str]:
     """The Markdown tables of a text: runs of rows among which is the line that divides head and body."""
     tables: list[str] = []
     rows: list[str] = []
+    # The empty line ends a table that the text ends with.
     for line in [*text.splitlines(), ""]:
         if _ROW.fullmatch(line):
             rows.append(line)
@@ -323,6 +329,7 @@ def _tables(text: str) -> list[str]:
 
 
 def _later(make: Callable[..., Awaitable[Made]], *given: Any) -> Callable[[], Awaitable[Made]]:
+    # Not a coroutine: one that never gets its turn, after a failure, would warn that nobody awaited it.
     return lambda: make(*given)
 
 

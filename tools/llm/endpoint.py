@@ -1,4 +1,4 @@
-"""The model server's side of each call: its connections, what it serves, and what was learnt of it."""
+"""The model server as calls see it: its connections, what it serves, and the fields it turned out to refuse."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
 
 SILENT_SECONDS = 10.0
-"""So long after nobody took a connection in time, calls fail at once instead of each waiting for itself."""
+"""For so long after a connection timed out, calls fail at once instead of each waiting in vain."""
 OFFER_SECONDS = 300.0
-"""So long what the server serves is believed without asking again."""
-LONGEST_NAME = 300
+"""How long the list of models is used before the server is asked again."""
+LONGEST_NAME = 300  # characters of a model's name; it is shown to people
 CLIENT = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
-"""Where neither the server nor the settings say: Ollama's default, which it cuts prompts to without a word."""
+"""Used where neither server nor settings give one: Ollama's default, to which it cuts prompts silently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What /v1/models says, for the model in use. `at`: when, in monotonic seconds."""
+    """What /v1/models says about the model in use. `at`: when it was asked, in monotonic seconds."""
 
     model: str
     context_tokens: int
@@ -43,11 +43,11 @@ class Offer:
 
 @dataclass
 class Habits:
-    """What this server turned out not to take; learnt from its refusals, so that each is met once.
+    """What this server turned out not to accept; learnt from its refusals, so that each happens only once.
 
     `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
-    last answer began with a thought that no mark announced. `echoes`: an answer went over into its own prompt, and no
-    thought was over behind it.
+    last answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it
+    was no thought.
     """
 
     no_schema: set[str] = field(default_factory=set)
@@ -60,16 +60,18 @@ class Habits:
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:
-        """What keeps a reasoning model from thinking aloud, at the length of an answer, before each reply."""
+        """The field that keeps a reasoning model from thinking aloud, at length, before each reply."""
         return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
 
     def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
-        """Whether the refusal taught something, so that asking once more is worth it.
+        """Whether the refusal showed something to leave out, so that asking once more is worth it.
 
         A schema may be refused for what is in it, so that it is given up for this prompt alone.
         """
+        # Other statuses do not refuse a field.
         if fault.status not in (400, 422, 501) or fault.overflow:
             return False
+        # From the most certain to the least: those that the refusal names, then the schema, which it may not name.
         if "stream_options" in fault.asked and "stream_options" in sent:
             self.usage = False
         elif "max_completion_tokens" in fault.asked and "max_tokens" in sent:
@@ -88,9 +90,9 @@ class Habits:
 
 @dataclass(eq=False)
 class Endpoint:
-    """The server of these settings: its connections, what it offers and what was learnt of it.
+    """The server of these settings: its connections, what it offers and what was learnt about it.
 
-    `counts_again`: before this moment, in monotonic seconds, tokens are estimated, as the tokenizer did not answer.
+    `counts_again`: until then (monotonic seconds) tokens are estimated, since the tokenizer did not answer.
     """
 
     settings: Settings
@@ -135,23 +137,22 @@ class Endpoint:
             raise WrongAnswer(unreachable(self.address))
 
     def reached(self) -> None:
-        """It answered, whatever was thought of it before."""
         self._silent_until = 0.0
 
     def fault(self, error: Exception) -> Fault:
-        """What went wrong; remembered where waiting for a connection was in vain. A refusal costs no time."""
+        """The fault of an error; remembered where a connection was waited for in vain. A refusal costs no time."""
         found = fault_of(error, self.settings, self.address)
         if found.refused and not found.again:
             self._silent_until = time.monotonic() + SILENT_SECONDS
         return found
 
     async def load(self) -> None:
-        """Import what speaks to the server, beside everything else: a moment, which no bound counts."""
+        """Imports the HTTP client in a thread: it takes a moment, which counts against no bound."""
         if CLIENT not in sys.modules:
             await asyncio.to_thread(importlib.import_module, CLIENT)
 
     async def offer(self, *, fresh: bool = False) -> Offer:
-        """The model in use and its context, asked of the server once in a while. Bound its time with a clock.
+        """The model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
 
         Raises:
             WrongAnswer: it serves no one model.
@@ -160,6 +161,7 @@ class Endpoint:
         asked = time.monotonic()
         async with self.connection().asking:
             known = self.known
+            # Under the lock: calls that waited for it find an offer newer than `asked`, and do not ask again.
             if known is None or known.at < (asked if fresh else asked - OFFER_SECONDS):
                 known = self.known = _read_offer(await self._models(), self.settings)
             return known
@@ -176,6 +178,7 @@ class Endpoint:
         if not isinstance(data, list):
             raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
         named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        # Names go into messages and logs, so none may hold line breaks or escapes of a terminal.
         return [one for one in named if 0 < len(one["id"]) <= LONGEST_NAME and one["id"].isprintable()]
 
 
@@ -184,6 +187,7 @@ def _read_offer(models: list[dict[str, Any]], settings: Settings) -> Offer:
     name = settings.model or _only(models)
     card = next((one for one in models if one["id"] == name), {})
     length = card.get("max_model_len")
+    # `type`, not `isinstance`: true and false are integers in Python.
     stated = settings.model_context or (length if type(length) is int and length > 0 else 0)
     is_vllm = card.get("owned_by") == "vllm"
     return Offer(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())

@@ -1,4 +1,4 @@
-"""The model's reader with the extractive one behind it: a step the model cannot take is taken without it."""
+"""The model's reader with the extractive one as its fallback, step by step."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def reader_with_model(
     forbidden_words: str = "",
 ) -> QuestionReader:
     """One turn's reader. `spare`: the model is asked only where the extractive reading is in doubt."""
+    # One for both readers: each of them asks for the extractive reading of the same question.
     once = ReadOnce(extractive)
     asking = ModelReader(model, once, glossary.lookup.matcher(principal), forbidden_words)
     reader: QuestionReader = GatedReader(asking, once, glossary, store, principal) if spare else asking

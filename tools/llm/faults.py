@@ -1,4 +1,4 @@
-"""What went wrong with a call, in one clause for people; and whether asking again is safe and may help.
+"""What went wrong with a call, in one clause for people, and whether asking again is safe and may help.
 
 No clause holds anything the server sent: an error of a model server often quotes the prompt.
 """
@@ -17,6 +17,7 @@ from argot.tools.llm.address import ModelAddress
 from argot.tools.llm.limits import BodyTooLarge, TooLate
 from argot.tools.llm.structured_output import InvalidReply
 
+# Servers have no common code for it, only words: "maximum context length", "prompt is too long", "max_model_len".
 OVERFLOW = re.compile(
     r"context.{0,20}(length|size|window)|maximum (model )?length|max_model_len|too many tokens"
     r"|(prompt|input).{0,20}too long",
@@ -39,11 +40,12 @@ UNREADABLE: dict[type[BaseException], str] = {
     json.JSONDecodeError: "broken JSON",
 }
 LONGEST_SAID = 4000
-"""Characters of a server's own words that are looked at."""
+"""Characters of a server's own error text that are looked at."""
 NAMED_MODELS = 8
 LONGEST_SHOWN = 60
-"""Characters of a model's name in a sentence; it is the server's to choose."""
+"""Characters of a model's name in a sentence: the server may have chosen any length."""
 SUBJECT = "The language model server"
+# Not 429: one more request is the last thing that a busy server needs.
 PASSING = (500, 502, 503)
 
 
@@ -52,7 +54,7 @@ class ContextOverflow(ModelUnavailable):
 
 
 class TooLong(Exception):
-    """A prompt would not fit, as counted before it was sent."""
+    """A prompt would not fit, as was counted before it was sent."""
 
 
 class WrongAnswer(Exception):
@@ -60,7 +62,7 @@ class WrongAnswer(Exception):
 
 
 class StatusError(Exception):
-    """The server answered with a status other than 200. `said`: what it sent with it, never for showing."""
+    """The server answered with a status other than 200. `said`: the text it sent, never to be shown."""
 
     def __init__(self, status: int, said: str = "") -> None:
         self.status = status
@@ -69,7 +71,7 @@ class StatusError(Exception):
 
 
 class ServerFailed(Exception):
-    """The server said within its answer that it failed. `said`: how, never for showing."""
+    """The server said within its answer that it failed. `said`: its words, never to be shown."""
 
     def __init__(self, said: str) -> None:
         self.said = said[:LONGEST_SAID]
@@ -80,9 +82,9 @@ class ServerFailed(Exception):
 class Fault:
     """`clause` continues "The language model server ...".
 
-    `again`: nothing was received and a second attempt may go better. `refused`: nobody listens there. `overflow`: the
-    prompt is too long. `invalid`: the reply is no valid JSON; `schema_ignored`: as if its schema had held for nobody.
-    `status`: of HTTP, 0 where there was none. `asked`: what the server said, lower case, for telling features apart.
+    `again`: a second attempt may succeed. `refused`: no connection was made. `overflow`: the prompt is too long.
+    `invalid`: the reply is no valid JSON; `schema_ignored`: and it was not merely cut off. `status`: of HTTP, 0 where
+    there was none. `asked`: what the server said, in lower case, for telling which field it refused.
     """
 
     clause: str
@@ -108,7 +110,6 @@ def fault_of(error: Exception, settings: Settings, address: ModelAddress) -> Fau
 
 
 def _own(error: BaseException, settings: Settings) -> Fault | None:
-    """The fault of our own exceptions."""
     if isinstance(error, TooLate):
         return Fault(_late(error, settings))
     if isinstance(error, InvalidReply):
@@ -145,14 +146,17 @@ def _of_transport(error: Exception, address: ModelAddress) -> Fault | None:
     """The fault of an exception of httpx's, which is imported only where one can have come."""
     import httpx
 
+    # Before the other failures to connect: this one is mended by a setting, and asking again is no use.
     if isinstance(error, httpx.ConnectError) and _is_distrust(error):
         return Fault("shows a certificate that is not trusted: name its authority's file as SSL_CERT_FILE")
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        # A refusal came at once, a timeout has cost its seconds already.
         return Fault(unreachable(address), again=isinstance(error, httpx.ConnectError), refused=True)
     if isinstance(error, httpx.TimeoutException):
         return Fault("did not answer in time")
     if isinstance(error, httpx.ProxyError):
         return Fault("cannot be reached through the proxy of the environment: see HTTPS_PROXY and NO_PROXY")
+    # The base class of all others, so last: these broke off in the middle.
     if isinstance(error, httpx.HTTPError):
         return Fault("broke off the connection", again=True)
     return None
@@ -166,7 +170,7 @@ def _is_distrust(error: BaseException | None) -> bool:
 
 
 def _odd(error: Exception) -> str:
-    """What it was, for people, from what its reader stumbled over."""
+    """What the unreadable reply was, in words for people."""
     for kind, words in UNREADABLE.items():
         if isinstance(error, kind):
             return words
@@ -182,7 +186,7 @@ def not_served(model: str, served: Sequence[str]) -> str:
 
 
 def named(models: Sequence[str]) -> str:
-    """Some of the models, each on one line and none so long that its note could not be read."""
+    """Some of the models in one line, none so long that the sentence around it could not be read."""
     shown = [" ".join(name.split()) for name in models[:NAMED_MODELS]]
     more = [f"{len(models) - NAMED_MODELS} more"] if len(models) > NAMED_MODELS else []
     return ", ".join([name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…" for name in shown] + more)

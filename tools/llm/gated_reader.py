@@ -1,4 +1,4 @@
-"""Asks the model only where it can help: first the extractive reading, which takes milliseconds, then its doubts.
+"""Asks the model only where the extractive reading, which takes milliseconds, is in doubt.
 
 Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. So a
 clear question costs none. Where there is doubt, jargon and context are asked side by side, as one round; the query is
@@ -23,12 +23,13 @@ from argot.tools.text.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
 
 CLEAR_LEAD = 0.2
-"""Of the best context over the next, among those an ambiguous term has senses in; below it the model is asked."""
+"""Lead of the best context over the next, among those of an ambiguous term; with less the model is asked."""
 MODEL_SHARE = 0.6
-"""Of a context's score that the model decides; the rest stays with the extractive scores."""
+"""The model's share of a context's score; the rest is the extractive reader's."""
 
-_FEW_WORDS = 1
-_KEPT = 16
+_FEW_WORDS = 1  # stems, as of "any exceptions?"
+_KEPT = 16  # questions; a turn has few, as typed and as rewritten
+# At the end of the question or one word before it: "is there another one?", "and the others too?".
 _POINTS_BACK = re.compile(
     r"\b(?:also|another|either|else|former|instead|latter|same|there|other|others|one|ones|too)\b(?=\W*$|\W+\w+\W*$)",
     re.I,
@@ -65,15 +66,16 @@ class GatedReader:
         return await self._asking.stand_alone(question, history) if leans else read
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        """Asked only if a word may be a term by nothing but its strangeness. What was read stays in any case."""
+        """Asked only if a word that is no ordinary one may be a term. Terms read without the model stay in any case."""
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._has_strange_words, question, read):
             return read
         self._asked = True
+        # The extractive reading comes first, so it keeps its places.
         return without_overlaps(read, await self._asking.identify_jargon(question))
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        """Asked only if a term has senses in several contexts, and the scores do not tell which."""
+        """Asked only if a term has senses in several contexts, and the scores do not tell them apart."""
         scores = await self._extractive.identify_context(question, contexts)
         read = await self._extractive.identify_jargon(question)
         if not await asyncio.to_thread(self._is_open, question, read, scores, contexts):
@@ -85,6 +87,7 @@ class GatedReader:
         return await self._extractive.relevant_triples(question, triples)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
+        # One round of calls before the answer is enough (see above).
         reader = self._extractive if self._asked else self._asking
         return await reader.enhance_query(question, triples)
 
@@ -96,7 +99,7 @@ class GatedReader:
         return await self._asking.reformulate(question, triples)
 
     async def _says_little(self, question: str) -> bool:
-        """Whether there is no subject to it: "any exceptions?", "is there another one?"."""
+        """Whether the question names no subject: "any exceptions?", "is there another one?"."""
         if _POINTS_BACK.search(question):
             return True
         few = len(set(content_stems(question[:LOOK_AT_MOST]))) <= _FEW_WORDS
@@ -115,6 +118,7 @@ class GatedReader:
     ) -> bool:
         """Whether the contexts of some term's senses score about alike, and the question says enough to tell."""
         terms = list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
+        # "What is ECC?" holds nothing that a model could tell the context by either.
         if not terms or not subject_stems(without_terms(question, read)[:LOOK_AT_MOST]):
             return False
         given = {context.name for context in contexts}
@@ -124,7 +128,7 @@ class GatedReader:
 
 
 class ReadOnce:
-    """Another reader's results, each question read once although several steps ask for it (`QuestionReader`)."""
+    """Another reader's results; each question is read once, although several steps ask for it (`QuestionReader`)."""
 
     def __init__(self, reader: QuestionReader) -> None:
         self._reader = reader
@@ -135,6 +139,7 @@ class ReadOnce:
         return await self._reader.stand_alone(question, history)
 
     async def identify_jargon(self, question: str) -> list[Mention]:
+        # Jargon and context are read side by side, and both need the same mentions.
         async with self._reading:
             if question not in self._mentions:
                 found = await self._reader.identify_jargon(question)
@@ -163,6 +168,7 @@ def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
 
 def _blended(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
     """The model's choice and the extractive scores as one distribution; best first."""
+    # The model said "none": the extractive scores are all there is.
     if not said:
         return list(scores)
     blended = {one.context: (1 - MODEL_SHARE) * one.score for one in scores}

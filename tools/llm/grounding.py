@@ -1,7 +1,7 @@
-"""Believes of what a model says about a question only what the question itself bears out.
+"""Keeps of a model's reading of a question only what the question itself supports.
 
-A model lists terms that are not there, adds what it thinks they mean, drags numbers along and lists everyday words
-(Golden-Retriever, appendix C.2). So its list only chooses: among the places of the question that can be jargon at all.
+A model lists terms that are not there, adds what it thinks they mean, includes numbers and everyday words
+(Golden-Retriever, appendix C.2). So its list only chooses among the places of the question that can be jargon at all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from argot.types import Context, ContextScore, Mention, Triple
 
 LOOK_AT_MOST = 8_000  # characters of a question, as in the extractive reading
 NO_CONTEXT = "none"
-"""What a model says where nothing tells."""
+"""What a model answers where nothing shows the context."""
 CHOSEN = 0.8
 """The score of the context a model chooses. What is missing to 1 is the chance that it is wrong."""
 
@@ -55,6 +55,7 @@ _NAME = re.compile(
     """,
     re.VERBOSE,
 )
+# The "40" of "40MUBO"; `_COUNTED` are words with a number of their own: "4th", "40k".
 _QUANTITY = re.compile(r"\d+(?=[^\W\d_][^\W_])")
 _COUNTED = re.compile(r"\d+(?:st|nd|rd|th|s|x|k|m|d)", re.IGNORECASE)
 _ROMAN = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
@@ -102,6 +103,7 @@ def strange_words(text: str) -> list[Mention]:
     words = list(_words(text))
     explained = {word.casefold() for *_, meaning in explanations(text) for word in _WORD.findall(meaning)}
     strange = [word for word in words if is_strange(word.text)]
+    # A short question may be nothing but terms: "rek kpu slbg?"
     if len(strange) > _MOST_STRANGE and len(strange) > _STRANGE_SHARE * len(words):
         return []
     told = [word for word in strange if word.text.casefold() not in explained]
@@ -116,6 +118,7 @@ def is_strange(word: str) -> bool:
     if letters < 2 or len(word) > _LONGEST_WORD or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
         return False
     if letters < len(word):
+        # Three digits in a row make a part number or a year.
         coded = word.isalnum() and len(word) <= _LONGEST_CODED and not re.search(r"\d{3}", word)
         return coded and not _COUNTED.fullmatch(word) and not is_well_known(word)
     if is_well_known(word) or _ROMAN.fullmatch(folded) or is_english(folded):
@@ -141,7 +144,7 @@ def is_english(word: str) -> bool:
 
 
 def _is_misspelt_english(word: str) -> bool:
-    """Whether a slip of the pen lies between a lower-case word and a common one: "bufffer", "tempreture"."""
+    """Whether a lower-case word is a common one with a typing error: "bufffer", "tempreture"."""
     slips = 2 if len(word) >= _LONG else 1
     alike = _common_by_beginning().get(word[:1], ())
     return process.extractOne(word, alike, scorer=OSA.distance, score_cutoff=slips) is not None
@@ -160,6 +163,7 @@ def grounded_context(said: str, contexts: Sequence[Context]) -> list[ContextScor
     if said == NO_CONTEXT:
         return []
     wanted = fold_characters(said).strip()
+    # As spelt first: two contexts may differ in nothing but their capitals.
     named = [context.name for context in contexts if context.name == said]
     named += [context.name for context in contexts if fold_characters(context.name).strip() == wanted]
     return [ContextScore(named[0], CHOSEN)] if named else []
@@ -219,10 +223,11 @@ def _tidied(item: object) -> str:
 
 
 def _pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) -> list[Mention]:
-    """The places within the items, where these stand in the question; else those of their words, or nearly those."""
+    """The places that the items cover in the question; for items not found there, those of their words."""
     chosen: dict[int, Mention] = {}
     for item in items:
         meant = _within(text, item, possible)
+        # Only an item that stands nowhere as it is, is looked for word by word.
         for word in [] if meant else [place.text for place in _parts(item, 0)]:
             meant += _same(word, possible) or _near(word, possible)
         chosen |= {mention.start: replace(mention, match="model") for mention in meant}
@@ -230,7 +235,8 @@ def _pointed_at(text: str, items: Sequence[str], possible: Sequence[Mention]) ->
 
 
 def _within(text: str, item: str, possible: Sequence[Mention]) -> list[Mention]:
-    """The places that the item, letter by letter and as whole words, covers."""
+    """The places that the item covers, letter by letter and as whole words."""
+    # A digit may stand before it: the "MUBO" of "40MUBO".
     spans = [match.span() for match in re.finditer(rf"(?<![^\W\d_]){re.escape(item)}(?![^\W_])", text)]
     return [
         mention for mention in possible if any(start <= mention.start and mention.end <= end for start, end in spans)
@@ -244,7 +250,7 @@ def _same(word: str, possible: Sequence[Mention]) -> list[Mention]:
 
 
 def _near(word: str, possible: Sequence[Mention]) -> list[Mention]:
-    """The places of the one word that is nearest, if any is near enough to be the same misspelt."""
+    """The places of the one most similar word, if it is similar enough to be the same misspelt."""
     folded = fold_characters(word)
     if is_english(folded):
         return []
@@ -255,7 +261,7 @@ def _near(word: str, possible: Sequence[Mention]) -> list[Mention]:
 
 
 def _slips(word: str, other: str, capitals: bool = False) -> int | None:
-    """How many typing errors lie between two folded words; None for more than may be called a slip.
+    """How many typing errors lie between two folded words; None for more than can be one.
 
     Digits are never a slip, and in codes only exchanged neighbours are: PUC, PUD and PLC are three terms.
     """
@@ -277,7 +283,7 @@ def _forms(word: str) -> set[str]:
 
 
 def _corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
-    """Places that the model read as a term of the glossary, and that are a slip of the pen away from it.
+    """Places that the model read as a term of the glossary, and that are a typing error away from it.
 
     At least one word of the place must be strange: "work line" is no misspelt "word line".
     """
@@ -285,6 +291,7 @@ def _corrected(text: str, items: Iterable[str], sure: Sequence[Mention], matcher
     taken = {mention.term for mention in sure}
     found: list[Mention] = []
     for item in items:
+        # The item as a whole is a term of the glossary, not a word in it.
         known = [mention for mention in matcher.find(item) if mention.end - mention.start == len(item)]
         if known and known[0].term not in taken:
             found += _misspelt(text, item, known[0].term, words)

@@ -7,8 +7,8 @@
     geval             1 to 5, weighted by log-probabilities      G-Eval (Liu et al. 2023, 3), as in KaPQA 6.2
     match_references  the passage each sentence rests on         Trustworthy Answers, figure 17
 
-An answer may hold words that sway a model ("reply TRUE"). A verdict is therefore a measurement and nothing else: it
-writes nothing, and no answer is shown or kept because of one.
+An answer may contain words that influence a model ("reply TRUE"). A verdict is therefore a measurement and nothing
+else: no answer is shown, stored or dropped because of one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ModelJudge:
         return await self._verdict("judge_correct", question, answer, reference)
 
     async def is_accurate(self, question: str, answer: str, reference: str) -> bool:
-        """Whether the answer would do in place of the true one, for who asked this question."""
+        """Whether the answer could replace the true one for this question."""
         return await self._verdict("judge_raidd_accuracy", question, answer, reference)
 
     async def aspects(self, question: str, reference: str, answer_a: str, answer_b: str) -> tuple[Aspects, Aspects]:
@@ -89,7 +89,7 @@ class ModelJudge:
     async def match_references(
         self, question: str, sentences: Sequence[str], passages: Sequence[Passage]
     ) -> list[MatchedSegment]:
-        """For runs of sentences the passage they rest on, in order and without overlap; those on none are left out.
+        """For runs of sentences the passage that supports them, in order, without overlap; without those of none.
 
         Passages that do not fit into the context, the last first, are not seen. A passage or sentence that is not
         there is never named. The model gives no scores: all are 1.
@@ -100,6 +100,7 @@ class ModelJudge:
         shown = [fenced("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
         model = self.server.session(self.calls)
         data = await model.fit("match_references", "passages", shown, **inputs)
+        # `fit` gives the text of the passages that fitted, not their number.
         seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))
         reply = await model.json("match_references", choices=None, passages=data, **inputs)
         return grounded_segments(reply["segments"], len(sentences), seen)
@@ -125,6 +126,7 @@ class ModelJudge:
             self.server.refuse_if_down()
             return await clock.wait(self._asked_with_probabilities(name, inputs, usage))
         except StatusError as error:
+            # A server that refuses log-probabilities is not asked for them again.
             failed, self._weighs = str(error), False
             return None
         except InvalidReply as error:
@@ -168,6 +170,7 @@ class ModelJudge:
             weighted = expected_score(tokens)
         except (KeyError, TypeError, ValueError, OverflowError):  # none are told, or what is told is none
             tokens, weighted = None, None
+        # A server may take the field and send none.
         self._weighs = bool(tokens)
         return score if weighted is None else weighted
 
@@ -178,13 +181,14 @@ def is_ranking(ranks: Sequence[int]) -> bool:
 
 
 def expected_score(tokens: Sequence[Mapping[str, Any]]) -> float | None:
-    """The sum of p(score) * score over the five scores, at the token that follows `"score":`; None if it is not told.
+    """The sum of p(score) * score over the five scores, at the token behind `"score":`; None if not given.
 
     Args:
         tokens: as in the OpenAI interface: `token` and `top_logprobs`, a list of `token` and `logprob`.
     """
     written = ""
     for one in tokens:
+        # A digit elsewhere in the reply, as in a reason before it, is not the score.
         if re.search(r'"score"\s*:\s*$', written) and _digit(one):
             weights = dict.fromkeys(SCORES, 0.0)
             for other in one["top_logprobs"]:
@@ -205,18 +209,20 @@ def _digit(token: Mapping[str, Any]) -> str:
 
 
 def grounded_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:
-    """What a model said of numbered sentences and passages, counted from 0, as far as these are there.
+    """The segments a model gave for numbered sentences and passages, counted from 0, as far as these exist.
 
     A sentence belongs to the first segment that names it; one of passage 0 says that it rests on none.
     """
     owner: dict[int, int] = {}
     for one in said:
+        # The schema bounds the numbers, but not by how many sentences and passages there are.
         if 0 <= one["passage"] <= passages and 1 <= one["first"] <= one["last"]:
             for sentence in range(one["first"], min(one["last"], sentences) + 1):
                 owner.setdefault(sentence - 1, one["passage"] - 1)
     segments: list[MatchedSegment] = []
     for sentence, passage in sorted(owner.items()):
         before = segments[-1] if segments else None
+        # Passage 0 of the reply: the model says that the sentence rests on none.
         if passage < 0:
             continue
         if before and before.last == sentence - 1 and before.passage == passage:

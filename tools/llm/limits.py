@@ -14,15 +14,16 @@ from argot.settings import Settings
 T = TypeVar("T")
 
 MAX_BODY_BYTES = 8_000_000
-"""A longest answer of 8192 tokens, at some 300 bytes of JSON each, takes 2.5 MB."""
+"""The longest answer, 8192 tokens at some 300 bytes of JSON each, takes 2.5 MB."""
 MAX_EVENT_BYTES = 256_000
-"""Of one server-sent event, which may hold a whole answer."""
+"""Bound on one server-sent event, which may hold a whole answer."""
 CHARS_PER_TOKEN = 32
-"""More than any text has; so the length that was asked for holds where the server does not keep to it."""
-TAIL_CHARS = 1200
-LOOP_CHARS = 240
+"""More than any text has: bounds the reply of a server that does not keep to the length asked for."""
+TAIL_CHARS = 1200  # of a text that are watched for repetition
+LOOP_CHARS = 240  # that have to repeat: a shorter repetition may be meant
 LOOP_TIMES = 4
-BLANK_CHARS = 200
+BLANK_CHARS = 200  # of white space after which nothing more is expected
+# zlib reads the header of gzip where 16 is added.
 WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
@@ -70,7 +71,11 @@ class Clock:
         return await self.wait(anext(stream))
 
     async def wait(self, coming: Awaitable[T]) -> T:
-        """Anything else that must come within the same bounds."""
+        """What `coming` gives, within the same bounds.
+
+        Raises:
+            TooLate: it does not come in time.
+        """
         whole = self.started + self.all_seconds
         bound = min(whole, self.attempt + self.first_seconds) if self.first_token is None else whole
         try:
@@ -86,7 +91,7 @@ class Clock:
 
 
 class LoopWatch:
-    """Notices that a text ends in the same words over and over, which small models fall into."""
+    """Notices a text that repeats the same words over and over, as small models do."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -95,6 +100,7 @@ class LoopWatch:
     def loops(self, piece: str) -> bool:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
         self._unseen += len(piece)
+        # Looked for once in so many characters, not with every token.
         if self._unseen < LOOP_CHARS:
             return False
         self._unseen = 0
@@ -114,20 +120,21 @@ def repeats(text: str) -> bool:
             border = borders[border - 1]
         borders[place] = border + (turned[place] == turned[border])
         length = place + 1
+        # length - border is the smallest period of this ending.
         if length >= LOOP_CHARS and length >= LOOP_TIMES * (length - borders[place]):
             return True
     return False
 
 
 def ends_in_blanks(text: str) -> bool:
-    """Whether nothing but white space has come for so long that nothing else will: JSON may end in it for ever."""
+    """Whether so much white space has come that nothing else will: JSON may end in it for ever."""
     return len(text) >= BLANK_CHARS and text[-BLANK_CHARS:].isspace()
 
 
 class Inflater:
     """A body's bytes, decompressed, and never more than MAX_BODY_BYTES of them.
 
-    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let by.
+    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let pass.
     """
 
     def __init__(self, encoding: str) -> None:
@@ -135,6 +142,7 @@ class Inflater:
         self._inflate = zlib.decompressobj(WINDOWS[encoding]) if encoding in WINDOWS else None
 
     def __call__(self, data: bytes) -> bytes:
+        # One byte more than may come shows that it is too many.
         plain = self._inflate.decompress(data, self._left + 1) if self._inflate else data
         self._left -= len(plain)
         if self._left < 0:

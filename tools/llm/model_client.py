@@ -33,15 +33,15 @@ REQUEST_ID = "x-request-id"
 MOST_CONNECTIONS = 1000
 MOST_IDLE_CONNECTIONS = 100
 DONE = b"[DONE]"
-"""What OpenAI's interface sends as the last event."""
+"""The last event of a stream in OpenAI's interface."""
 DRAIN_SECONDS = 0.1
-"""For what HTTP sends behind the last event: read to its end, the connection can serve the next call."""
+"""To read what HTTP sends behind the last event: only then can the connection serve the next call."""
 GATHER_SECONDS = 0.025
-"""A token a read would wake the process 150 times a second for each answer; so a read waits for several tokens."""
+"""Reading token by token would wake the process 150 times a second for each answer; so reads wait for several."""
 UNGATHERED = 16
-"""Reads at the beginning of a stream that wait for nothing: the first of them bring the first words."""
+"""Reads at the beginning of a stream that do not wait, so that the first words come at once."""
 WAITED_SECONDS = 0.001
-"""A read that took so long found nothing there, so that nothing is left behind what it brought."""
+"""A read that took longer had to wait for data, so nothing more is there yet."""
 COMPRESSION = "sent what cannot be read: a compression that is broken or unknown"
 
 
@@ -96,7 +96,7 @@ class ModelClient:
         return ServerSentEvents(response, gathers=gathers)
 
     async def _sent(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
-        """The response's head, after a look at it: status, compression and content type are those of a model server."""
+        """The response, once its status, compression and content type are checked to be a model server's."""
         headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
         content = None
         if body is not None:
@@ -106,7 +106,7 @@ class ModelClient:
         response = await self._http.send(request, stream=True)
         try:
             await _check(response, wanted)
-        except BaseException:
+        except BaseException:  # a cancelled call, too, has to give its connection back
             await response.aclose()
             raise
         return response
@@ -140,7 +140,7 @@ class ServerSentEvents:
         return event
 
     async def _read(self) -> bytes:
-        """What comes next. After a read that had to wait, more is let come first, which the next then finds there."""
+        """The next bytes. Behind a read that had to wait it sleeps first, so that the next brings several tokens."""
         self._ungathered -= 1
         if self._gathers and self._waited and self._ungathered < 0:
             await asyncio.sleep(GATHER_SECONDS)

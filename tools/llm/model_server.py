@@ -23,7 +23,7 @@ __all__ = ["ContextOverflow", "Model", "ModelServer", "ServerInfo", "forget_serv
 
 @dataclass(eq=False, repr=False)
 class ModelServer(Endpoint):
-    """An endpoint with what is done there: runs' sessions, and finding out what it can do."""
+    """An endpoint with sessions for runs, and a description of what it can do."""
 
     _described: tuple[ServerInfo, float] | None = None
 
@@ -47,6 +47,7 @@ class ModelServer(Endpoint):
             ModelUnavailable: it does not answer them within the bounds of a call.
         """
         info, at = self._described or (None, 0.0)
+        # Also where a call has found out since that another model is served.
         if info is None or time.monotonic() - at >= OFFER_SECONDS or (self.known and self.known.model != info.model):
             await self.load()
             try:
@@ -57,7 +58,7 @@ class ModelServer(Endpoint):
         return info
 
     async def warm(self) -> None:
-        """Do beforehand what a first call takes long for: imports, the connection, the first log-probabilities.
+        """Does in advance what makes a first call slow: imports, the connection, the first log-probabilities.
 
         Raises:
             ModelUnavailable: the server does not answer; it is found out again when a question needs it.
@@ -70,6 +71,7 @@ class _OfServer:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        # By settings of the model alone: others may change without a second pool of connections.
         self._key = tuple(value for name, value in sorted(settings.model_dump().items()) if name.startswith("model"))
 
     def __hash__(self) -> int:

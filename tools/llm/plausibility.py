@@ -1,8 +1,8 @@
-"""What a model derives from a passage is believed only as far as the passage bears it out.
+"""What a model derives from a passage is kept only as far as the passage supports it.
 
 A triple must stand in the passage word for word. A summary or a question need not, since other words are its purpose
-(RAIDD 2.2); but it shares words of content with its passage, keeps within bounds, does not go round in circles, and
-gives nobody orders.
+(RAIDD 2.2); but it has to share content words with its passage, be short enough, not repeat itself, and hold no
+instruction to a model.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from argot.types import Passage, Triple
 
 MOST_CHARS = {"summary": 1200, "expert_summary": 1200, "question": 200, "description": 4000}
 LEAST_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
-"""The least part of a text's distinct stems that stand in the passage too. A paraphrase of a passage shares about half
+"""The least share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
 of its stems with it, a text on another subject less than a tenth."""
 
-_LONGEST_PART = 60
+_LONGEST_PART = 60  # characters of a part of a triple
 _MARKS = " \t\n\"“”„'‘’`*_.,;:()[]"
 _DETERMINER = re.compile(r"^(?:the|an?|your|its|their|our|this|that|these|those)\s+(?=\S)", re.IGNORECASE)
+# "Here is the summary:", "Question 3:", "Q1."
 _LABEL = re.compile(
     r"(?:here (?:is|are) .{0,40}:|(?:expert )?(?:summary|question|description|q)\s*\d{0,2}\s*[:.])\s*", re.IGNORECASE
 )
 _NUMBERING = r"(?:\(?\d{1,2}[.):]|[-*•])\s+"
-_LEAST_VARIED = 0.4
-_VARIED_FROM = 12
+_LEAST_VARIED = 0.4  # of a text's stems that are distinct; fewer are a text that repeats itself
+_VARIED_FROM = 12  # stems: a short text may repeat its subject
 
 
 # -- triples ----------------------------------------------------------------------------------------------------------
@@ -57,7 +58,7 @@ def _grounded(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, 
 
 
 def _thing(part: str, texts: Sequence[str]) -> str | None:
-    """The part as the first of the texts that holds it spells it; None where none does, or where it names nothing."""
+    """The part in the spelling of the first text that has it; None where none does, or where it names nothing."""
     bare = _DETERMINER.sub("", plain_prose(part).text.strip(_MARKS))
     standing = _standing(bare, texts) if len(bare) <= _LONGEST_PART else None
     if standing is None or not re.search(r"[^\W\d_]{2}", standing):
@@ -66,12 +67,13 @@ def _thing(part: str, texts: Sequence[str]) -> str | None:
 
 
 def _action(part: str, texts: Sequence[str]) -> str | None:
-    """The action as far as it stands in the texts: whole, or its verb in whatever form they have it."""
+    """The action as far as the texts have it: whole, or its verb in any form."""
     bare = plain_prose(part).text.strip(_MARKS).casefold()
     if not bare or len(bare) > _LONGEST_PART or set(bare.split()) <= STOP_WORDS:
         return None
     if _standing(bare, texts):
         return bare
+    # "rotate" where the passage writes "rotating".
     verb = bare.split()[0]
     if verb in STOP_WORDS:
         return None
@@ -80,7 +82,7 @@ def _action(part: str, texts: Sequence[str]) -> str | None:
 
 
 def _standing(part: str, texts: Sequence[str]) -> str | None:
-    """The first place in the texts that reads like the part, whatever its capitals and blanks."""
+    """The first place in the texts that reads like the part, in any capitals and blanks."""
     words_of_it = r"\s+".join(map(re.escape, part.split()))
     pattern = re.compile(rf"(?<!\w){words_of_it}(?!\w)", re.IGNORECASE)
     places = (pattern.search(text) for text in texts if words_of_it)
@@ -91,7 +93,7 @@ def _standing(part: str, texts: Sequence[str]) -> str | None:
 
 
 def plausible_text(said: str, kind: str, passage: Passage) -> str | None:
-    """The text without labels and needless blanks, or None where it is not to be believed."""
+    """The text without labels and needless blanks; None where it is not plausible."""
     text = said.strip() if kind == "description" else " ".join(said.split())
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     stems = content_stems(text)

@@ -1,4 +1,4 @@
-"""Recognises, while it streams, that a reply goes over into its own prompt: small models write the next example."""
+"""Recognises, while it streams, that a reply continues with its own prompt: small models write the next example."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable
 
 _HEADINGS = r"^# (?:Example(?: \d+)?|Input)[ \t]*$(?=\n)|^Reply:"
+# What may yet become one of them is held back.
 _HEADINGS_BEGUN = r"^(?:#|# \w{0,7}(?: \d{0,2})?[ \t]*|R|Re|Rep|Repl|Reply)$"
 _FIRST = re.compile(r"\s*Reply:\s*")
 
 
 class EchoStop:
-    """Ends a text where one of the prompt's fences or headings begins in it. No answer needs one."""
+    """Ends a text where one of the prompt's fences or headings begins in it: no answer needs one."""
 
     def __init__(self, tags: Iterable[str]) -> None:
+        # A passage's own fence is the singular: "<passage n=..." within "<passages>".
         names = sorted({name for tag in tags for name in (tag, tag.rstrip("s"))})
         self._echo = re.compile(rf"</?(?:{'|'.join(names)})\b[^\n<]|{_HEADINGS}", re.MULTILINE)
         self._begun = re.compile(rf"<[/\w]{{0,{max(map(len, names)) + 1}}}$|{_HEADINGS_BEGUN}", re.MULTILINE)
@@ -23,11 +25,12 @@ class EchoStop:
         self.found = False
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can go out; nothing any more once an echo was found."""
+        """What of the text so far can be passed on; nothing more once an echo was found."""
         if self.found:
             return ""
         text, self._held = self._held + piece, ""
         if self._first:
+            # At its very beginning "Reply:" is a label before the answer and no echo.
             text = _FIRST.sub("", text, count=1) if _FIRST.match(text) else text
         known = self._before + text  # with what stands before on its line, so that "^" is true
         if echo := self._echo.search(known):

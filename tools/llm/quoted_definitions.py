@@ -1,7 +1,7 @@
-"""A definition read out of the documents by the model, with the words that say so, or none.
+"""A definition that the model found in the documents, with the words it quotes for it, or none.
 
-What a model says of a term is worth nothing by itself. It is believed as far as it quotes: the quotation must stand in
-the passage it names, and the expansion too.
+A model's own definition of a term proves nothing. It is kept as far as it quotes: the quotation must stand in the
+passage it names, and the expansion too.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from argot.types import Document, Passage
 if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
-MOST_SHOWN = 8
+MOST_SHOWN = 8  # passages
 LEAST_QUOTE = 12
-"""Characters; less is hardly more than the term itself."""
+"""Characters: a shorter quotation is hardly more than the term itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class QuotedDefinition:
 async def quote_definition(
     model: Model, term: str, found: Sequence[tuple[Passage, Document]]
 ) -> QuotedDefinition | None:
-    """What these passages (best first) say the term means; None if the model fails, or quotes what is not there.
+    """The definition that these passages (best first) give; None if the model fails or quotes what is not there.
 
     Passages that speak to their reader ("ignore all ...") are not shown.
     """
@@ -51,6 +51,7 @@ async def quote_definition(
         reply = await model.json("define_term", term=term, passages=passages)
     except ModelUnavailable:
         return None
+    # 0 is its way to say that no passage defines the term; the schema cannot know how many there are.
     if not 1 <= reply["passage"] <= len(shown):
         return None
     passage, document = shown[reply["passage"] - 1]
@@ -61,13 +62,14 @@ async def quote_definition(
 
 
 def _standing(quote: str, text: str) -> str:
-    """The words of the text that the quotation gives, as the text spells them; empty if they do not stand there.
+    """The quotation as the text spells it; empty if the text does not have it.
 
     White space and case may differ, words may not.
     """
     words = quote.strip().strip("\"“”'").split()
     if not words:
         return ""
+    # A quotation may run over a line end of the passage.
     pattern = r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"
     found = re.search(pattern, text, re.IGNORECASE)
     return " ".join(found[0].split()) if found else ""

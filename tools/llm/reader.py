@@ -1,4 +1,4 @@
-"""Reads questions with a language model, one call to a step, and believes of it only what is grounded."""
+"""Reads questions with a language model, one call for each step, and keeps only what is grounded in them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from argot.types import Context, ContextScore, Mention, Triple, Turn
 if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
-_TURNS = 4
+_TURNS = 4  # of the conversation that the prompt is told
 _ANSWER_CHARS = 400  # of an earlier answer: enough to tell what a word stands for
 _DESCRIPTION_CHARS = 300  # of a context
-_MOST_CONTEXTS = 60
+_MOST_CONTEXTS = 60  # in one prompt, and in the enum of its schema
 _MOST_TRIPLES = 20
 
 
 class ModelReader:
     """Understands questions through a model (`QuestionReader`). Safe to use for several steps at once.
 
-    Each step raises `ModelUnavailable` when the model does not answer; where it answers what cannot be believed, the
-    extractive reading stands.
+    Each step raises `ModelUnavailable` when the model does not answer; where its answer is not grounded, the
+    extractive reading is used.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class ModelReader:
         reworded = stand_alone_question(said["question"], question, turns)
         if reworded is None:
             return await self._extractive.stand_alone(question, history)
+        # Exactly as typed where only capitals differ: it was complete.
         return question if reworded.casefold() == question.strip().casefold() else reworded
 
     async def identify_jargon(self, question: str) -> list[Mention]:
@@ -60,6 +61,7 @@ class ModelReader:
         if not any(map(str.isalnum, question[:LOOK_AT_MOST])):
             return read
         said = await self._model.json("identify_jargon", question=question[:LOOK_AT_MOST])
+        # In a thread: comparing words with the whole word list takes milliseconds, which other askers would wait.
         return await asyncio.to_thread(grounded_terms, question, said["terms"], read, self._matcher)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
@@ -68,6 +70,7 @@ class ModelReader:
         listed = await self._likeliest(question, contexts)
         said = await self._model.json(
             "identify_context",
+            # The schema allows these names and no others.
             choices={"contexts": [context.name for context in listed]},
             contexts=numbered([_described(context) for context in listed]),
             question=question[:LOOK_AT_MOST],
@@ -75,7 +78,7 @@ class ModelReader:
         return grounded_context(said["context"], listed)
 
     async def _likeliest(self, question: str, contexts: Sequence[Context]) -> Sequence[Context]:
-        """All of them, or as many as a prompt may list: those first that the question fits without a model."""
+        """The contexts, or as many as a prompt may list: those with the best scores of the extractive reader."""
         if len(contexts) <= _MOST_CONTEXTS:
             return contexts
         scores = await self._extractive.identify_context(question, contexts)
@@ -106,13 +109,14 @@ class ModelReader:
             "reformulate", triples=_listed(offered), question=question, forbidden_words=self._forbidden
         )
         relevant = grounded_triples(said["relevant"], offered)
+        # A query in the words of triples that are not relevant would find something else.
         if not relevant:
             return [], question
         return relevant, search_query(said["query"], question, relevant) or question
 
 
 def _told(turns: Sequence[Turn]) -> str:
-    """One line for each question and answer, so that none can pass for two."""
+    # One line for each question and answer: a line break in an answer cannot pass for the next question.
     lines = []
     for turn in turns:
         lines.append(f"Question: {' '.join(turn.question.split())[:LONGEST_QUESTION]}")

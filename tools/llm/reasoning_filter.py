@@ -1,8 +1,8 @@
-"""Of a streamed reply, what is meant to be read: without what a model thinks aloud, and without its template's marks.
+"""The part of a streamed reply that is meant to be read: without the model's reasoning and its template's marks.
 
 Where a server does not take thoughts out itself, they stand in the text, in marks that differ from model to model
 ("<think>", "[THINK]", "<|channel|>analysis<|message|>"). Some templates write the opening mark into the prompt, so that
-a reply begins with a thought unannounced and only "</think>" tells: what went out before it is taken back.
+a reply begins with a thought that no mark announces, and only "</think>" shows it: the text sent so far is taken back.
 """
 
 from __future__ import annotations
@@ -12,17 +12,22 @@ import re
 from argot.protocols import TAKEN_BACK
 from argot.tools.answering.citation_marks import in_code
 
+# Also with a prefix, "<seed:think>". Marks are compared in any case: "<Thinking>", "<|START_THINKING|>".
 _THOUGHT = r"(?:[a-z]{1,12}[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad)"
 _WRAPPER = r"(?:answer|response|final_answer|output)"
 _MARK = re.compile(
+    # Attributes are allowed: "<think time='3'>". "[THINK]" in capitals only: a text may hold "[think]".
     rf"(?P<open><{_THOUGHT}(?:\s[^<>\n]{{0,80}})?>|<\|(?:begin_of_thought|start_thinking|inner_prefix)\|>"
     r"|<\|channel>|(?-i:\[THINK\])|◁think▷|<unused94>)"
     rf"|(?P<close></{_THOUGHT}\s*>|<\|(?:end_of_thought|end_thinking|inner_suffix)\|>"
     r"|<channel\|>|(?-i:\[/THINK\])|◁/think▷|<unused95>)"
+    # What is left of "<|start|>assistant<|channel|>final" where a server dropped the marks (`_STRIPPED`).
     r"|(?P<stripped>(?-i:assistantfinal))"
+    # A channel's name stands between its head and "<|message|>"; the part behind lasts until `part`.
     r"|(?P<head><\|(?:channel|start)\|>)"
     r"|(?P<message><\|message\|>)"
     r"|(?P<part><\|(?:end|return|call)\|>)"
+    # Ends of a turn. What follows is the model playing the asker, or the next turn of its template.
     r"|(?P<end><\|(?:im_end|im_start|eot_id|eom_id|end_of_text|endoftext|start_header_id|end_of_turn|user)\|>"
     r"|<\|end_of_turn_token\|>|</s>|<(?:start|end)_of_turn>|<eos>|<｜end▁of▁sentence｜>)"
     r"|(?P<drop><\|(?:begin_of_solution|end_of_solution|start_response|end_response|constrain|assistant)\|>)"
@@ -33,18 +38,18 @@ _BEGUN = re.compile(
     rf"(?:</?[|｜\w:▁]{{0,24}}\|?|<{_THOUGHT}\s[^<>\n]{{0,80}}|◁/?\w{{0,5}}|(?-i:\[/?[THINK]{{0,5}}))\Z",
     re.IGNORECASE,
 )
-"""What may yet become a mark."""
+"""The beginning of a mark that the next piece may complete."""
 _STRIPPED = re.compile(r"analysis(?=[A-Z])")
-"""How a reply of channels begins whose marks the server has dropped."""
+"""The beginning of a reply in channels whose marks the server has dropped."""
 _HUSHED = re.compile(r"\s*(?:analysis|commentary|thought)")
-"""Channels that are not the answer."""
-_LONGEST_MARK = 120
+"""Channels that hold no answer."""
+_LONGEST_MARK = 120  # characters at the end in which an unfinished mark is looked for
 
 
 class ReasoningFilter:
-    """Hears a reply piece by piece. `is_over`: the model's turn has ended, whatever it goes on writing.
+    """Filters a reply piece by piece. `is_over`: the model's turn has ended, whatever it goes on writing.
 
-    `unannounced`: a thought ended that had not been seen to begin.
+    `unannounced`: a thought ended whose beginning had no mark.
     """
 
     def __init__(self, *, expects_thought: bool = False) -> None:
@@ -62,7 +67,7 @@ class ReasoningFilter:
         self._wrapped = False
 
     def feed(self, piece: str) -> list[str]:
-        """What can be said now, of which `TAKEN_BACK` may be one."""
+        """What can be shown now, of which `TAKEN_BACK` may be one."""
         return self._heard(self._held + piece, last=False)
 
     def rest(self, *, cut_short: bool = False) -> list[str]:
@@ -80,6 +85,7 @@ class ReasoningFilter:
             text = text.lstrip()
             if _STRIPPED.match(text):
                 self._state = "thought"
+            # Too short to tell: "analysisThe asker ..." is a thought, "analysis" alone may be the answer.
             elif not last and "analysis".startswith(text[:9]):
                 self._held = text
                 return out
@@ -95,7 +101,8 @@ class ReasoningFilter:
         return out + self._speak(text[:cut])
 
     def _certain(self, text: str) -> int:
-        """How much of the text can be part of no mark any more. Nobody waits for a thought: its end is kept back."""
+        """How much of the text can be part of no mark any more; of a thought, all but its end, as nobody waits."""
+        # Only the end can hold an unfinished mark; the rest of a long text is not searched again.
         near_end = max(0, len(text) - _LONGEST_MARK)
         if self._state in {"thought", "head"}:
             return near_end
@@ -105,6 +112,7 @@ class ReasoningFilter:
     def _marked(self, mark: re.Match[str]) -> list[str]:
         """A mark changes what the text behind it is. One within code is text, like a wrapper's tag within an answer."""
         speaks = self._state == "speech"
+        # "Write `<think>` around it." speaks of the mark.
         if self._state != "thought" and in_code(self._said):
             return self._speak(mark[0])
         match mark.lastgroup:
@@ -117,21 +125,24 @@ class ReasoningFilter:
             case "message":
                 self._state = "thought" if _HUSHED.match(self._head) else "speech"
             case "part":
+                # After a thought the next part is the answer; after an answer there is none.
                 self.is_over = speaks and bool(self._said)
             case "end":
+                # Before any word of the answer it may be the template's own.
                 self.is_over = not speaks or bool(self._said)
             case "wrapper":
                 return self._wrapper(mark[0])
         return []
 
     def _announced(self, state: str) -> list[str]:
-        """What was said before is no thought, since this one is announced."""
+        # This thought is announced, so what came before it was none.
         doubted = [self._said] if self._state == "doubt" and self._said else []
         self._state, self._head = state, ""
         return doubted
 
     def _thought_ended(self) -> list[str]:
         taken_back: list[str] = [TAKEN_BACK] if self._state == "speech" and self._said else []
+        # It ended without a beginning: all that was said so far was the thought.
         if self._state != "thought":
             self.unannounced, self._said = True, ""
         self._state = "speech"
@@ -140,6 +151,7 @@ class ReasoningFilter:
     def _wrapper(self, tag: str) -> list[str]:
         """The tags around a whole answer are no part of it."""
         closes = tag.startswith("</")
+        # Only around the whole: within an answer "<answer>" is text.
         if self._wrapped if closes else not self._said:
             self._wrapped = not closes
             return []

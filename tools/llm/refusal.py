@@ -1,4 +1,4 @@
-"""Recognises a refusal while it streams: "NOT IN THE PASSAGES", or what a model makes of that."""
+"""Recognises a refusal while it streams: "NOT IN THE PASSAGES", or a model's variant of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import product
 from argot.prompts.loader import NOT_IN_PASSAGES
 
 _OPENINGS = ("", "answer", "sorry", "reply")
+# Not held back while streaming (`RefusalGate`): many an answer begins with these words.
 _SAYING = ("the answer is", "the answer to the question is", "this is", "that is", "it is", "information")
 _REFUSING = (
     ("not",),
@@ -39,10 +40,11 @@ class RefusalGate:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What can go out now; nothing while the reply may still be a refusal, nor once it is one."""
+        """What can be passed on now; nothing while the reply may still be a refusal, nor once it is one."""
         if self._open:
             return piece
         self._held += piece
+        # An empty text is the beginning of all: blanks and marks in front are held as well.
         if self.refused or _letters(self._held) in _beginnings():
             return ""
         self.refused = _is_refusal_with_more(self._held)
@@ -61,13 +63,16 @@ class RefusalGate:
 
 def _is_refusal_with_more(text: str) -> bool:
     """A refusal as a sentence of its own, with something behind it: an excuse, a repetition, an answer from memory."""
+    # The prompt's own words in capitals are a refusal whatever follows, even without a full stop.
     if text.lstrip(" \n\t\"'*#>-“").startswith(NOT_IN_PASSAGES):
         return True
     first = re.split(r"[.!?\n]", text.strip(" \n\t\"'*"), maxsplit=1)
+    # Only where the sentence ends there: "Not in the passages on costs, but ..." is an answer.
     return len(first) > 1 and _letters(first[0]) in _refusals()
 
 
 def _letters(text: str) -> str:
+    # Letters alone, so that blanks, marks and emphasis need no variants: "**Not in the passages.**"
     return "".join(char for char in text.casefold() if char.isalpha())
 
 

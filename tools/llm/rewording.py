@@ -1,8 +1,8 @@
-"""Whether a model's rewording of a question still asks the same, and nothing that nobody said.
+"""Checks that a model's rewording of a question asks the same, and adds nothing from elsewhere.
 
-A rewording is only ever used in place of, or beside, the question. So it is held against it: what the question is made
-of must still be there, and what is new must come from the conversation or the triples, apart from a few plain words.
-An answer, another language, or what an instruction hidden in the data asked for does not pass.
+A rewording is only ever used in place of, or beside, the question. So it is compared with it: the question's names and
+most of its words must still be there, and what is new must come from the conversation or the triples, apart from a few
+plain words. An answer, another language, or what an instruction hidden in the data asked for does not pass.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _QUERY_KEEPS = 0.6
 _NEW_IN_QUESTION = 0.25
 _NEW_IN_QUERY = 0.5
 _ROOM = 80  # characters a stand-alone question may be longer than it and the longest question before it together
-_QUERY_ROOM = 20
+_QUERY_ROOM = 20  # characters a query may have beyond twice the question's
 
 _MARKS = {'"': '"', "'": "'", "`": "`", "*": "*", "“": "”", "„": "“", "‘": "’", "«": "»"}
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+")
+# Mark-up, addresses, JSON and paragraphs: no question of one line has them.
 _FORBIDDEN = re.compile(r"[<>{}|\\]|://|\n\s*\n")
 _ASKS = re.compile(
     rf"""(?:and\ |but\ |so\ |please\ |also\ |then\ |[\w\ ]{{1,30}},\ )?
@@ -39,7 +40,7 @@ _ASKS = re.compile(
 
 
 def stand_alone_question(said: str, question: str, history: Sequence[Turn]) -> str | None:
-    """The model's stand-alone form of a question, tidied; None where it is not to be believed."""
+    """The model's stand-alone form of a question, tidied; None where it is not faithful to it."""
     text = tidied(said)
     longest = max((len(turn.question) for turn in history), default=0)
     if not text or len(text) > min(LONGEST_QUESTION, len(question) + longest + _ROOM) or not _asks(text):
@@ -50,7 +51,7 @@ def stand_alone_question(said: str, question: str, history: Sequence[Turn]) -> s
 
 
 def search_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
-    """The model's search query for a question, tidied; None where it is not to be believed.
+    """The model's search query for a question, tidied; None where it is not faithful to it.
 
     At most about twice as long as the question, with most of its words and all of its names and numbers.
     """
@@ -68,6 +69,7 @@ def tidied(said: str) -> str:
     if _FORBIDDEN.search(text):
         return ""
     text = " ".join(text.split())
+    # Several pairs: '"**What is a PUC?**"'.
     while len(text) > 1 and _MARKS.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
     return text
@@ -80,6 +82,7 @@ def _asks(text: str) -> bool:
 def _keeps(text: str, question: str, share: float) -> bool:
     """All names and numbers of the question, and this share of its other content words."""
     stems, wanted = set(content_stems(text)), set(content_stems(question))
+    # 1e-9: rounding may leave a product a little above a whole number, as 0.07 * 100.
     kept = len(wanted & stems) >= math.ceil(share * len(wanted) - 1e-9)
     return kept and _names(question) <= {*_names(text), *stems, *text.casefold().split()}
 
@@ -88,6 +91,7 @@ def _brings_in(text: str, sources: Sequence[str], share: float) -> bool:
     """Names, numbers or strange words that stand in no source; or more than a few plain words that do not."""
     known = {stem for source in sources for stem in content_stems(source)}
     said = set(content_stems(text))
+    # One new word is always allowed: a pronoun is replaced by something.
     if len(said - known) > max(1, share * len(said)):
         return True
     names = {name for source in sources for name in _names(source)}

@@ -16,7 +16,7 @@ from argot.tools.llm.endpoint import Endpoint, Habits
 from argot.tools.llm.limits import Clock, LoopWatch
 from argot.tools.llm.token_budget import fitting
 
-SCHEMA_TOKENS = 400
+SCHEMA_TOKENS = 400  # more than the longest schema takes when it is told in words
 LOOPED = "repeated itself and was stopped"
 
 
@@ -58,7 +58,7 @@ class Model:
     async def json(
         self, prompt: str, *, choices: Mapping[str, Sequence[str]] | None = None, **inputs: str
     ) -> dict[str, Any]:
-        """The reply to a prompt whose output is JSON, held against its schema.
+        """The reply to a prompt whose output is JSON, checked against its schema.
 
         Raises:
             ModelUnavailable: there is none within the bounds; ContextOverflow where less input may help.
@@ -88,11 +88,13 @@ class Model:
         async with aclosing(call.pieces()) as pieces:
             async for piece in pieces:
                 yield piece
+                # What was taken back may stand in the answer again, which is no repetition.
                 if piece is TAKEN_BACK:
                     watch = LoopWatch()
                 if watch.loops(piece):
                     call.stopped = LOOPED
                     return
+        # Behind the loop, so that a text stopped for repeating itself does not end in it.
         if call.cut_short:
             yield CUT_SHORT
 
@@ -132,7 +134,7 @@ class Model:
 
 
 def reserved_tokens(server: Endpoint, asked: Prompt) -> int:
-    """For the reply, and for the schema where this server must be told it in words."""
+    """Tokens for the reply, and for the schema where this server must be told it in words."""
     if asked.output == "text":
         return server.settings.model_answer_tokens
     in_words = server.habits.in_words or asked.name in server.habits.no_schema

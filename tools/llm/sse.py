@@ -8,15 +8,15 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class EventParser:
-    """Finds the events in a stream of bytes, whose pieces may end anywhere: within a line end or a character too.
+    """Finds the events in a stream of bytes, whose pieces may end anywhere, even within a line end or a character.
 
-    Of an event only its data matters here: comments, ids and names are passed over. One that the stream breaks off in
-    is dropped, as the specification says.
+    Only the data of an event is read: comments, ids and names are skipped. An event that the stream breaks off in is
+    dropped, as the specification says.
     """
 
     def __init__(self) -> None:
         self._line: list[bytes] = []
-        """The pieces of the line that is not over yet, `_open` bytes in all; joined only then, however many come."""
+        """The pieces of the unfinished line, `_open` bytes in all; joined once, at its end, however many come."""
         self._open = 0
         self._data: list[bytes] = []
         self._size = 0
@@ -39,12 +39,13 @@ class EventParser:
         events: list[bytes] = []
         for line in lines:
             self._take(line, events)
+        # A line without an end is never taken, so its length is checked here.
         if self._open > MAX_EVENT_BYTES:
             raise BodyTooLarge
         return events
 
     def _with_line_feeds(self, piece: bytes) -> bytes:
-        """A line may end in CR, LF or CRLF; a CRLF may come in two pieces."""
+        # A line may end in CR, LF or CRLF, and a CRLF may come in two pieces.
         if self._after_cr and piece:
             piece = piece.removeprefix(b"\n")
             self._after_cr = False
@@ -57,10 +58,12 @@ class EventParser:
         if not self._begun:
             self._begun, line = True, line.removeprefix(BYTE_ORDER_MARK)
         if line.startswith(b"data:") or line == b"data":
+            # One blank behind the colon is not part of the data.
             self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
             self._size += len(line)
             if self._size > MAX_EVENT_BYTES:
                 raise BodyTooLarge
+        # A blank line ends an event; one without data, such as a comment that keeps the connection open, is none.
         elif not line and self._data:
             events.append(b"\n".join(self._data))
             self._data, self._size = [], 0

@@ -1,4 +1,4 @@
-"""A reply that was wanted as JSON: found in the text, and held against its schema before anything believes it."""
+"""A reply asked for as JSON: found in the text, and checked against its schema before anything uses it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
     "enum": lambda value, bound: value in bound,
     "const": lambda value, bound: value == bound,
 }
+# Checked by functions of their own, or saying nothing of the value.
 NO_CHECKS = {"type", "properties", "required", "additionalProperties", "items", "title", "description", "$schema"}
 
 
+# Tab and line feed stay.
 _UNREADABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U000e0000-\U000e0fff]"
@@ -39,7 +41,7 @@ _LINE_ENDS = re.compile("[\u0085\u2028\u2029]")
 class InvalidReply(Exception):
     """The reply is no JSON, or not of the schema. `reason` is one clause and quotes nothing of the reply.
 
-    `cut_off`: it began as JSON and was not finished, which happens to a server that keeps to schemas too.
+    `cut_off`: it began as JSON and broke off, as also happens to servers that keep to schemas.
     """
 
     def __init__(self, reason: str, *, cut_off: bool = False) -> None:
@@ -49,8 +51,8 @@ class InvalidReply(Exception):
 
 
 def printable_text(text: str) -> str:
-    """Without what is no text: controls (also those of a terminal), marks that turn the direction, half characters,
-    and what nobody sees, in which a whole sentence can be hidden. Joiners stay: Persian, Hindi and emoji need them.
+    """The text without control characters (a terminal's included), marks that change the direction of writing, half
+    characters, and invisible ones, which can hide a whole sentence. Joiners stay: Persian, Hindi and emoji need them.
 
     A half character (lone surrogate) can be neither stored nor sent, and a NUL not be searched for.
     """
@@ -69,7 +71,7 @@ def parse_object(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a JSON object stands in the text, from its brace to its brace."""
+    """Whether the text holds a JSON object that is complete."""
     try:
         _first_object(text)
     except InvalidReply:
@@ -78,7 +80,7 @@ def is_whole(text: str) -> bool:
 
 
 def _readable(value: Any) -> Any:
-    """Escapes of JSON may hold what the reply's own text could not."""
+    # An escape such as "\u202e" becomes a character only here, behind the filter of the stream.
     if isinstance(value, dict):
         return {printable_text(name): _readable(one) for name, one in value.items()}
     if isinstance(value, list):
@@ -91,6 +93,7 @@ def _first_object(text: str) -> dict[str, Any]:
     if start < 0:
         raise InvalidReply("no JSON")
     try:
+        # Python reads NaN and Infinity, which are no JSON; what stands behind the object is left.
         return dict(json.JSONDecoder(parse_constant=_no_number).raw_decode(text, start)[0])
     except (ValueError, RecursionError):
         raise InvalidReply("broken JSON", cut_off=True) from None
@@ -101,7 +104,7 @@ def _no_number(name: str) -> float:
 
 
 def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> None:
-    """Hold a value against the part of JSON Schema that the prompts use.
+    """Check a value against the part of JSON Schema that the prompts use.
 
     Raises:
         InvalidReply: it does not fit.
@@ -124,7 +127,8 @@ def check_schema(value: Any, schema: Mapping[str, Any], place: str = "it") -> No
 
 
 def _is_of(value: Any, names: list[str]) -> bool:
-    """Booleans are no numbers, and a whole float is an integer, as in JSON Schema."""
+    """Whether a value is of one of these types; a whole float is an integer, as in JSON Schema."""
+    # Before the numbers: in Python a bool is an int.
     if isinstance(value, bool):
         return "boolean" in names
     if isinstance(value, float) and value.is_integer() and "integer" in names:

@@ -1,4 +1,4 @@
-"""How many tokens a prompt has, by the server's own tokenizer where it offers one, and what fits into its context."""
+"""Counts a prompt's tokens, by the server's own tokenizer where it has one, and fits passages into its context."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import StatusError, TooLong, WrongAnswer
 
 TEMPLATE_TOKENS = 96
-"""At most so many does a chat template add: its marks, and a date or a role of its own (gpt-oss: about 70)."""
-CACHED_COUNTS = 256
+"""The most that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
+CACHED_COUNTS = 256  # of prompts; the oldest goes first
 MOST_OF_BOUND = 2
-"""A count so many times above what can be is none: believed, it would leave no room for any passage."""
+"""A count so many times above the upper bound is wrong, and would leave no room for any passage."""
 COUNT_SECONDS = 2.0
-"""A count takes milliseconds; who waits longer for it is better served by an estimate."""
+"""A count takes milliseconds; rather than wait longer, tokens are estimated."""
 REST_SECONDS = 60.0
-"""So long estimates do after a count that did not come, before it is tried again."""
+"""After a count that did not come, how long tokens are estimated before the server is asked again."""
 LETTERS_PER_TOKEN = 3
-"""English has more than four; jargon, which is split into pieces, has less."""
+"""English has more than four; jargon, which is split into pieces, has fewer."""
 BETWEEN = "\n\n"
 _LETTERS = re.compile(r"[A-Za-z ]")
 
@@ -38,6 +38,7 @@ def estimate(messages: Messages) -> int:
     total = TEMPLATE_TOKENS
     for _, text in messages:
         letters = len(_LETTERS.findall(text))
+        # Bytes, not characters: a tokenizer may take one of its own for each byte of "電".
         total += letters // LETTERS_PER_TOKEN + len(text.encode()) - letters
     return total
 
@@ -62,7 +63,7 @@ def counts_tokens(server: Endpoint) -> bool:
 
 
 async def _bounded(server: Endpoint, messages: Messages) -> int | None:
-    """None where no count comes within a small part of what a call may take, or the endpoint breaks down.
+    """The server's count; None where it does not come within a small part of a call's time, or the endpoint fails.
 
     Raises:
         Exception: nobody listens there at all.
@@ -82,7 +83,7 @@ async def _bounded(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def _ask(server: Endpoint, messages: Messages) -> int | None:
-    """None, from then on always, where the server has no such endpoint."""
+    """The count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
     offer = await server.offer()
     said = [{"role": role, "content": text} for role, text in messages]
     body = {"model": offer.model, "messages": said, "add_generation_prompt": True}
@@ -92,6 +93,7 @@ async def _ask(server: Endpoint, messages: Messages) -> int | None:
         except WrongAnswer:
             break
         except StatusError as error:
+            # It may be the template's argument that it refuses: once more without.
             if error.status == 400:
                 continue
             break
@@ -111,9 +113,11 @@ async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages:
     room = (await server.offer()).context_tokens - reply
     fits, too_many = 0, len(pieces) + 1
     guess = len(pieces)
+    # Bisection, with guesses by size: `fits` fits, `too_many` does not.
     while too_many - fits > 1:
         asked = messages(BETWEEN.join(pieces[:guess]))
         size = byte_bound(asked)
+        # What fits even at a token for each byte needs no count, and no request.
         tokens = size if size <= room else await count_tokens(server, asked)
         if tokens <= room:
             fits = guess
@@ -126,7 +130,7 @@ async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages:
 
 
 def _guess(pieces: Sequence[str], fits: int, too_many: int, last: int, spare_bytes: float) -> int:
-    """How many pieces may fit: from the last try, as many fewer or more as its spare bytes (or missing ones) say."""
+    """How many pieces may fit: the last try, corrected by its spare or missing bytes."""
     guess = last
     while spare_bytes < 0 and guess > fits:
         guess -= 1
@@ -134,4 +138,5 @@ def _guess(pieces: Sequence[str], fits: int, too_many: int, last: int, spare_byt
     while guess < len(pieces) and spare_bytes >= len(pieces[guess].encode()):
         spare_bytes -= len(pieces[guess].encode())
         guess += 1
+    # Always between the two, so that every try narrows the range, however wrong the guess.
     return min(max(guess, fits + 1), too_many - 1)

@@ -57,12 +57,13 @@ class ModelWriter:
                         yield piece
                 return
             except ContextOverflow:
+                # Not after a piece, which cannot be taken back; not twice, since each attempt costs the asker seconds.
                 if sent or len(hits) < len(request.hits) or len(hits) == 1:
                     raise
                 hits = hits[: len(hits) // 2]
 
     async def _written(self, request: AnswerRequest, hits: Sequence[Hit]) -> AsyncGenerator[str]:
-        """One attempt, with the refusal and the marks that point nowhere taken out as it streams."""
+        """One attempt; refusals, echoes and marks that point nowhere are filtered while it streams."""
         question, definitions = _question_and_definitions(request)
         inputs = {
             "question": question,
@@ -77,10 +78,11 @@ class ModelWriter:
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
                 if piece is TAKEN_BACK:
-                    reply = _Reply(shown)
+                    reply = _Reply(shown)  # the answer begins anew, and may still be a refusal
                     yield piece
                 elif out := reply.feed(piece):
                     yield out
+                # Ends the server's work. A first echo is read to its end: it may be a thought about the prompt.
                 if reply.refused or (reply.echoes and self._model.habits.echoes):
                     break
         self._model.habits.echoes |= reply.echoes
@@ -90,7 +92,7 @@ class ModelWriter:
 
 
 class _Reply:
-    """What of a reply goes out, as it comes: no refusal, no echo of the prompt, no mark that points nowhere."""
+    """The part of a reply that is passed on: no refusal, no echo of the prompt, no mark that points nowhere."""
 
     def __init__(self, passages: int) -> None:
         self._refusal = RefusalGate()
@@ -105,11 +107,12 @@ class _Reply:
 
     @property
     def echoes(self) -> bool:
-        """It goes over into its own prompt; or it is a thought about it, which only its end tells."""
+        """Whether it continues with its own prompt; it may also be a thought about it, as only its end tells."""
         return self._echo.found
 
     def feed(self, piece: str) -> str:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
+        # In this order: a refusal is recognised in the reply as it came, and marks are last, in what really goes out.
         return self._out(self._echo.feed(self._refusal.feed(piece)))
 
     def rest(self) -> str:
@@ -125,6 +128,7 @@ class _Reply:
         Raises:
             ModelUnavailable: the reply went round in circles, or was nothing but its own prompt, or had no word in it.
         """
+        # By the end alone: the session stops such a text, and does not say so here.
         fault = "repeated itself and was stopped" if not (self.refused or self.echoes) and repeats(self._tail) else ""
         if self._echo.found and not self._said:
             fault = "sent its own prompt instead of an answer"
@@ -143,7 +147,7 @@ def passages_given(hits: Sequence[Hit]) -> list[str]:
 
 
 def _question_and_definitions(request: AnswerRequest) -> tuple[str, str]:
-    """The question, and what the augmented one (Golden-Retriever 3.5) holds beside it: its context and its terms."""
+    """The question, and what the augmented one (Golden-Retriever 3.5) adds to it: its context and its terms."""
     if request.augmented.startswith(request.question):
         return request.question, request.augmented[len(request.question) :].strip()
     return request.augmented or request.question, ""

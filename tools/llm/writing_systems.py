@@ -1,6 +1,6 @@
-"""A reply of the longest length fits its tokens in whatever script it is written.
+"""Makes a reply of the longest length fit its tokens, in whatever script it is written.
 
-Prompts reckon their tokens by three characters each, which Latin, Greek and Cyrillic letters keep to. A Chinese,
+Prompts count three characters to a token, which is safe for Latin, Greek and Cyrillic letters. A Chinese,
 Japanese or Korean character, or a Thai letter, takes up to a token of its own, and says three times as much: the same
 tokens hold the same content in a third of the characters.
 """
@@ -16,23 +16,25 @@ _WIDE = re.compile(
     r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _WIDE_SHARE = 0.2
-"""Of the letters of what was given: from here on the reply is likely to be written in such characters too."""
+"""Of the letters given: from this share on, the reply is likely to be in such characters, too."""
 
 
 def is_wide(messages: Sequence[tuple[str, str]]) -> bool:
-    """Whether what the model is given, its constant text apart, is to a good part in characters of a token each."""
+    """Whether a good part of what the model is given, its constant text apart, is in characters of a token each."""
+    # The system text is English in every prompt.
     given = "".join(text for role, text in messages if role != "system")
     letters = sum(map(str.isalpha, given))
     return letters > 0 and len(_WIDE.findall(given)) >= _WIDE_SHARE * letters
 
 
 def in_fewer_characters(schema: Any) -> Any:
-    """The schema with every text in it at most a third as long; what it is held against stays as it was."""
+    """The schema with every text at most a third as long. Replies are still checked against the original."""
     if isinstance(schema, list):
         return [in_fewer_characters(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     bounded = {name: in_fewer_characters(part) for name, part in schema.items()}
     if schema.get("type") == "string" and "maxLength" in schema:
+        # No bound below the shortest text that the schema allows.
         bounded["maxLength"] = max(schema.get("minLength", 1), schema["maxLength"] // CHARS_PER_TOKEN)
     return bounded

@@ -16,18 +16,19 @@ from argot.jargon_db.lookup.ordinary_words import (
 ALL_CAPITALS = re.compile(r"[A-Z]{2,6}")
 SMALL_FIRST = re.compile(r"[a-z]{1,2}[A-Z][A-Z0-9]{0,5}")
 
-_WITH_DIGITS = re.compile(r"[A-Z]{1,5}\d{1,2}[A-Z]{0,3}")
-_SMALL_LAST = re.compile(r"[A-Z]{2,5}[a-z]{1,3}\d?")
-_SMALL_INSIDE = re.compile(r"[A-Z][a-z]{1,2}[A-Z]{1,3}s?")
-_NO_VOWEL = re.compile(r"[A-Z][bcdfghjklmnpqrstvwxz]{2,4}")
+_WITH_DIGITS = re.compile(r"[A-Z]{1,5}\d{1,2}[A-Z]{0,3}")  # L2P
+_SMALL_LAST = re.compile(r"[A-Z]{2,5}[a-z]{1,3}\d?")  # TLCs
+_SMALL_INSIDE = re.compile(r"[A-Z][a-z]{1,2}[A-Z]{1,3}s?")  # RoHS
+_NO_VOWEL = re.compile(r"[A-Z][bcdfghjklmnpqrstvwxz]{2,4}")  # Vpgm
 _CODED = (_WITH_DIGITS, SMALL_FIRST, _SMALL_LAST, _SMALL_INSIDE)
 
 _MIXED = re.compile(r"(?=.*[A-Z])(?=.*(?:[1-9]|[a-z][A-Z]))(?!.*[A-Za-z]0)[A-Za-z][A-Za-z0-9]{1,7}")
 _RUN = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MOST_DIGITS = 2
+_MOST_DIGITS = 2  # more make a part number
 _LONGEST_RUN = 5
 _NAME_PART = re.compile(r"[A-Z][a-z]{2,}")
+# Symbols of elements with their counts: "Al2O3", "HfO2".
 _CHEMICAL = re.compile(
     r"""(?=.*\d)(?=.*[A-Z][a-z])(?:(?:A[cglmrstu]|B[aehikr]|C[adelorsu]|D[by]|E[rsu]|F[emr]|G[ade]|H[efgo]|I[nr]|Kr|L[airuv]
         |M[gno]|N[abdeipo]|Os|P[abdmortu]|R[abehnu]|S[bceimnr]|T[abcehilm]|Xe|Yb|Z[nr]|[BCFHIKNOPSUVWY])\d{0,2}){2,}""",
@@ -50,7 +51,7 @@ _SHORTHAND = frozenset(
         wrt wtf xfer yep yr yrs yum zsh""",
     )
 )
-"""What people and command lines write for short: informal, but nothing that a glossary would explain."""
+"""Short forms of everyday writing and of command lines, which no glossary would explain."""
 
 
 def looks_coded(word: str) -> bool:
@@ -63,7 +64,7 @@ def looks_coded(word: str) -> bool:
 
 
 def is_name_with_number(word: str) -> bool:
-    """Whether it is a name everybody knows or a word, and its number: iPhone7, Rev2, Fig3."""
+    """Whether it is a well-known name or a word with its number: iPhone7, Rev2, Fig3."""
     letters = word.rstrip("0123456789")
     if letters == word or not letters:
         return False
@@ -81,14 +82,16 @@ def _is_mixed(word: str) -> bool:
     if any(len(run) > _LONGEST_RUN for run in runs):
         return False
     humps = [hump for run in runs for hump in _HUMP.findall(run)]
+    # Parts of two letters are words by chance, and in codes with digits parts of three.
     longest = 2 + any(map(str.isdigit, word[:-1]))
     if any(len(hump) > longest and is_ordinary_word(hump.lower()) for hump in humps):
         return False
+    # A last part such as "Coy" or "Bron" ends a name.
     return any(map(str.isdigit, word)) or not _NAME_PART.fullmatch(humps[-1])
 
 
 def may_be_small(word: str) -> bool:
-    """Whether it may be an abbreviation in small letters: short, no English word, nor a slip of the pen for one."""
+    """Whether it may be an abbreviation in small letters: short, no English word, nor a misspelt one."""
     if not _SMALL.fullmatch(word) or word in _SHORTHAND or is_common_word(word) or is_well_known(word):
         return False
     return not _is_slip(word)
@@ -98,6 +101,7 @@ def may_be_small(word: str) -> bool:
 def is_unpronounceable(word: str) -> bool:
     """Whether small letters follow one another as in no English word: slbg, huvc, mtd."""
     parts = re.fullmatch(rf"([^{_VOWELS}]*)([{_VOWELS}].*?)??([^{_VOWELS}]*)", word)
+    # No vowel at all: "mtd". Two such letters are mostly a unit.
     if parts is None or not parts[2]:
         return len(word) > 2
     beginnings, ends = _clusters()
@@ -110,6 +114,7 @@ def _clusters() -> tuple[frozenset[str], frozenset[str]]:
     words = [word for word in english_words() if re.search(f"[{_VOWELS}]", word) and word.isalpha()]
     beginnings = frozenset(re.split(f"[{_VOWELS}]", word, maxsplit=1)[0] for word in words)
     ends = frozenset(re.split(f"[{_VOWELS}]", word)[-1] for word in words)
+    # Endings added by hand, such as those of "lymph", "burnt" and "bard".
     return beginnings, ends | {liquid + stop for liquid in "lnr" for stop in "bcdfgkmnptv"} | {
         "pp",
         "mph",
@@ -119,7 +124,7 @@ def _clusters() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _is_slip(word: str) -> bool:
-    """Whether it looks like a word typed in haste.
+    """Whether it looks like a misspelt word.
 
     Two letters have changed places ("waht"), one of a very common word is missing ("wht") or too much ("thhe"), or
     there is no apostrophe ("isnt", "youre").

@@ -9,7 +9,10 @@ from argot.tools.text.quantities import quantities
 
 Wanted = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
 
+# The first that fits decides, so question words come before the nouns of quantities: "what time" asks for a time, "who
+# sets the limit?" for a person.
 _QUESTIONS: tuple[tuple[Wanted, str], ...] = (
+    # "How do you know ...?" asks for no steps.
     ("steps", r"\bhow (?:do|can|should|would|could|must|to)\b(?! (?:you|we|i) (?:know|call|mean))"),
     ("steps", r"\b(?:procedure|instructions?) (?:for|to)\b|\bway to\b"),
     ("reason", r"\bwhy\b|\bwhat(?:'s| is| are| was)? the (?:reason|cause)|\bhow come\b|\bwhat for\b"),
@@ -34,12 +37,14 @@ _QUESTIONS: tuple[tuple[Wanted, str], ...] = (
     ),
     (
         "definition",
+        # Up to five words are a term; what is longer asks for more than a meaning.
         r"^\W*(?:what(?:'s| is| are| was| were)|who is|define|explain)\s+(?:a |an |the |our |meant by )?[\w/+#.'-]+"
         r"(?:\s+[\w/+#.'-]+){0,4}\s*\W*$|\bstand for\b|\bmeaning of\b|\bmeans?\b\W*$",
     ),
 )
 _PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _QUESTIONS)
 
+# Also without a date: "every Monday", "within a week".
 _TIME = re.compile(
     r"\b(?:\d{1,2}[:.]\d{2}|\d{1,2} ?(?:am|pm)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march"
     r"|april|may|june|july|august|september|october|november|december|daily|weekly|monthly|yearly|annually|hourly|noon"
@@ -66,6 +71,7 @@ _DEFINES = re.compile(
     r"^\W*(?:an? |the )?[\w/+#.()' -]{1,60}? (?:is|are|means?|stands? for|refers? to|denotes?) ", re.IGNORECASE
 )
 _SHAPES: dict[Wanted, re.Pattern[str]] = {
+    # Numbers in figures are found by `quantities`.
     "quantity": re.compile(r"\b(?:one|once|twice|half|none|zero)\b", re.IGNORECASE),
     "time": _TIME,
     "reason": _REASON,

@@ -1,7 +1,7 @@
 """Whether a message asks the documents anything at all, or greets, thanks, or wants to know what Argot is.
 
-A message counts as small talk only where every word of it is: "Hello, what is a PUC?" is a question. What these words
-mean in the organisation's own language (a term spelt "HI") is for the caller to know first.
+A message counts as small talk only where every word of it does: "Hello, what is a PUC?" is a question. The caller looks
+up first whether such a word is a term of the glossary ("HI").
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import folded
 
 SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall"]
-"""`no_file`: of a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: of what was asked before
-(`tools/reading/history_questions.py`)."""
+"""`no_file`: about a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: about what was asked
+before (`tools/reading/history_questions.py`)."""
 
 LONGEST = 100
-"""Characters. Whoever writes more has something to say."""
+"""Characters: a longer message is more than small talk."""
 
+# The most telling kind first: "hello, what can you do?" is answered as a question about Argot.
 _PHRASES: dict[SmallTalk, tuple[str, ...]] = {
     "about": (
         r"(?:who|what)(?:'s| are| is| r)? (?:you|u|argot|this(?: (?:bot|app|thing|tool|site|assistant))?)",
@@ -59,6 +60,7 @@ _PHRASES: dict[SmallTalk, tuple[str, ...]] = {
         r"|good (?:job|bot|work)|well done|of course|exactly|correct|sorry)",
     ),
 }
+# Words that may stand anywhere between phrases and have no kind of their own.
 _FILLERS = r"there|argot|everyone|everybody|all|team|folks|bot|again|please|and|so|well|then|friend|mate|dear|man"
 _READ = {kind: re.compile("|".join(f"(?:{phrase})" for phrase in phrases)) for kind, phrases in _PHRASES.items()}
 _FILLER = re.compile(_FILLERS)
@@ -81,12 +83,12 @@ def small_talk(message: str) -> SmallTalk | None:
 
 
 def may_lean(message: str, kind: SmallTalk) -> bool:
-    """Whether, in a conversation, it may be about what was said before: "why?", "how does this work?"."""
+    """Whether, within a conversation, it may refer to what was said before: "why?", "how does this work?"."""
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
 
 def _joins_only(message: str) -> bool:
-    """No word that has a subject. Capitals make a name of a small word ("who is IT"), unless all is in capitals."""
+    # "who is IT" asks about a department; in "WHY IS IT SO" capitals say nothing.
     if not message.isupper() and any(len(word) > 1 and word.isupper() for word in _BREAKS.split(message)):
         return False
     words = folded(message)
@@ -100,6 +102,7 @@ def _kinds(said: str) -> set[SmallTalk]:
     first = 0
     while first < len(words):
         last, kind = _phrase_from(words, first)
+        # One word that belongs to no phrase makes the message a question.
         if last == first:
             return set()
         first = last
@@ -109,6 +112,7 @@ def _kinds(said: str) -> set[SmallTalk]:
 
 def _phrase_from(words: list[str], first: int) -> tuple[int, SmallTalk | None]:
     """Where the longest phrase that begins at this word ends, and its kind; the same place where none does."""
+    # Longest first: "how do you do" is a greeting, though "how" alone would belong to nothing.
     for last in range(len(words), first, -1):
         text = " ".join(words[first:last])
         kind = next((kind for kind, pattern in _READ.items() if pattern.fullmatch(text)), None)

@@ -1,8 +1,8 @@
-"""Tells in which context a question is asked, without a language model (Golden-Retriever 3.3).
+"""Identifies the context of a question, without a language model (Golden-Retriever 3.3).
 
 A context is known by its name and description, but also by its signature: the words of its senses, and the passages
 in which their expansions stand. An imported glossary gives contexts nothing but a name, and the name may say nothing;
-then the signature carries the decision alone.
+then the signature decides alone.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _ASKING = frozenset(
     )
     for stem in content_stems(word)
 )
-"""Stems of words with which people ask about a term without saying anything of its subject."""
+"""Stems of words with which people ask about a term without naming its subject."""
 
 
 class ContextSignatures:
-    """What the senses of a glossary say about its contexts. Immutable but for a cache; made once per glossary version.
+    """The words and phrases of each context of a glossary. Immutable but for a cache; one per glossary version.
 
     Phrases are expansions and aliases as tuples of stems: at least two words, or one long one.
     """
@@ -61,7 +61,7 @@ class ContextSignatures:
 
     def __init__(self, senses: Sequence[Sense]) -> None:
         self.number = next(self._made)
-        """Tells these signatures from all others of the process, in the keys of caches."""
+        """Unique in the process, for the keys of caches."""
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._phrases: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         by_term: defaultdict[str, set[str]] = defaultdict(set)
@@ -70,6 +70,7 @@ class ContextSignatures:
             by_term[normalise(sense.term)].add(sense.context)
             for name in (sense.expansion, *sense.aliases):
                 stems = tuple(content_stems(name))[:_LONGEST_PHRASE]
+                # A short single word ("gate", "cell") is used in every context.
                 if len(stems) > 1 or len(name) > 6:
                     self._phrases[stems].add(sense.context)
         self._sole = {term: next(iter(found)) for term, found in by_term.items() if len(found) == 1}
@@ -78,6 +79,7 @@ class ContextSignatures:
     def words_shared(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
         """Of the question's words, the share each context's senses use, rare words counting more; [0, 1]."""
         spread = {stem: sum(stem in self._words[name] for name in contexts) for stem in set(stems)}
+        # A word that all contexts use weighs nearly nothing.
         weight = {stem: math.log((len(contexts) + 1) / max(n, 1)) for stem, n in spread.items()}
         total = sum(weight.values()) or 1.0
         return {name: sum(w for s, w in weight.items() if s in self._words[name]) / total for name in contexts}
@@ -114,7 +116,7 @@ def score_contexts(
     store: CorpusStore | None = None,
     principal: Principal | None = None,
 ) -> list[ContextScore]:
-    """The given contexts, best first, with scores that add up to less than 1; none when nothing tells.
+    """The given contexts, best first, with scores that add up to less than 1; none without any evidence.
 
     What is missing to 1 is the chance that the question belongs to no context in particular.
     """
@@ -150,6 +152,7 @@ def named_contexts(text: str, names: Sequence[str]) -> set[str]:
     spread: defaultdict[str, set[str]] = defaultdict(set)
     for name in names:
         for word in name.split():
+            # "IT" and "HR" as written: in small letters "it" is a stop word.
             keys = [word] if len(word) > 1 and word.isupper() else content_stems(word)
             for key in keys:
                 spread[key].add(name)
@@ -158,7 +161,7 @@ def named_contexts(text: str, names: Sequence[str]) -> set[str]:
 
 
 def compared_with_contexts(question: str, mentions: Sequence[Mention]) -> str:
-    """What of the question is held against names and descriptions of contexts."""
+    """The part of the question that is compared with names and descriptions of contexts."""
     return without_terms(question, mentions)[:_LOOK_AT_MOST]
 
 
@@ -173,6 +176,7 @@ def without_terms(question: str, mentions: Sequence[Mention]) -> str:
 
 def _normalised(logits: Mapping[str, float]) -> list[ContextScore]:
     """A distribution over contexts and "none"; empty when no context stands out."""
+    # All alike: nothing tells them apart, and a uniform distribution would look like knowledge.
     if max(logits.values()) - min(logits.values()) < 1e-9 and len(logits) > 1:
         return []
     if max(logits.values()) < _NOTHING:
@@ -194,6 +198,7 @@ def _seen_in_passages(
     for rank, (passage_id, _) in enumerate(ranked):
         if passage_id not in passages:
             continue
+        # The 3 keeps the first passage from deciding alone.
         weight = 1 / (rank + 3)
         total += weight
         for name in signatures.seen_in(passages[passage_id][0]):
@@ -204,8 +209,9 @@ def _seen_in_passages(
 
 
 def _described(text: str, contexts: Sequence[Context], embedder: Embedder) -> dict[str, float]:
-    """How much nearer a context's name and description are to the question than the others' on average."""
+    """For each described context, the cosine of its description with the question, less the mean over all of them."""
     told = {context.name: f"{context.name}. {context.description}" for context in contexts if context.description}
+    # A single description is as near as the average, which is itself.
     if len(told) < 2:
         return {}
     vectors = _embedded(tuple(told.values()), embedder)

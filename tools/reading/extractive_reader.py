@@ -77,7 +77,7 @@ class ExtractiveReader:
         )
 
     def _is_slip(self, near: Mention) -> bool:
-        """A word like a term is no slip of the pen where the documents have that word."""
+        """A word like a term is not misspelt where the documents have that word."""
         return self._corpus is None or not known_to_documents(self._corpus, self._principal, near.surface)
 
     def _contexts(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
@@ -93,7 +93,7 @@ class ExtractiveReader:
         )
 
     def _relevant(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        """Those whose action and target are what the question is about, best first.
+        """The triples whose action and target the question is about, best first.
 
         A shared word alone is not relevance (KaPQA, appendix: "The presence of a query word in the tuple does not
         make it relevant"): either the meaning is near, or the question names both what is done and what to.
@@ -109,6 +109,7 @@ class ExtractiveReader:
             named = action > 0 and target >= _RELEVANT_OVERLAP
             meant = near[place] >= _RELEVANT_SIMILARITY and (action > 0 or target > 0)
             if named or meant:
+                # -place: of equal ones the search's order stays.
                 scored.append((near[place] + 0.2 * action + 0.2 * target, -place))
         return [triples[-place] for _, place in sorted(scored, reverse=True)]
 
@@ -132,10 +133,12 @@ def enhanced(question: str, triples: Sequence[Triple]) -> str:
     if asks(question) and _share(stems, best.target) == 1.0 and _share(stems, best.action) == 1.0:
         return question
     added: list[str] = []
+    # 3 for what joins the two: a full stop, a blank and another full stop.
     room = int(len(question) * (_GROWTH - 1)) - 3
     for triple in triples[:_MOST_TRIPLES]:
         for part in (f"{triple.action} {triple.target}", triple.source):
             new = set(content_stems(part)) - stems
+            # A part whose words are all there already would only repeat the question.
             if new and len(part) + 2 <= room:
                 added.append(part)
                 stems |= new
@@ -152,6 +155,7 @@ _MOST_SIGNATURES = 16
 
 def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
     """The signatures that go with a matcher. The glossary makes a new matcher whenever its senses change."""
+    # A copy: other threads append meanwhile. By identity, since a matcher of the same terms may have other senses.
     for known, signatures in list(_latest):
         if known is matcher:
             return signatures
@@ -162,6 +166,6 @@ def signatures_for(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) 
 
 
 def _share(stems: set[str], text: str) -> float:
-    """How much of a text's content words are among the stems; 0 for a text without any."""
+    """The share of a text's content words that are among the stems; 0 for a text without any."""
     own = set(content_stems(text))
     return len(own & stems) / len(own) if own else 0.0

@@ -1,7 +1,7 @@
 """Whether a message asks something of a file of the conversation: "What does the file say about wages?".
 
-What is asked is then looked for in that file alone, in words that do not speak of the file. Conservative, as for a
-whole file (`asked_of_file`): "the manual" may be any document, "this document" and "rota.md" are what was attached.
+What is asked is then searched for in that file alone, in words that do not mention the file. Conservative, as in
+`whole_file_questions.py`: "the manual" may be any document, "this document" and "rota.md" are what was attached.
 English, as small talk is.
 """
 
@@ -19,6 +19,7 @@ _PLAIN = (
     r"(?:pdf|word|excel|powerpoint|text|markdown|csv)? ?(?:file|document|doc|docx|pdf|attachment|upload|xlsx|pptx|csv"
     r"|spreadsheet|presentation|slide deck)"
 )
+# Such a word may mean any document of the base; only with "this", "my" or "attached" it is a file of the conversation.
 _OWN = (
     r"(?:report|paper|manual|article|letter|memo|note|contract|agreement|invoice|guide|text|table|page|slides?|sheet)"
 )
@@ -53,6 +54,7 @@ _OF_A_TOPIC = tuple(
         rf"search {_FILE} for (?P<topic>.+)",
     )
 )
+# "According to rota.md, who works on Monday?", and the other way round.
 _OF_A_QUESTION = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -60,6 +62,7 @@ _OF_A_QUESTION = tuple(
         rf"(?P<question>\S+ .+?),? (?:according to|based on|in|from|as per|using(?: only)?) {_FILE}",
     )
 )
+# "And in rota.md?": the question before, asked of another file.
 _SAME_AGAIN = re.compile(
     rf"(?:what about|how about|and|now|same (?:question )?for|and what about)(?: (?:in|for|from))? {_NAMED}",
     re.IGNORECASE,
@@ -75,8 +78,9 @@ _END = re.compile(r"[\s?.!…]*(?:,? (?:please|pls|thanks))?[\s?.!…]*$", re.IG
 
 @dataclass(frozen=True, slots=True)
 class AskedInFile:
-    """What is asked of which file. An empty `question` stands for the one before; one that `leans` may need what was
-    said to be understood.
+    """A question and the file it is about. An empty `question` stands for the one before.
+
+    `leans`: the question may refer to what was said before.
     """
 
     pointer: Pointer | int
@@ -85,11 +89,12 @@ class AskedInFile:
 
 
 def asked_in_file(message: str, names: Sequence[str]) -> AskedInFile | None:
-    """What the message asks of a file; None: it speaks of none.
+    """What the message asks of a file; None where it mentions none.
 
     Args:
         names: of the files there are; the pointer is the number of one that the message names.
     """
+    # The bound is on the asker's own words, whatever the length of a file's name.
     if len(message) > LONGEST + max(map(len, names), default=0):
         return None
     said = _with_marks(_END.sub("", " ".join(message.replace("’", "'").split())), names)
@@ -98,6 +103,7 @@ def asked_in_file(message: str, names: Sequence[str]) -> AskedInFile | None:
     said = _POLITE.sub("", said)
     if found := _first(_OF_A_TOPIC, said):
         topic = _without_marks(found["topic"], names)
+        # In the words of the topic alone: "what does the file say" would be searched for as well.
         return AskedInFile(_pointer(found), f"What about {topic}?", leans=_LEANS.fullmatch(topic) is not None)
     if found := _first(_OF_A_QUESTION, said):
         question = _without_marks(found["question"], names).rstrip(",;: ")
@@ -117,7 +123,8 @@ def _pointer(found: re.Match[str]) -> Pointer | int:
 
 
 def _with_marks(said: str, names: Sequence[str]) -> str:
-    """Each file's name as one word, the longest first. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    """Each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    # The longest first, so that "rota.md" is not found within "old rota.md".
     for number, name in sorted(enumerate(names), key=lambda one: -len(one[1])):
         if PurePosixPath(name).suffix:
             spelt = re.escape(" ".join(name.split()))

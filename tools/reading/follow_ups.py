@@ -22,12 +22,14 @@ _LONGEST = 600  # characters of the question before that are still worth repeati
 
 _PREPOSITIONS = "for in on at with without by of from to under over above below during after before within using as"
 _PREPOSITION = re.compile(rf"(?:{'|'.join(_PREPOSITIONS.split())})\b", re.I)
+# "What about its capacity?", "And in legal?"
 _LEAD_IN = re.compile(
     r"^\s*(?:ok(?:ay)?|so|but|and|or|thanks|thank you|hm+)?[,.!]?\s*"
     r"(?:(?P<what>what about|how about|and what about|(?:the\s+)?same (?:question )?for|what if (?:it|they) (?:is|are))"
     r"|(?P<and>and|or|but))\s+(?P<rest>.+?)\s*\??\s*$",
     re.I | re.S,
 )
+# Complete messages that mean nothing without the question before: "why?", "for example?", "are there exceptions?"
 _BARE = re.compile(
     r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
     r"|which(?:\s+ones?)?|how\s+(?:much|many|long|often)|since\s+when|(?:can|could)\s+you\s+(?:explain|elaborate)"
@@ -39,10 +41,12 @@ _BARE = re.compile(
 _PRONOUN = re.compile(
     r"\b(?P<owner>its|their)\b(?=\s+\w)"
     r"|\b(?P<thing>it|they|them|this one|that one|these ones|those)\b(?!['’])"
+    # "this" and "that" only where no noun follows: "What does this mean?", not "this buffer".
     r"|\b(?P<pointer>this|that|these)\b(?=\s*(?:[?.!,]|$|is\b|are\b|was\b|were\b|does\b|do\b|did\b|can\b|could\b|will\b"
     r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",
     re.I,
 )
+# An "it" that stands for nothing: "Is it possible to ...", "How long does it take?"
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|would|will|be)\s+it\s+(?:be\s+)?(?:\w+ly\s+)?(?:possible|true|necessary|ok|okay|allowed|safe|required|normal|enough"
     r"|better|best|worth|recommended|correct|important|likely|the case)\b|\b(?:does|did|will|would)\s+it\s+"
@@ -78,6 +82,7 @@ def _resolved(question: str, previous: str, terms: TermFinder) -> str:
     if pronoun is not None:
         return _with_topic(question, pronoun, previous, terms)
     lead_in = _LEAD_IN.match(question)
+    # "And who signs it?" is a question of its own, "and for the x8?" is not.
     if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):
         return _in_place_of_counterpart(question, lead_in["rest"], previous, terms)
     if _is_fragment(question, terms):
@@ -86,7 +91,7 @@ def _resolved(question: str, previous: str, terms: TermFinder) -> str:
 
 
 def _after(previous: str, question: str) -> str:
-    """Both questions, the earlier first: what is left when one cannot be put into the other."""
+    """Both questions, the earlier first: for a follow-up that cannot be merged into it."""
     ended = previous.rstrip()
     ended = ended if ended.endswith(("?", ".", "!")) else f"{ended}?"
     follow_up = question.strip()
@@ -94,12 +99,13 @@ def _after(previous: str, question: str) -> str:
 
 
 def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
-    """The first pronoun that nothing in the question itself can stand for."""
+    """The first pronoun, unless something before it in the question can be what it refers to."""
     for match in _PRONOUN.finditer(question):
         if any(e.start() <= match.start() < e.end() for e in _EXPLETIVE.finditer(question)):
             continue
         before = question[: match.start()]
         named_before = bool(terms(before)) or bool(_NOUN_PHRASE.search(before)) or len(content_stems(before)) > 1
+        # Only the first pronoun counts: later ones may stand for what it stands for.
         return None if named_before else match
     return None
 
@@ -107,6 +113,7 @@ def _dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | None:
 def _with_topic(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
     topic = _topic(previous, terms)
     of_several = pronoun.group().lower() in {"they", "them", "their", "those", "these"}
+    # "they" means no single thing. Then both questions are searched for as one.
     if not topic or (of_several and not topic.endswith("s")):
         return _after(previous, question)
     if pronoun["owner"]:
@@ -118,6 +125,7 @@ def _topic(previous: str, terms: TermFinder) -> str:
     """What the question before was about: its one term, else its one noun phrase; nothing when that is unclear."""
     surfaces = list(dict.fromkeys(mention.surface for mention in terms(previous)))
     if surfaces:
+        # "its" after "KPU and QMB" may be either.
         return surfaces[0] if len(surfaces) == 1 else ""
     phrases = [_shortened(match.group(1)) for match in _NOUN_PHRASE.finditer(previous)]
     single = len(_DETERMINER.findall(previous)) == 1 and phrases and phrases[0]
@@ -125,7 +133,7 @@ def _topic(previous: str, terms: TermFinder) -> str:
 
 
 def _shortened(phrase: str) -> str:
-    """The words of a noun phrase up to the first that cannot belong to it."""
+    """The words of a noun phrase up to the first that cannot belong to it: "wafer lot" of "wafer lot stored"."""
     kept: list[str] = []
     for word in phrase.split():
         if not content_stems(word) or (kept and re.fullmatch(r"\w+ed|\w+ly", word)):
@@ -138,6 +146,7 @@ def _in_place_of_counterpart(question: str, fragment: str, previous: str, terms:
     """The question before, with the fragment where its counterpart stood; both questions when there is none."""
     body = previous.rstrip().rstrip("?.! ")
     preposition = _PREPOSITION.match(fragment)
+    # "And in legal?" replaces "in manufacturing" at the end; with no counterpart it is added: "for suppliers?".
     if preposition:
         thing = re.fullmatch(rf"(?:for|of|with|in|on|at)\s+({_THING})", fragment.strip(), re.I)
         theirs_at_end = re.search(rf"\b(?:for|of|with|in|on|at)\s+({_THING})$", body, re.I)
@@ -157,6 +166,7 @@ def _in_place_of_counterpart(question: str, fragment: str, previous: str, terms:
 
 
 def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
+    # From the end, so that the offsets of those before stay true.
     for mention in reversed(mentions):
         if mention.end <= len(text):
             text = f"{text[: mention.start]}{new}{text[mention.end :]}"
@@ -164,12 +174,13 @@ def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
 
 
 def _is_fragment(question: str, terms: TermFinder) -> bool:
-    """Whether it is a question mark behind a few words that ask nothing by themselves: "at 85 °C?", "in days?"."""
+    """Whether it is a few words with a question mark that ask nothing by themselves: "at 85 °C?", "in days?"."""
     text = question.strip()
     return (
         text.endswith("?")
         and len(text.split()) <= 6
         and not _QUESTION_WORDS.match(text)
         and bool(_PREPOSITION.match(text))
+        # "IN" may be a term.
         and not terms(re.split(r"\W", text)[0])
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-LONGEST = 100
+LONGEST = 100  # characters; such a request is short
 
 Recalled = Literal["first", "last", "all"]
 
@@ -37,5 +37,6 @@ def asked_before(message: str) -> Recalled | None:
     if len(message) > LONGEST:
         return None
     said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
+    # Behind the request as well as before it: "what did I ask first, please?"
     said = re.sub(r"(?: (?:please|again))+$", "", _POLITE.sub("", said))
     return next((kind for kind, pattern in _READ.items() if pattern.fullmatch(said)), None)

@@ -12,6 +12,7 @@ import re
 Explanation = tuple[int, int, str]
 """Start and end of the term in the question, and what it is said to mean."""
 
+# At most ten characters, of which one is a capital: SLA, tCCS, L2P.
 _SHORT = r"(?=[A-Za-z0-9/-]{0,9}[A-Z])[A-Za-z0-9][A-Za-z0-9/-]{0,9}"
 _SHORT_THEN_LONG = re.compile(rf"\b(?P<short>{_SHORT})\s{{0,2}}\((?P<long>[^()]{{3,120}})\)")
 _SHORT_IN_BRACKETS = re.compile(rf"\((?P<short>{_SHORT})\)")
@@ -25,6 +26,7 @@ _SAID = re.compile(
     re.VERBOSE,
 )
 _BRACKET_LEAD = re.compile(r"^(?:i\.?\s?e\.?,?|I mean|meaning|short for|=|that is,?|which means|stands for)\s+", re.I)
+# In "what does PUC mean in firmware" the words behind "mean" are no meaning.
 _ASKED_ABOUT = re.compile(
     r"""\b(?:what|does|do|did|can|could|may|might|would)\s+(?:the\s+|an?\s+|this\s+|that\s+)?
         (?:(?:term|word|abbreviation|acronym|letters)\s+)?["'“‘]?$""",
@@ -48,6 +50,7 @@ def long_form(short: str, text: str) -> str:
     low = text.lower()
     at = len(low) - 1
     for index in range(len(letters) - 1, -1, -1):
+        # The first letter has to begin a word; the others may stand anywhere, from the end to the beginning.
         while at >= 0 and (low[at] != letters[index] or (index == 0 and at > 0 and low[at - 1].isalnum())):
             at -= 1
         if at < 0:
@@ -60,6 +63,7 @@ def _from_brackets_after(question: str) -> list[Explanation]:
     found = []
     for match in _SHORT_THEN_LONG.finditer(question):
         said = _BRACKET_LEAD.sub("", match["long"].strip())
+        # Words such as "short for" say that it is a meaning, whatever its letters.
         told = said != match["long"].strip()
         short = match["short"].removesuffix("s") if match["short"][:-1].isupper() else match["short"]
         if _is_meaning(said) and (told or long_form(short, said) == said):
@@ -72,6 +76,7 @@ def _from_brackets_before(question: str) -> list[Explanation]:
     for match in _SHORT_IN_BRACKETS.finditer(question):
         short = match["short"]
         clause = _CLAUSE_END.split(question[max(0, match.start() - _LONGEST_MEANING) : match.start()])[-1]
+        # The bound of Schwartz and Hearst on the words before the brackets.
         words = clause.split()[-min(len(short) + 5, 2 * len(short)) :]
         said = long_form(short, " ".join(words))
         if len(short) > 1 and _is_meaning(said) and said != short:
@@ -80,7 +85,7 @@ def _from_brackets_before(question: str) -> list[Explanation]:
 
 
 def _from_words(question: str) -> list[Explanation]:
-    """What words say a term means; not what they ask: "what does PUC mean in firmware, and who decides?"."""
+    """What words say a term means, unless they ask for it: "what does PUC mean in firmware, and who decides?"."""
     found = []
     for match in _SAID.finditer(question):
         if match["verb"] and _ASKED_ABOUT.search(question[: match.start("short")]):
@@ -97,4 +102,5 @@ def _looks_short(word: str) -> bool:
 
 
 def _is_meaning(said: str) -> bool:
+    # "SLA (what is that?)" asks, "PUC (CUA)" names another abbreviation.
     return bool(re.search(r"[^\W\d_]{3}", said)) and not _ASKS.match(said) and not said.isupper()

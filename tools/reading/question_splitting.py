@@ -13,10 +13,11 @@ from argot.language import INTERROGATIVES
 from argot.tools.text.words import asks, content_stems
 
 LONGEST = 400
-"""Characters. Whoever writes more explains."""
+"""Characters: longer messages explain rather than list questions."""
 MOST_PARTS = 3
 
 _OPENS = rf"(?:{INTERROGATIVES})(?:'s)?\b"
+# After a question mark anything may begin a question; after "and" only a question word does.
 _BOUNDARY = re.compile(
     rf"(?P<end>\?)\s+(?:and\s+|also,?\s+|then,?\s+)*(?=\w)|(?:,|;|\s)\s*and\s+(?:also\s+)?(?={_OPENS})", re.IGNORECASE
 )
@@ -30,11 +31,12 @@ _EMBEDS = re.compile(
     r"\b(?:decid|determin|defin|specif|explain|describ|depend|regulat|record|know|tell|sa(?:y|id)|stat|show|whether|if)\w*",
     re.IGNORECASE,
 )
-"""Behind such a word "and how long files are kept" is a part of the same question."""
+"""After such a word, "and how long files are kept" is a part of the same question."""
 
 
 def parts_of(question: str) -> list[str]:
     """The questions in a message, each as one; a single one, exactly as it is, where it is not clearly several."""
+    # Several lines are a list or something pasted, and belong together.
     if len(question) > LONGEST or "\n" in question.strip():
         return [question]
     parts, start = [], 0
@@ -43,6 +45,7 @@ def parts_of(question: str) -> list[str]:
             parts.append(_as_one(question[start : found.start()]))
             start = found.end()
     parts.append(_as_one(question[start:]))
+    # All parts or none: half of a message answered alone loses the other.
     whole = 1 < len(parts) <= MOST_PARTS and all(map(_stands, parts)) and not any(map(_leans, parts[1:]))
     return parts if whole else [question]
 
@@ -53,7 +56,7 @@ def _as_one(text: str) -> str:
 
 
 def _leans(part: str) -> bool:
-    """Whether it speaks of something by a word that nothing before it in the same question can stand for."""
+    """Whether it has a pronoun or the like that nothing before it in the same part can stand for."""
     found = _LEANS.search(part)
     before = part[: found.start()] if found else ""
     return found is not None and not (_NAMED.search(before) or len(content_stems(before)) > 1)

@@ -1,4 +1,4 @@
-"""Finds terms in a question that no glossary knows, by their shape alone (Golden-Retriever 3.2, without a model).
+"""Finds terms in a question that are in no glossary, by their shape alone (Golden-Retriever 3.2, without a model).
 
 An abbreviation shows in how it is written: all capitals, capitals mixed with small letters or digits, often glued to
 a number ("40MUBO") or to its neighbours ("ES/NIRE/MUBO"). In small letters it shows where no English word is spelt so,
@@ -30,9 +30,11 @@ from argot.types import Mention, Principal
 _Span = tuple[int, int]
 
 _CHUNK = re.compile(r"\S+")
+# "P&L", "SG&A"; longer on both sides, "KPU&REK", are two terms.
 _WITH_AMPERSAND = r"(?<![^\W\d])(?:[A-Z]{1,3}&[A-Z]|[A-Z]&[A-Z]{2,3})(?![\w&])"
 _PIECE = re.compile(_WITH_AMPERSAND + r"|[^\s/\\,;:=<>+*()\[\]{}|&!?\"“”„«»~^…·%-]+")
 _SENTENCE_STOP = re.compile(r"\.(?=[A-Z]\w|$)")
+# Units that may be glued to a number before a term: "10nsQRVT".
 _UNIT = r"(?:[numkµ](?:V|A|W|F|H|B|J|m|s|g|l|Pa)|[kMGT]?Hz|[KkMGT]?bps|[kMG]?Ohm|[cdk]m|kg|rpm|ppm|min|[smhgx])"
 _QUANTITY = re.compile(rf"(?!0x)\d+(?:[.,]\d+)*(?:{_UNIT}(?=[A-Z]{{2,6}}s?$)|(?=[A-Za-z]{{2}}|[A-Za-z]\d))")
 
@@ -51,10 +53,12 @@ _IDENTIFIER = re.compile(
     """,
     re.VERBOSE,
 )
+# Up to 39: "Type II", "Phase XIV".
 _ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
 _QUARTER = re.compile(r"Q[1-4]|H[12]|[FC]Y\d{2,4}[EA]?")
 _YEAR_BEHIND = re.compile(r"\s?['’]?(?:\d{2}|(?:19|20)\d{2})\b")
 _YEARS = ("FY", "CY")
+# "EN 13727", "EN ISO 14644"; a round number is a quantity: "HTOQ 10000 cycles".
 _STANDARD_BEHIND = re.compile(r"(?:[\s/][A-Z]{2,6}){0,2}\s(?!\d*00\b)\d{5,6}\b")
 _NUMBERED = frozenset(
     re.findall(
@@ -128,20 +132,22 @@ def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:
 
 
 def unknown_terms(question: str) -> list[Mention]:
-    """What is jargon by its shape. Nothing here knows the glossary or the documents."""
+    """What is jargon by its shape, without glossary or documents."""
     text = question[:_LOOK_AT_MOST]
     shouted, english = _is_shouted(text), _is_english(text)
     spans = list(_pieces(text))
     found = [span for span in spans if _is_jargon(text, *span, shouted=shouted, english=english)]
+    # In another language every word in small letters would be unknown.
     if english and found:
         found = _with_neighbours(text, spans, found)
     return [Mention(text[start:end], start, end, match="shape") for start, end in found]
 
 
 def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:
-    """A word in small letters beside a term is one as well: "kpu and rek", "slbg/mubo". In order."""
+    """The terms, and short words in small letters joined to one: "kpu and rek", "slbg/mubo". In order."""
     terms = set(found)
     words = [span for span in spans if text[slice(*span)] not in ("and", "or")]
+    # Both ways: the one that its shape shows may come first ("KPU and rek") or last.
     for order in (1, -1):
         for one, other in pairwise(words[::order]):
             between = text[min(one[1], other[1]) : max(one[0], other[0])]
@@ -152,7 +158,7 @@ def _with_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) 
 
 
 def known_to_documents(store: CorpusStore, principal: Principal, term: str) -> bool:
-    """Whether the documents this person may read use the term; then not knowing its definition is no miss."""
+    """Whether the documents this person may read use the term; then a missing definition is no miss."""
     return store.term_document_frequency(principal, term) > 0 or store.phrase_count(principal, term) > 0
 
 
@@ -168,6 +174,7 @@ def _pieces(text: str) -> Iterable[tuple[int, int]]:
                 span = _trimmed(first, part)
                 if span[0] < span[1]:
                     yield span
+                # 1 for the full stop that was split at.
                 first += len(part) + 1
 
 
@@ -188,6 +195,7 @@ def _bare(chunk: re.Match[str]) -> tuple[int, str]:
 
 def _trimmed(start: int, part: str) -> tuple[int, int]:
     quantity = _QUANTITY.match(part)
+    # "40MUBO" is 40 of MUBO; "3D" and "5G" are known as they are.
     if quantity and not _is_well_known(part) and not _is_well_known(part[quantity.end() :]):
         start, part = start + quantity.end(), part[quantity.end() :]
     stripped = part.strip("'’`._")
@@ -202,6 +210,7 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
     if _is_well_known(word) or _is_well_known(stem) or _is_ordinary_number(text, start, word):
         return False
     if ALL_CAPITALS.fullmatch(stem) or "&" in word:
+        # In a shouted question any English word is in capitals; elsewhere only a few are, for stress: "NOT", "MUST".
         ordinary = is_ordinary_word(stem.lower()) if shouted else stem.lower() in _EMPHASISED
         return not ordinary or bool(_ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]))
     if word.islower():
@@ -209,13 +218,14 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
     if not any(map(str.isdigit, word)):
         if SMALL_FIRST.fullmatch(word) and (word.startswith("x") or _follows_digit(text, start)):
             return False
+        # Glued to a number, and no known unit: "2Mpx".
         if text[max(0, start - 1) : start].isdigit():
             return False
     return looks_coded(word)
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:
-    """Whether a word in small letters is asked the meaning of, has a value, or cannot be spoken; and is no unit."""
+    """Whether a small-letter word is asked the meaning of, has a value, or is unpronounceable; and is no unit."""
     if _follows_digit(text, start) or _ROMAN.fullmatch(text[start:end].upper()):
         return False
     asked = _ASKED_BEFORE.search(text[max(0, start - _NEAR) : start]) or _ASKED_BEHIND.match(text[end : end + _NEAR])
@@ -227,12 +237,13 @@ def _has_initials(text: str, start: int, end: int) -> bool:
     """Whether it stands in brackets behind words that begin with its letters, in whatever order: "Clock Tree (tc)"."""
     if text[start - 1 : start] != "(" or text[end : end + 1] != ")":
         return False
+    # As many words as the short form has letters.
     words = re.findall(r"[^\W\d_]+", text[max(0, start - _NEAR) : start])[start - end :]
     return sorted(word[0].lower() for word in words) == sorted(text[start:end])
 
 
 def _is_well_known(word: str) -> bool:
-    """Whether everybody knows it, as it is written: `um` is a unit, and UM anything. Longer names also in capitals."""
+    """Whether it is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in capitals."""
     return word in well_known() or word in _long_names_in_capitals()
 
 
@@ -265,7 +276,7 @@ def _follows_digit(text: str, start: int) -> bool:
 
 
 def _is_english(text: str) -> bool:
-    """Whether enough words are English ones for the others to stand out."""
+    """Whether so many words are English that others stand out."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     return sum(is_ordinary_word(word.lower()) for word in words) >= _ENGLISH_SHARE * len(words)
 

@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 LONGEST = 200
-"""Characters. Whoever writes more asks for more than what a file is about."""
+"""Characters: a longer message asks for more than what a file is about."""
 
 Pointer = Literal["it", "file", "files"]
-"""How it is pointed at: by a word that may mean anything ("this"), as a file, or as several."""
+"""How a message refers to it: by a word that may mean anything ("this"), as a file, or as several."""
 
 _KIND = (
     r"(?:(?:pdf|word|excel|powerpoint|text|markdown|csv|html|office) )?"
@@ -24,6 +24,7 @@ _KIND = (
     r"|markdown|csv|page)"
 )
 _SENT = r"(?:attached|uploaded|sent|added|shared|dropped|given|provided|gave you|enclosed|put in)"
+# "the file I just sent you", "the report above".
 _BEHIND = rf"(?: (?:that |which )?(?:i|we)(?:'ve| have)? (?:just )?{_SENT}(?: here| you)?| {_SENT}| above| here)?"
 _BEFORE = r"(?:(?:attached|uploaded|enclosed|whole|entire|new|last|latest|above|following) )*"
 _ONE = (
@@ -35,6 +36,7 @@ _NAMED = rf"(?:(?:the|this|that|my|our) )?(?:{_KIND} )?(?:called )?(?P<name>name
 _IT = r"this(?: one| here| thing)?|that(?: one| thing)?|it|these|those|them"
 _WHAT = rf"(?:{_NAMED}|(?P<files>{_SEVERAL})|(?P<file>{_ONE})|(?P<it>{_IT}))"
 
+# What stands for a file as a whole, with the qualifiers people use: "the main points".
 _GIST = (
     r"(?:summary|summari[sz]ation|overview|outline|synopsis|abstract|gist|digest|recap|tl ?dr|contents?|subjects?"
     r"|topics?|purpose|structure|table of contents|(?:main|key|most important|important|central|core) "
@@ -75,11 +77,13 @@ _POLITE = re.compile(
     r"^(?:(?:please|pls|hi|hello|hey|argot|ok|okay|so|and|now|then|well|briefly|quickly|shortly|thanks|just"
     r"|(?:can|could|would|will) you(?: please| kindly)?) )+"
 )
+# How the gist is wanted changes nothing about what is asked: "in two sentences", "for me".
 _MANNER = re.compile(
     r"(?: (?:please|pls|for me|for us|briefly|quickly|shortly|in short|in brief|in general|exactly|actually|thanks"
     r"|thank you|roughly|in detail|to me|then|in (?:a |one |two |three |four |five |\d+ |few |some |plain |simple "
     r"|your |own )*(?:sentences?|lines?|words?|paragraphs?|bullet points|bullets|points|english)))+$"
 )
+# Without a file these words alone show that one was meant to be attached.
 _SAID_TO_BE_HERE = re.compile(
     rf"\b(?:attached|uploaded|attachments?|uploads?|(?:this|these|my) (?:\w+ )?(?:file|document|doc|docx|pdf)s?"
     rf"|(?:i|we) (?:just )?{_SENT})\b"
@@ -88,7 +92,7 @@ _BREAKS = re.compile(r"[^\w']+")
 
 
 def whole_file_asked(message: str, names: Sequence[str]) -> Pointer | int | None:
-    """What the message asks to be told the gist of; None: it asks for something else.
+    """The file or files whose gist the message asks for; None where it asks for something else.
 
     Args:
         names: of the files there are; the number of one comes back where the message names it.
@@ -118,8 +122,9 @@ def _normal(text: str) -> str:
 
 
 def _with_marks(said: str, names: Sequence[str]) -> str:
-    """Each file's name as one word, the longest first. Only with its ending: "puc.md" is a file, "PUC" is a term."""
+    """Each file's name replaced by one word. Only with its ending: "puc.md" is a file, "PUC" is a term."""
     spelt = {_normal(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
+    # The longest first, so that "rota.md" is not found within "old rota.md".
     for spelling, number in sorted(spelt.items(), key=lambda one: -len(one[0])):
         said = re.sub(rf"(?<!\S){re.escape(spelling)}(?!\S)", f"name{number}", said)
     return said

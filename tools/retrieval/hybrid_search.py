@@ -1,9 +1,9 @@
 """Hybrid search: by meaning and by words, over passages and what was derived from them, fused into one list.
 
-Weighted reciprocal rank fusion, w / (k + rank), with one change. An even fusion of two unequal lists loses to the
-better one, and which one is better differs from question to question. So each vote is also weighted by how far its
-passage stands out of its own list (`standing`): a list that knows the answer has one passage far above the rest, a
-list that is guessing has none. Weights were chosen on validation data; docs/measurements.md says which.
+Weighted reciprocal rank fusion, w / (k + rank), with one change. Fusing a good and a poor list evenly is worse than the
+good one alone, and which one is good differs from question to question. So each vote is also weighted by how far its
+passage scores above the rest of its own list (`standing`): where a search finds the answer, one passage is far above
+the rest, where it finds nothing, none is. Weights were chosen on validation data; docs/measurements.md says which.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Scored = Sequence[tuple[str, float]]
 """(id, score) pairs, best first."""
 
 MOST_SCANNED = 20_000
-"""Passages looked through for those with certain tags."""
+"""Passages looked through to find those with certain tags."""
 
 FULL_STANDING = 6.0
-"""Standard deviations above its list's end at which a passage's vote counts fully. About what a clear winner has."""
+"""Standard deviations above the end of its list at which a passage's vote counts fully: about a clear winner's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def hybrid_search(  # noqa: PLR0917
     tags: Sequence[str] = (),
     documents: Sequence[str] = (),
 ) -> list[Hit]:
-    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` each list.
+    """The passages this principal may read that fit the queries, best first; at most `profile.candidates` per list.
 
     Whatever the indexes say, a passage comes back only if the store hands it out to this principal.
 
@@ -83,6 +83,7 @@ def hybrid_search(  # noqa: PLR0917
     ]
     fused = fuse(lists, profile.rrf_k)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
+    # The store decides who may read what, whatever an index still holds.
     readable = corpus.store.passages(principal, best)
     hits = []
     for id_ in best:
@@ -147,17 +148,18 @@ def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scor
         inside = [one for one in found if one[0] in scope]
         if len(inside) >= min(limit, len(scope)) or len(found) < wanted or wanted >= MOST_SCANNED:
             return inside[:limit]
-        wanted *= 4
+        wanted *= 4  # few rounds for a rare tag, little wasted on a common one
 
 
 def _folded(
     corpus: Corpus, principal: Principal, found: Scored, scope: frozenset[str] | None
 ) -> list[tuple[str, float]]:
-    """The passages that derived texts speak for (RAIDD 3), each at the place of its best derived text."""
+    """The passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
     derived = corpus.store.derived(principal, [id_ for id_, _ in found]) if found else {}
     passages: dict[str, float] = {}
     for id_, score in found:
         for passage in derived[id_].passage_ids if id_ in derived else ():
+            # `found` is in order, so the first text of a passage is its best.
             passages.setdefault(passage, score)
     return [one for one in passages.items() if scope is None or one[0] in scope]
 
@@ -170,6 +172,7 @@ def fuse(lists: Sequence[RankedList], k: int) -> dict[str, Fused]:
     found anything; so 1 is first and far ahead everywhere.
     """
     filled = [found for found in lists if found.found]
+    # A list that found nothing must not lower all scores: `Profile.abstain_below` is one threshold for all questions.
     total = sum(found.weight for found in filled)
     scores: dict[str, float] = {}
     ranks: dict[str, dict[str, int]] = {}
@@ -192,6 +195,7 @@ def standing(one: RankedList) -> Mapping[str, float]:
     scores = [score for _, score in one.found]
     if one.floor is not None:
         scores += [one.floor] * (one.length - len(scores))
+    # Standard deviations, since cosines and keyword scores have no common scale.
     spread = pstdev(scores, fmean(scores))
     if spread <= 1e-9:
         return dict.fromkeys((id_ for id_, _ in one.found), 1.0)
@@ -213,6 +217,7 @@ def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Pr
         found = corpus.semantic_search(principal, "triple", vector, profile.candidates)
         lists.append(RankedList("semantic", profile.weight_semantic, found, profile.candidates))
     fused = fuse(lists, profile.rrf_k)
+    # By id where scores are equal, whatever order the indexes have for them.
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))[:limit]
     readable = corpus.store.triples(principal, best)
     return [readable[id_] for id_ in best if id_ in readable]

@@ -1,4 +1,4 @@
-"""What of a question the documents lack altogether: no passage answers it then, however near it comes by its words."""
+"""Subjects of a question that no document mentions: then no passage answers it, however many words it shares."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from argot.tools.text.words import asks, folded, identifiers, stem
 from argot.types import Hit, Principal
 
 MOST_SHORT = 3
-"""Content words of a short question. A longer one may well say in other words what a passage says."""
-HALF = 0.5
-BEST = 3
+"""Content words of a short question. A longer one may well paraphrase what a passage says."""
+HALF = 0.5  # of the question's words, by rarity
+BEST = 3  # passages in which they are looked for
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
+# "NX-4410B", "RS-485", "RS485"; not "May-2024", a date.
 _PART_NUMBER = re.compile(
     r"(?<![\w./-])(?![A-Z][a-z]+-(?:19|20)\d\d\b)"
     r"(?:[A-Z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Z]{2,}\d{3,}[A-Za-z]?)(?![\w/])"
 )
-_DIGITS = 2
+_DIGITS = 2  # fewer make no part number: "Wi-Fi", "M-1"
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _SERIES = re.compile(r"^([^\W\d_]+)(?=\d)")
 
 
 def asks_of_numbers_alone(query: str) -> bool:
-    """Nothing but small words and bare numbers, of which several or none above two digits: "what's 2+2?"."""
+    """Whether it has only stop words and numbers: several, or one of at most two digits. "what's 2+2?"."""
     content = _content(query)
     numbers = [word for word in content if word.replace(".", "").isdigit()]
     return bool(content) and len(numbers) == len(content) and (len(numbers) > 1 or len(numbers[0]) <= _DIGITS)
 
 
 def lacks_half(query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> bool:
-    """Whether less than half of a short question, by the rarity of its words, stands in the best passages.
+    """Whether the best passages hold less than half of a short question, by the rarity of its words.
 
     Two or three words leave no room for a paraphrase: where the rarer half is not there, the question is about
     something else ("who wrote Hamlet?"). Only for what is worded as a question: "brief me on ..." has more words of
@@ -72,6 +73,7 @@ def _ways_to_write(name: str) -> Iterator[str]:
     yield name.replace("-", "")
     yield " ".join(_LETTERS_OR_DIGITS.findall(name))
     yield _SERIES.sub(r"\1 ", name.replace("-", "")).strip()
+    # "NX-4410B-512" is answered by what is said of "NX-4410B".
     part = name.rpartition("-")[0]
     if _is_specific(part):
         yield from _ways_to_write(part)

@@ -1,6 +1,6 @@
 """Puts the found passages in order of how well they answer, and says how strong the best evidence is.
 
-`LexicalScorer` needs no training and no download. It reads each text as a searcher would: are the question's
+`LexicalScorer` needs no training and no download. It scores what a person would look for: are the question's
 rare words there, close together, in the question's order, perhaps already in the heading? Meaning enters through the
 fused score of the search, which `rerank` mixes in: nothing is embedded a second time.
 """
@@ -24,11 +24,11 @@ from argot.tools.text.words import folded, identifiers, stem
 from argot.types import Hit
 
 WINDOW = 40
-"""Words (stop words included) within which a question's words count as standing together: two or three sentences."""
+"""Words (stop words included) within which a question's words count as close together: two or three sentences."""
 
 
 NAMED = 0.3
-"""Weight of holding the part numbers and other names with digits that the question has, where it has any."""
+"""Weight of holding the part numbers and other names with digits of the question, where it has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ def _read(text: str) -> _Read:
     for place, word in enumerate(folded(plain_prose(text).text)):
         places.setdefault(stem(word), []).append(place)
     for name in identifiers(text):
+        # Without a place: a whole name counts as held, its parts stand in the window.
         places.setdefault(name, [])
     first_line = text.split("\n", 1)[0]
     heading = frozenset(stem(word) for word in folded(first_line)) | identifiers(first_line)
@@ -104,6 +105,7 @@ def _read(text: str) -> _Read:
 def query_stems(query: str) -> tuple[str, ...]:
     """The question's content: stems of its words without stop words, in order, and its identifiers whole."""
     stems = [stem(word) for word in folded(query) if word not in STOP_WORDS]
+    # Sorted: a set has no order that holds from one process to the next.
     return tuple(dict.fromkeys([*stems, *sorted(identifiers(query) - set(stems))]))
 
 
@@ -112,6 +114,7 @@ def _rarity(wanted: Sequence[str], read: Sequence[_Read]) -> dict[str, float]:
     weights = {}
     for item in wanted:
         holding = sum(item in text.places for text in read)
+        # 0.2: a word that all texts hold still counts a little.
         weights[item] = math.log(1 + (count - holding + 0.5) / (holding + 0.5)) + 0.2
     return weights
 
@@ -130,6 +133,7 @@ def _best_window(rarity: dict[str, float], text: _Read, total: float) -> float:
         if not inside.get(item):
             current += rarity[item]
         inside[item] = inside.get(item, 0) + 1
+        # The window slides over the hits, so that each enters and leaves it once.
         while place - hits[start][0] > WINDOW:
             gone = hits[start][1]
             inside[gone] -= 1
@@ -153,7 +157,7 @@ def _adjacent(text: _Read, one: str, other: str) -> float:
 
 
 def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile) -> list[Hit]:
-    """The hits in their new order; a hit's score becomes `rerank_weight` parts the scorer's, the rest the search's.
+    """The hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the search's.
 
     Of several wordings of the question the one a passage answers best counts, by its weight.
     """
@@ -169,16 +173,16 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
     return sorted(scored, key=lambda hit: -hit.score)
 
 
-_LEXICAL_EVIDENCE = 0.35
-SENTENCES_LOOKED_AT = 30
+_LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
+SENTENCES_LOOKED_AT = 30  # of the best passages: bounds what is embedded
 LIKELIEST = 5
-"""Of these, so many are embedded first."""
+"""So many of them are embedded first."""
 BEST = 3
-"""Passages among which the best evidence is sought: the re-ranker may be a place or two off."""
+"""Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 
 
 def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
-    """How well the best passages bear on the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
+    """How likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
     `hits` come re-ranked. One part is the best hit's score, which has the search's and the scorer's judgement in it.
     The other is the share of the question's content words, weighted by their rarity among all hits, that stand close
@@ -195,7 +199,7 @@ def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
 
 
 def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:
-    """Whether a sentence of the best passages is so like the question (cosine): a second look at weak evidence.
+    """Whether a sentence of the best passages has this cosine with the question: a second look at weak evidence.
 
     Words alone call a paraphrase weak, and the more so the larger the base: among many passages few stand out.
     Sentences that share words with the question are looked at first, since embedding takes nearly all of the time.
@@ -203,6 +207,7 @@ def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least
     found = [unit.plain for hit in hits[:BEST] for unit in units_of(hit.passage.text) if unit.kind != "heading"]
     asked = statement_stems(query)
     sentences = sorted(found[:SENTENCES_LOOKED_AT], key=lambda text: -len(asked & statement_stems(text)))
+    # In two batches: mostly the first decides, and the second is not embedded.
     return any(
         _nearest(query, some, embedder) >= least for some in (sentences[:LIKELIEST], sentences[LIKELIEST:]) if some
     )

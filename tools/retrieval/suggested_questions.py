@@ -1,4 +1,4 @@
-"""Questions that can be put to the documents, made of what stands in them: never invented, and tried out before."""
+"""Example questions made from the text of the documents, each tried out before it is offered."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from argot.types import Document, Passage, Principal
 LONGEST = 110
 """Characters of a suggestion: it has to fit on a button."""
 WITHIN = 3
-"""What a suggestion was made of has to be among so many passages found for it."""
+"""The passage a suggestion was made from has to be among so many that are found for it."""
 MOST_EXAMPLES = 3
-MOST_TRIED = 8
+MOST_TRIED = 8  # documents: each trial is a search, and the asker waits
+# "Chapter 3: Limits", "A2 Limits", "4.1 Limits".
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
 )
+# Headings of these words alone could stand in any document.
 _GENERAL = frozenset(
     word
     for line in (
@@ -49,7 +51,7 @@ def asked_of_heading(heading: str, document: Document) -> str:
 
 
 def question_for(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """What a model once derived from the passage (RAIDD 3.2), else its heading as a question; empty: neither is fit."""
+    """A question a model derived from the passage (RAIDD 3.2), else one made of its heading; empty: neither fits."""
     derived = [" ".join(text.text.split()) for text in store.questions_of(principal, [passage.id])]
     heading = telling_heading(passage, document)
     made = [*(text for text in derived if text.endswith("?")), asked_of_heading(heading, document) if heading else ""]
@@ -58,7 +60,7 @@ def question_for(passage: Passage, document: Document, store: CorpusStore, princ
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a suggestion is tried out with: the documents of somebody, and how they are searched for them."""
+    """What suggestions are tried out on: one principal's documents, and how they are searched."""
 
     corpus: Corpus
     principal: Principal
@@ -69,6 +71,7 @@ class Trial:
     def finds(self, question: str, passage: str) -> bool:
         """Whether a search for the question finds the passage (an id) on top, and enough to answer from."""
         queries = [WeightedQuery(question)]
+        # Fewer candidates than for a question: the passage has to be at the top anyway.
         profile = self.profile.model_copy(update={"candidates": 20})
         hits = hybrid_search(self.corpus, self.principal, queries, profile, self.tags)
         ordered = rerank(queries, hits, self.scorer, profile)
@@ -94,6 +97,7 @@ def _spread(store: CorpusStore, principal: Principal, tags: Sequence[str]) -> It
     documents = [one for one in store.documents(principal) if not tags or set(tags) & set(one.tags)]
     step = max(1, len(documents) // MOST_TRIED)
     for document in documents[::step][:MOST_TRIED]:
+        # A heading that gives orders to a model must not become a button.
         fit = (one for one in store.passages_of(principal, document.id) if not gives_orders(one))
         passage = next((one for one in fit if question_for(one, document, store, principal)), None)
         if passage is not None:
@@ -104,4 +108,5 @@ def _is_telling(heading: str) -> bool:
     words = heading.casefold().split()
     letters = sum(char.isalpha() for char in heading)
     telling = [word for word in words if len(word) > 3 and word.strip(".,:;()") not in _GENERAL]
+    # Mostly letters: a row of numbers or code is no subject.
     return 1 <= len(words) <= 9 and bool(telling) and letters >= 0.6 * len(heading.replace(" ", ""))

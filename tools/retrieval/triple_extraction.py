@@ -27,7 +27,7 @@ from argot.types import DerivedText, Passage, Triple
 MOST_PER_PASSAGE = 35
 """As many as the paper's model made of one document."""
 
-_LONGEST_SENTENCE = 400
+_LONGEST_SENTENCE = 400  # characters: what is longer is no instruction, and slow to match
 
 _HANDLE = (
     r"(?:double-click|right-click|left-click|long-press|click|select|choose|press|tap|touch|hit|open|use|run|execute"
@@ -36,6 +36,7 @@ _HANDLE = (
 )
 _PREFIX = r"(?:on|to|in|into|at|down|up)"
 _DETERMINER = r"(?:the|an?|your|its|their|our|any|all|each|every|this|that|these|those|one|some|another)"
+# Words that begin another part of the sentence, and so cannot be part of a name.
 _BREAKS = (
     r"in|on|at|from|to|with|within|by|for|of which|when|if|and then|then|or|using|via|through|so|before|after|until"
     r"|while|as|because|unless|which|that|where|into|onto|over|under|between|during|without|is|are|was|were|will|can"
@@ -45,6 +46,7 @@ _WORD = rf"(?!(?:{_BREAKS})\b)[\w`'’/+#*.-]*[\w`+#*]"
 _NAME = rf"[\"“'‘]?{_WORD}(?: (?:> |→ )?{_WORD}){{0,5}}[\"”'’]?"
 """A thing: up to six words, none of which begins another part of the sentence; `File > Export` is one thing."""
 
+# Verbs without an action of their own are left out: "to see the menu", "to make sure".
 _ACTION = (
     r"(?!(?:be|have|the|an?|this|that|your|do so|see|learn|know|get|make sure|ensure)\b)"
     r"[a-z]{3,}(?:-[a-z]+)?(?: (?:up|down|off|on|out|back))?"
@@ -60,6 +62,7 @@ _THING = (
 _RULES = tuple(
     re.compile(rule, re.IGNORECASE)
     for rule in (
+        # In the order of the table above: purpose first, purpose last (two), ability (two), effect.
         rf"\bto {_DO}[^,.;:]{{0,60}}, (?:please |you can |you must |first |then |simply |just )*"
         rf"{_HANDLE} (?:{_PREFIX} )?{_SOURCE}",
         rf"(?:^|[,;:] |\b(?:then|and|you can|can|must|should|please|first) ){_HANDLE} (?:{_PREFIX} )?{_SOURCE}"
@@ -79,8 +82,9 @@ _CUE = re.compile(
     rf"\bto \w|\b(?:lets?|allows?|enables?|helps?) |\byou (?:can|may) |^(?:the )?[^,.;:]{{1,60}} {_THING} ",
     re.IGNORECASE,
 )
-"""Every rule needs one of these. Most prose has none, and is done with here."""
+"""Every rule needs one of these. Most prose has none, and is skipped at once."""
 
+# A heading is an aim only if it begins with such a verb: "Installation notes" does not tell what to do.
 _IMPERATIVES = frozenset(
     """
     activate add adjust align apply approve archive assign attach back book borrow build calibrate cancel change
@@ -96,6 +100,7 @@ _IMPERATIVES = frozenset(
 )
 
 
+# "the following command", "this way": true of anything.
 _VAGUE = re.compile(rf"(?:(?:following|next|same|other|right|left|above|below|new) )?(?:{_THING}s?|ones?|way|thing)")
 
 
@@ -119,6 +124,7 @@ class ExtractiveDeriver:
 
 
 def _of_passage(passage: Passage) -> list[Triple]:
+    # A dictionary drops repeats and keeps the order.
     found = dict.fromkeys(parts for parts in _parts_of(passage) if _sound(parts))
     return [Triple(_id(passage.id, parts), *parts, passage.id) for parts in list(found)[:MOST_PER_PASSAGE]]
 
@@ -137,6 +143,7 @@ def _parts_of(passage: Passage) -> Iterator[_Parts]:
             aim = _aim(text)
             continue
         if kind == "prose":
+            # "To rotate it:" above a list is an aim; any other prose leaves that of the heading.
             aim = _aim(text[:-1]) if text.endswith(":") and text.lower().startswith("to ") else aim
         for statement in _statements(text):
             yield from _said_in(statement)
@@ -164,7 +171,7 @@ def _step(text: str, aim: tuple[str, str]) -> Iterator[_Parts]:
 
 
 def _aim(heading: str) -> tuple[str, str] | None:
-    """What a heading promises to show: (action, target) of "Rotate a text box", "How to rotate a text box"."""
+    """The purpose in a heading: (action, target) of "Rotate a text box", "How to rotate a text box"."""
     match = _PURPOSE.match(heading.strip().rstrip("?.:"))
     if match is None or match["action"].split()[0].lower() not in _IMPERATIVES:
         return None
@@ -182,7 +189,7 @@ def _bare(part: str) -> str:
 
 
 def _sound(parts: _Parts) -> bool:
-    """Source and target are things that tell something: no pronouns, numbers, bare "command", and not the same."""
+    """Whether source and target name something: no pronouns, numbers, bare "command", and not the same."""
     things = (parts.source.casefold(), parts.target.casefold())
     if _VAGUE.fullmatch(things[0]) or _VAGUE.fullmatch(things[1]):
         return False

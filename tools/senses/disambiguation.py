@@ -1,7 +1,7 @@
 """Chooses among the senses of a term, with evidence (Golden-Retriever 3.3 and 3.4, without a language model).
 
-The best witness is the documents: the right expansion stands in passages that also speak of the rest of the question,
-a wrong one only where nothing else of the question occurs. Names of contexts may say nothing and are never relied on.
+The best evidence is in the documents: the right expansion stands in passages that also speak of the rest of the
+question, a wrong one only where nothing else of it occurs. Names of contexts may say nothing and are never relied on.
 What else counts: the asker's context, how near the meaning is to the question, expansions whose words the question
 already uses, and that terms of one question tend to speak of one context ("one sense per discourse", Gale, Church and
 Yarowsky 1992). It all goes into one log-linear score whose weights were fitted on validation data (docs/senses.md).
@@ -32,7 +32,7 @@ _WELL_SUPPORTED = 1.0  # of `near`: first by meaning or by words, or sixtieth by
 
 @dataclass(frozen=True, slots=True)
 class SenseEvidence:
-    """What speaks for one sense, each as the factor of its weight.
+    """The evidence for one sense, each kind as the factor of its weight.
 
     Its passages are those that hold the expansion, and those that use the bare term as far as they mean this sense by
     it (`tools/senses/usage_evidence.py`).
@@ -76,7 +76,7 @@ WEIGHTS = SenseEvidence(
     thread=1.0,
     discourse=0.7,
 )
-"""Near to keyword and likeness are fitted; the last five are set by hand, as no validation set tells of them."""
+"""`near` to `likeness` are fitted; the last five are set by hand, as no validation set has evidence for them."""
 
 _GROUPS = {
     "the documents that speak of the rest of the question": ("near", "mass", "spread", "keyword"),
@@ -146,7 +146,7 @@ class SenseChooser:
         senses_by_term: Mapping[str, Sequence[Sense]],
         contexts: Sequence[ContextScore],
     ) -> dict[str, list[SenseEvidence]]:
-        """What the terms with several senses are chosen by; for fitting the weights."""
+        """The evidence for terms with several senses; for fitting the weights."""
         known = [mention for mention in mentions if senses_by_term.get(_term(mention))]
         settled = _settled(known, senses_by_term, {})
         undecided = {_term(m): senses_by_term[_term(m)] for m in known if _term(m) not in settled}
@@ -163,6 +163,7 @@ class SenseChooser:
     ) -> dict[str, list[SenseEvidence]]:
         """All evidence but that of the other terms, for the senses of each undecided term, in their order."""
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
+        # Left out, since the bare letters of a term match passages that use it in any sense.
         blank = dict.fromkeys(undecided, " ")
         rest = rewritten(question, mentions, {**meanings, **blank})
         stems = set(subject_stems(rest))
@@ -172,6 +173,7 @@ class SenseChooser:
             weighable = senses[:_MOST_SENSES]
             queries = [rewritten(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable]
             if not stems:
+                # Nothing is left of "What is ECC?" that a passage could be near to.
                 found[term] = _unwitnessed(weighable, nearness.best_similarities(queries), leaning)
                 continue
             used = usages(self._corpus, self._principal, term, weighable, self._signatures)
@@ -204,7 +206,7 @@ class SenseChooser:
 
 @dataclass(frozen=True, slots=True)
 class _Leaning:
-    """What speaks for a context before any document is looked at."""
+    """Evidence for contexts that needs no look at documents."""
 
     scores: Mapping[str, float]
     preferred: str | None = None
@@ -227,7 +229,8 @@ def _unwitnessed(senses: Sequence[Sense], similarities: Sequence[float], leaning
 
 
 def _likened(evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: Nearness) -> list[SenseEvidence]:
-    """With likeness where the documents support none of the senses well; nowhere else are the meanings embedded."""
+    # Beside good support from the documents likeness misled more than it helped (`SenseEvidence.likeness`). It also
+    # costs an embedding for each sense.
     if max(one.near for one in evidence) >= _WELL_SUPPORTED:
         return evidence
     return [replace(one, likeness=like) for one, like in zip(evidence, nearness.of_meanings(senses), strict=True)]
@@ -236,6 +239,7 @@ def _likened(evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: N
 def rewritten(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
     """The question with each mention whose term is in `by` replaced; mentions must not overlap."""
     text = question
+    # From the end, so that the offsets of those before stay true.
     for mention in sorted(mentions, key=lambda m: -m.start):
         if _term(mention) in by:
             text = text[: mention.start] + by[_term(mention)] + text[mention.end :]
@@ -276,6 +280,7 @@ def _decided(
 ) -> dict[str, SenseRanking]:
     """Rankings of all undecided terms together: each term's likely contexts support the others' senses there."""
     chances = {term: _distribution(found) for term, found in evidence.items()}
+    # A term alone has no others to agree with.
     for _ in range(_DISCOURSE_ROUNDS if len(undecided) + len(settled) > 1 else 0):
         beliefs = {term: _beliefs(undecided[term], chances[term]) for term in undecided}
         beliefs |= {term: _beliefs([s for s, _ in r.ranked], [p for _, p in r.ranked]) for term, r in settled.items()}
@@ -313,6 +318,7 @@ def _ranking(
     """Best first; ties keep the glossary's order. Senses beyond those weighed come last."""
     order = sorted(range(len(chances)), key=lambda i: (-chances[i], i))
     ranked = [(senses[i], chances[i]) for i in order] + [(sense, 0.0) for sense in senses[len(chances) :]]
+    # A sense of the same expansion in another context is no rival: either answers the question.
     meaning = content_stems(ranked[0][0].expansion)
     rivals = [n for n, (sense, _) in enumerate(ranked) if content_stems(sense.expansion) != meaning]
     rival = rivals[0] if rivals else None
@@ -322,7 +328,7 @@ def _ranking(
 
 
 def _reason(sense: Sense, best: SenseEvidence, rival: SenseEvidence) -> str:
-    """In plain words, the evidence that sets the best sense apart from its rival most."""
+    """In plain words, the evidence in which the best sense leads its rival most."""
 
     def lead(names: Sequence[str]) -> float:
         return float(sum((getattr(best, name) - getattr(rival, name)) * getattr(WEIGHTS, name) for name in names))

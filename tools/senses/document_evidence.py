@@ -1,4 +1,4 @@
-"""How near the passages that use an expansion are to a question: what the documents know about a sense."""
+"""Evidence for a sense from the documents: how near the passages that use its expansion are to the question."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ _kept: WeakKeyDictionary[CorpusStore, tuple[int, Kept]] = WeakKeyDictionary()
 
 
 def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
-    """What `work` finds about senses in the documents, by ids of passages; kept for all who may read the same.
+    """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
 
-    Nothing of it outlives the next change of a document, and while documents go in there is one every few seconds.
+    A result is kept until the next change of a document; while documents are added, that is a few seconds.
 
     Args:
-        what: tells it from all else that is worked out.
+        what: names the result; anything else computed has another name.
     """
     standing = store.standing(principal)
     cache, key = _cache_of(store, standing[0]), (standing, what)
     found: T | None = cache.get(key)
     if found is None:
         found = work()
+        # A document that changed meanwhile may be in the result by half.
         if store.standing(principal) == standing:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found

@@ -1,4 +1,4 @@
-"""Which passages speak of a term in another sense than the one the asker said: they answer another question."""
+"""Passages that use a term in another sense than the one the asker chose: they answer another question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
 
 _CLEAR = 0.8
-"""Probability from which a passage that uses the bare term uses it in that sense."""
+"""Probability from which a passage counts as using the bare term in that sense."""
 
 
 def passages_of_rivals(
@@ -33,6 +33,7 @@ def passages_of_rivals(
         return frozenset()
     weighed = [meant, *rivals]
     spelt = {passage for rival in rivals for passage in sense_documents(corpus.store, principal, rival)}
+    # A passage that spells both out is about the sense that was meant, too.
     spelt -= set(sense_documents(corpus.store, principal, meant))
     bare = usages(corpus, principal, meant.term, weighed, signatures)
     theirs = {passage for passage, shares in bare.items() if max(shares[1:]) >= _CLEAR}
@@ -40,6 +41,6 @@ def passages_of_rivals(
 
 
 def _is_rival(sense: Sense, meant: Sense) -> bool:
-    """Another name: neither holds the other."""
     theirs, ours = set(content_stems(sense.expansion)), set(content_stems(meant.expansion))
+    # A longer form of the same name is no rival: "cell cache" and "single-level cell cache".
     return bool(theirs) and bool(ours) and not (theirs <= ours or ours <= theirs)

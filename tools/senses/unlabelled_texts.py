@@ -1,7 +1,7 @@
-"""What unlabelled text tells of the senses of an acronym: for many sentences at once, without a language model.
+"""Evidence for the senses of acronyms from unlabelled text: many sentences at once, without a language model.
 
-`disambiguation.py` reads one question against the passages of a base; here a pile of sentences is read at once, so that
-they also speak for each other. Everything is learnt from the sentences themselves: where an expansion is spelt out,
+`disambiguation.py` compares one question with the passages of a base; here many sentences are read at once, so that
+each is evidence for the others, too. All is learnt from the sentences themselves: where an expansion is spelt out,
 which words go together (latent semantic analysis of positive pointwise mutual information: Turney and Pantel 2010,
 section 4), what stands next to what. Labels are never seen; how much each kind of evidence counts was chosen on other
 sentences (docs/senses.md).
@@ -50,7 +50,7 @@ class AcronymUsage:
 
 
 class Texts:
-    """Sentences with acronyms in them, and what they say of words and phrases."""
+    """Sentences with acronyms in them, and the evidence they hold about words and phrases."""
 
     def __init__(
         self,
@@ -60,9 +60,9 @@ class Texts:
         meanings: Floats,
         rests: Floats | None = None,
     ) -> None:
-        """`vectors` has a row a usage, `meanings` one an expansion: from the embedder of the base, of length 1.
+        """`vectors` is (usages, dimensions), `meanings` (expansions, dimensions): unit vectors of the base's embedder.
 
-        `rests` has a row a usage without its acronym; None leaves out what they say, which is little beside much text.
+        `rests` has a row for each usage without its acronym; None leaves it out: it adds little to much text.
         """
         self.usages = usages
         self._rests = rests
@@ -114,7 +114,7 @@ class Texts:
     # -- what is asked ------------------------------------------------------------------------------------------------
 
     def evidence(self, rows: Sequence[int], expansions: Sequence[str]) -> dict[str, Floats]:
-        """For the sentences `rows`, all with one acronym: by kind of evidence, a number a sentence and expansion."""
+        """For sentences (`rows`) with one acronym: an array (sentences, expansions) for each kind of evidence."""
         numbers = [self.number[expansion] for expansion in expansions]
         found = {
             "meaning": self._nearness(self.vectors, rows, self.meanings[numbers]),
@@ -169,7 +169,7 @@ class Texts:
         return [row for row in self._witnesses[expansion] if row not in others][:_MOST_WITNESSES]
 
     def _witnessed(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
-        """What the sentences that spell an expansion out say; a sentence is no witness for itself."""
+        """Evidence from the sentences that spell an expansion out; a sentence is no evidence for itself."""
         none = np.zeros(len(rows), dtype=np.float32)
         if not witnesses:
             return dict.fromkeys(("spelt out", "defined", "near by words", "near by meaning"), none)
@@ -211,7 +211,7 @@ def _surroundings(vectors: Floats) -> Floats:
 
 
 def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Sequence[float]) -> Any:
-    """A sparse TF-IDF matrix, one row of length 1 a text; words that are not known are left out."""
+    """A sparse TF-IDF matrix, one row of length 1 for each text; unknown words are left out."""
     from scipy import sparse  # type: ignore[import-untyped]
 
     rows, columns, values = [], [], []
@@ -227,7 +227,7 @@ def _weighted(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Seq
 
 
 def _topics_of_words(words: Any) -> Floats:
-    """A vector a word, such that words of like company have like vectors; words that are rare have none."""
+    """A vector for each word, so that words with similar neighbours have similar vectors; rare words have none."""
     from scipy import sparse
 
     holds = (words > 0).astype(np.float32)
@@ -247,7 +247,7 @@ def _topics_of_words(words: Any) -> Floats:
 
 
 def _largest(matrix: Any, size: int) -> tuple[Floats, Floats]:
-    """The left singular vectors of the largest singular values. A small matrix is taken apart wholly.
+    """The left singular vectors of the largest singular values. A small matrix is decomposed as a whole.
 
     Little text has many equal singular values, between which an iterative method would draw lots.
     """

@@ -1,10 +1,10 @@
-"""What the documents mean by a short form: passages that use it bare, shared out among its senses.
+"""What documents mean by a short form: for each passage that uses it bare, the probability of each of its senses.
 
 Many documents never spell a term out: the export handbook says "the ECC" throughout, and only the glossary knows that
-it means export control classification. Such a passage is a witness all the same, once it is clear whose. It is read as
+it means export control classification. Such a passage still is evidence once it is clear for which sense. It is read as
 `evaluate/sense_neighbours.py` reads sentences, by document ("one sense per discourse", Gale, Church and Yarowsky 1992):
 what the document spells out, whose context's other expansions it uses, and how near its passages are to each meaning.
-A sense that is spelt out elsewhere is the less likely one here: writers keep to their habit.
+A sense that other documents spell out is less likely here: writers keep to their habit.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ _NEAR_IN_MEANING = 8.0
 _NONE_OF_THEM = -1.0
 
 Shares = Mapping[str, tuple[float, ...]]
-"""Passage id -> the probability that it uses the term in each of the senses, in their order; the rest is in none."""
+"""Passage id -> the probability of each sense, in their order; the rest to 1 is that of none of them."""
 
 
 def usages(
     corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
 ) -> Shares:
-    """The passages this principal may read that use the term itself. Worked out once per corpus and glossary."""
+    """The passages this principal may read that use the term itself. Computed once per corpus and glossary."""
+    # Part of the key: after a change of the glossary the same senses may have other shares.
     number = signatures.number if signatures else 0
     what = ("usages", number, term, tuple(senses))
     return worked_out(corpus.store, principal, what, lambda: _usages(corpus, principal, term, senses, signatures))
@@ -58,6 +59,7 @@ def _usages(
     found: dict[str, tuple[float, ...]] = {}
     for document, own in list(by_document.items())[:_MOST_DOCUMENTS]:
         told = _contexts_of(corpus, principal, document, own, signatures)
+        # Less the average, so that a document that speaks of every context speaks for none.
         average = sum(told.values()) / max(1, len({sense.context for sense in senses}))
         logits = []
         for sense, documents, similarities in zip(senses, spelt, near, strict=True):
@@ -71,11 +73,12 @@ def _usages(
 
 
 def _passages_with(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
-    """Those that hold the term as it is written, or its plural: "PE" is not in "a pe-riod", nor SAP in "sap"."""
+    """The passages that hold the term as a word of its own, or its plural."""
     if len(term) > _LONGEST_TERM:
         return []
     ids = corpus.store.passages_with(principal, term, _MOST_PASSAGES)
     passages = corpus.store.passages(principal, ids)
+    # A term in capitals is matched as written: "SAP" is not the sap of a tree.
     flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE
     written = re.compile(rf"(?<!\w){re.escape(term)}(?:['’]?s)?(?!\w)", flags)
     found = [passages[passage_id][0] for passage_id in ids if passage_id in passages]
@@ -83,7 +86,7 @@ def _passages_with(corpus: Corpus, principal: Principal, term: str) -> list[Pass
 
 
 def _spelt_out(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[set[str]]:
-    """For each sense the documents that spell it out, by id. A longer rival's words are its own."""
+    """For each sense the ids of the documents that spell it out."""
     found = []
     for sense in senses:
         ids = sense_documents(corpus.store, principal, sense)
@@ -99,7 +102,7 @@ def _contexts_of(
     own: Sequence[Passage],
     signatures: ContextSignatures | None,
 ) -> dict[str, float]:
-    """Of the document's passages around these, the share that uses other expansions of each context."""
+    """For each context, the share of the document's passages around `own` that use one of its expansions."""
     if signatures is None:
         return {}
     places = [passage.ordinal for passage in own]
@@ -110,6 +113,7 @@ def _contexts_of(
 
 
 def _softmax(logits: Sequence[float]) -> tuple[float, ...]:
+    # Subtracted before exp: no overflow, and the same quotients.
     best = max(*logits, _NONE_OF_THEM) if logits else 0.0
     weights = [math.exp(value - best) for value in logits]
     total = sum(weights) + math.exp(_NONE_OF_THEM - best)

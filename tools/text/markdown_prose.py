@@ -1,4 +1,4 @@
-"""Markdown read as prose, with the way back: which character of the source each plain character came from."""
+"""Turns Markdown into prose, and maps each character of it back to its place in the source."""
 
 from __future__ import annotations
 
@@ -7,28 +7,36 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
+# What follows a link's "[text]". A reference begins with a letter: "[1][3]" are citation marks, no link.
+# Every part is bounded, so that no hostile text takes quadratic time.
 _TARGET = r"(?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[A-Za-z_][^\]\n]{0,100}\])"
 _MARKUP = re.compile(
     r"(?=[^\w .,;:'\"()-]|_| [\s#])(?:"  # no mark-up begins otherwise: six times as fast
+    # The target is looked ahead for: "[x]" without one is text, such as an array index or a check box.
     rf"(?P<open>!?\[(?=[^\]\n]{{0,300}}\]{_TARGET}))"
     rf"|(?P<close>\]{_TARGET})"
     r"|(?P<auto><(?P<url>https?://[^>\s]{1,2000})>)"
     r"|(?P<code>(?<!`)(?P<tick>`{1,3})(?P<inner>[^`\n]{1,500})(?P=tick)(?!`))"
     r"|(?P<strong>\*\*|__(?=\w)|(?<=\w)__(?!\w))"
+    # Not within a word or before a blank: "code_x" and "2 * 3" are no emphasis.
     r"|(?P<emphasis>(?<![\w*])[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?![\w*]))"
     r"|(?P<heading>(?:\A[ \t]{0,3}|^)#{1,6}[ \t]+)"
     r"|(?P<closing>(?<!\s)[ \t]#+[ \t]*$)"
     r"|(?P<escape>\\(?P<escaped>[\\`*_{}\[\]()#+\-.!|<>~]))"
+    # A single blank is no match: it stays in the prose around it.
     r"|(?P<space>\s{2,}|[^\S ]))",
     re.MULTILINE,
 )
+# Of these marks a part stays readable; of all others nothing does.
 _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """`text` without mark-up, runs of white space as one blank. Of what stands together in text and source, `places`
-    are where it begins in the text, `origins` where in the source.
+    """`text` has no mark-up, and one blank for each run of white space.
+
+    It is made of pieces that stand unchanged in the source: the n-th begins at `places[n]` of the text and at
+    `origins[n]` of the source.
     """
 
     text: str
@@ -37,6 +45,7 @@ class Plain:
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
         """The [start, end) of the source that holds text[start:end]."""
+        # The end by its last character: the one behind it may begin a piece that stands much later in the source.
         return self._origin(start), self._origin(end - 1) + 1
 
     def _origin(self, place: int) -> int:
@@ -63,7 +72,7 @@ def plain_prose(source: str) -> Plain:
 
 
 class _Building:
-    """A `Plain` in the making. Single blanks are part of the prose around them: one match a word would be slow."""
+    """Collects the pieces of a `Plain`."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -77,6 +86,7 @@ class _Building:
             self._add(self._source[start:end], start)
 
     def prose(self, start: int, end: int) -> None:
+        # A mark that is gone may leave a blank on both sides of it: "a ** b".
         if start < end and self._source[start] == " " and self._ends_blank():
             start += 1
         self.keep(start, end)

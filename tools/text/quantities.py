@@ -1,4 +1,4 @@
-"""Numbers as a text gives them: with their unit, currency or scale, as dates and hours, and per what they count."""
+"""The numbers of a text: with their unit, currency or scale, as dates and hours, and as rates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import NUMBER_WORDS, fold, folded, stem
 
 Quantity = tuple[str, str]
-"""(number, unit); the unit is empty where none follows directly. A month or weekday is a number of that name."""
+"""(number, unit); the unit is empty where none follows directly. Months and weekdays are numbers of that name."""
 
 _UNITS = {
     spelling: name
@@ -113,7 +113,7 @@ _IN_SMALLER: dict[str, tuple[str, Decimal]] = {
     "MHz": ("Hz", Decimal(1_000_000)),
     "GHz": ("Hz", Decimal(1_000_000_000)),
 }
-"""Units and how many of a smaller one they are: 60 minutes are an hour, and 24 months two years."""
+"""Units in terms of a smaller one: 60 minutes are an hour, 24 months two years; months have no fixed days."""
 _SCALES = {
     spelling: 10**power
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
@@ -137,13 +137,16 @@ _WEEKDAYS = {
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR"
 CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
 _NUMBER = re.compile(
+    # Before a number without a currency no letter, dot or hyphenated letter: "v1.2" and "NX-4410" hold no quantity.
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
     r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
+    # "5ms", "20°C", "30€"; behind three letters it is a name rather than a unit.
     r"(?P<glued>[%°][CF]?|[€$£¥]|[a-zA-Zµμ]{1,3}(?![\w-]))?"
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?"
     r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
 )
 _NUMBER_WORD = re.compile(
+    # "one" is mostly a pronoun ("the one that ...").
     rf"\b(?P<number>{'|'.join(word for word in NUMBER_WORDS if word not in ('one', 'zero'))})\b"
     r"(?:[ \u00a0-](?P<unit>[A-Za-z]+))?",
     re.IGNORECASE,
@@ -158,6 +161,7 @@ _HOUR = re.compile(
 _MONTH = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<after>{'|'.join(_MONTHS)})\b"
     rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
+    # Alone only behind such a word: "May I ..." is no month.
     rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
     re.IGNORECASE,
 )
@@ -172,8 +176,10 @@ _ADVERBS = {
     "yearly": "year", "annually": "year", "annual": "year", "diem": "day", "annum": "year", "capita": "person",
 }  # fmt: skip
 _RATE = re.compile(
+    # "per day", "per working day"; "per cent", "per se" and "as per the policy" count nothing.
     rf"(?<!\bas )\bper (?P<per>(?!cent|se\b)(?:(?:working|calendar|business) )?\w+)"
     rf"|\b(?:each|every) (?:(?:working|calendar|business) )?(?P<each>{_TIME})\b"
+    # "twice a week", "41 euros a day", "3 calls an hour"; but "2 days a week ago" says when.
     rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
     rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
     rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
@@ -212,13 +218,14 @@ def missing_quantity(said: str, source: str) -> str:
             return f"{one.number} {one.unit}".strip()
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
+        # In a table the number stands alone and the header names the unit: "| latency (ms) | 40 |".
         if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in _units_named(source)):
             return f"{one.number} {one.unit}"
     return ""
 
 
 def _measure(one: _Read) -> tuple[Decimal, str] | None:
-    """In the smallest unit of its kind; None where it has none."""
+    """The quantity in the smallest unit of its kind; None where it has no unit."""
     if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
         return None
     smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
@@ -226,9 +233,7 @@ def _measure(one: _Read) -> tuple[Decimal, str] | None:
 
 
 def other_counted(said: str, source: str) -> str:
-    """A number of `said` with what it counts, where `source` has the number before something else and knows nothing of
-    what is counted: "300 robots" for "300 people".
-    """
+    """A number of `said` with its noun where `source` has another noun for it: "300 robots" for "300 people"."""
     theirs = {number for number, _ in _counted(source)}
     mine = [(number, words) for number, words in _counted(said) if number in theirs]
     if not mine:  # as of most sentences: the words of the source are not looked at
@@ -239,7 +244,7 @@ def other_counted(said: str, source: str) -> str:
 
 @lru_cache(maxsize=4_000)
 def _counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each number and the one or two words behind it, as far as they have a meaning and are no unit."""
+    """Each number and the one or two words behind it, stop words and units left out."""
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
@@ -253,15 +258,16 @@ _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}
 
 
 def _stands_apart(one: _Read, there: frozenset[_Read], source: str) -> bool:
-    """Without the sign, which may be a dash, or in a table whose header names the scale."""
+    """Whether the source has the number without its scale, which a table's header names, or without its sign."""
     if one.scale and one.scale in folded(source):
         return any(one.bare == other.number for other in there)
+    # The minus may be a dash: "– 5 °C" in a list.
     return not one.number.startswith("-") and any(one.number == other.number.lstrip("-") for other in there)
 
 
 @lru_cache(maxsize=4_000)
 def _read(text: str) -> frozenset[_Read]:
-    if not _MAY_COUNT.search(text):
+    if not _MAY_COUNT.search(text):  # most sentences: spares them the seven searches below
         return frozenset()
     found, rest = _dates(text)
     return frozenset([*found, *_in_figures(rest), *_in_words(rest)])
@@ -279,25 +285,26 @@ def _dates(text: str) -> tuple[list[_Read], str]:
     found = [_plain(_WEEKDAYS[match.group().lower()], "weekday") for match in _WEEKDAY.finditer(text)]
 
     def dated(match: re.Match[str]) -> str:
-        month = _MONTH_NUMBERS[int(match["month"])]
+        month = _MONTH_NUMBERS[int(match["month"])]  # "2024-05-03" is the same as "3 May 2024"
         found.extend([_plain(month, "date"), _plain(canonical(match["day"])), _plain(match["year"])])
         return " "
 
     def named(match: re.Match[str]) -> str:
         name = match["after"] or match["before"] or match["alone"]
-        if not name[0].isupper():
+        if not name[0].isupper():  # "may" and "march" are verbs
             return match[0]
         found.append(_plain(_MONTHS[name.lower()], "date"))
-        return f"{match['day']} , " if match["day"] else " "
+        return f"{match['day']} , " if match["day"] else " "  # the comma: what follows is not the day's unit
 
     def struck(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
         hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
         found.append(_plain(str(hour)))
-        if match["minute"] and int(match["minute"]):
+        if match["minute"] and int(match["minute"]):  # "14:00" is "2 pm"
             found.append(_plain(str(int(match["minute"]))))
         return " "
 
+    # What one pattern reads is taken out, so that no later one, and no quantity, reads it again.
     for pattern, taken in ((_ISO_DATE, dated), (_DOTTED_DATE, dated), (_MONTH, named), (_HOUR, struck)):
         text = pattern.sub(taken, text)
     return found, text
@@ -307,6 +314,7 @@ def _in_figures(text: str) -> Iterator[_Read]:
     for match in _NUMBER.finditer(text):
         glued, currency = match["glued"] or "", _UNITS.get((match["currency"] or "").casefold(), "")
         scale = (match["scale"] or "").casefold()
+        # "40k" and "$3m"; "3m" without a currency is three metres.
         if glued.casefold() == "k" or (currency and glued.casefold() == "m"):
             scale, glued = {"k": "thousand", "m": "million"}[glued.casefold()], ""
         unit = currency or _unit(glued) or ("" if glued else _unit(match["unit"] or ""))
@@ -334,14 +342,14 @@ def _unit(spelling: str) -> str:
 
 
 def canonical(number: str) -> str:
-    """One spelling of a number: without separators of thousands and zeros that say nothing."""
+    """One spelling of a number: without separators of thousands and needless zeros."""
     number = fold(re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,")))
     return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
 
 
 @lru_cache(maxsize=4_000)
 def _with_article(text: str) -> frozenset[_Read]:
-    """One of a unit of time: "within a week", but not "twice a week"."""
+    """One of a unit of time by its article: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
     return frozenset(_plain("1", _unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
@@ -373,13 +381,13 @@ def rates(text: str) -> frozenset[str]:
 
 
 def is_rate(name: str) -> bool:
-    """Whether a word with a stroke is what is counted by: "MB/s", "/h"."""
+    """Whether a word with a slash is a rate: "MB/s", "/h"."""
     unit, stroke, per = name.partition("/")
     return bool(stroke and _unit(per) and (not unit or _unit(unit)))
 
 
 def other_rate(said: str, nearest: str, source: str) -> str:
-    """What `said` counts by and `source`, or its unit `nearest`, does not; empty when nothing speaks against it."""
+    """The rate of `said` that neither `source` nor its unit `nearest` has; empty when nothing contradicts it."""
     mine = rates(said)
     if not mine:
         return ""

@@ -17,21 +17,25 @@ UnitKind = Literal["prose", "heading", "item", "row", "code"]
 
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+# At least two hyphens: a single one is more likely an empty list item.
 _UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
 _RULER = re.compile(r"\s{0,3}(?:[-*_]\s*){3,}$")
+# Also "1." and "1)", "(a)", and "a.": lists that were numbered by hand.
 _ITEM = re.compile(r"\s*(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+(?=\S)")
 _ROW = re.compile(r"\s{0,3}\|.*\|\s*$")
 _DIVIDER = re.compile(r"\s{0,3}\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*$")
 _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 
 _STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
+# Four small letters before the stop leave out "Fig.", "e.g." and "Dr."; what follows must look like a sentence's start,
+# which "V" and "ODT" do not.
 _PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
 _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\d [A-Z]\.))\s+(?=[A-Z])")
-"""Behind "5 ms." and the like, which pysbd takes for titles and initials."""
+"""After "5 ms." and the like, which pysbd takes for titles and initials."""
 
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
-_LONGEST_PIECE = 1_000
-_LONGEST_ITEM = 300
+_LONGEST_PIECE = 1_000  # characters: pysbd's time grows faster than the text
+_LONGEST_ITEM = 300  # characters: a longer list item is a paragraph, of which a sentence is quoted
 _MOST_LIST_MARKS = 25
 
 
@@ -59,17 +63,19 @@ def split_units(text: str) -> tuple[tuple[int, int, UnitKind], ...]:
 
 def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
     """Runs of lines of one kind. Blank lines and table dividers belong to none."""
-    open_start, open_end, open_kind = 0, 0, ""
+    open_start, open_end, open_kind = 0, 0, ""  # "": no block is open
     fence = ""
     for start, end in _lines(text):
         line = text[start:end]
         kind = _line_kind(line, open_kind, fence)
+        # An opening fence ends the paragraph or list item before it, even without a blank line.
         if kind == "code" and not fence and _FENCE.match(line) and open_kind:
             yield open_start, open_end, _as_kind(open_kind)
             open_kind = ""
         was_fenced, fence = bool(fence), _fence_after(line, fence)
         if open_kind and (kind == "more" or kind == open_kind == "code"):
             open_end = end
+            # The closing fence belongs to the block, and ends it even where prose follows at once.
             if was_fenced and not fence:
                 yield open_start, open_end, "code"
                 open_kind = ""
@@ -80,6 +86,7 @@ def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
         if open_kind:
             yield open_start, open_end, _as_kind(open_kind)
         open_start, open_end, open_kind = start, end, "" if kind == "blank" else kind
+        # One line each, so nothing can go on with them.
         if kind in ("heading", "row") and open_kind:
             yield start, end, _as_kind(kind)
             open_kind = ""
@@ -92,6 +99,7 @@ def _fence_after(line: str, fence: str) -> str:
     found = _FENCE.match(line)
     if not found:
         return fence
+    # A fence may be longer than three, but "~~~" never closes "```".
     mark = found.group(1)[:3]
     return mark if not fence else "" if mark == fence else fence
 
@@ -105,6 +113,8 @@ def _line_kind(line: str, before: str, fence: str) -> str:
     """Its kind, or `blank`; `more`: goes on with the block before; `underline`: makes that a heading."""
     if fence or _FENCE.match(line):
         return "code"
+    # The order decides where a line fits several kinds: "---" is an underline below prose and a ruler elsewhere,
+    # "* * *" is a ruler, not a list item, and an indented line goes on with its paragraph (CommonMark 4.4).
     for kind, applies in (
         ("blank", not line.strip() or (_DIVIDER.match(line) and "|" in line)),
         ("underline", before == "prose" and _UNDERLINE.match(line)),
@@ -136,9 +146,10 @@ def _prose_sentences(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """Cuts what is longer than pysbd should be given (its time grows faster than the text) at plain sentence ends."""
+    """Spans of at most `_LONGEST_PIECE` characters, cut at plain sentence ends where there are any."""
     while end - start > _LONGEST_PIECE:
         window = text[start : start + _LONGEST_PIECE]
+        # Else at the last blank, else in the middle of a word: a megabyte without a space must end as well.
         stops = [match.end() for match in _PLAIN_STOP.finditer(window)] or [
             m.end() for m in re.finditer(r"\s+", window)
         ]
@@ -149,6 +160,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _piece_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    # One blank for each character, so that offsets hold; pysbd would take a line break for the end of a sentence.
     piece = re.sub(r"\s", " ", text[start:end])
     position = 0
     for sentence in _cut(piece):
@@ -159,6 +171,7 @@ def _piece_sentences(text: str, start: int, end: int) -> Iterator[Span]:
         position = found + len(sentence)
         if span[0] < span[1]:
             yield span
+    # What pysbd dropped at the end is a unit as well: no word of a text may be lost.
     rest = _trimmed(text, start + position, end)
     if rest[0] < rest[1]:
         yield rest
@@ -174,6 +187,7 @@ def _cut(piece: str) -> tuple[str, ...]:
     if not stops:
         return (piece.strip(),) if piece.strip() else ()
     plain_ends = [match.end() for match in _PLAIN_STOP.finditer(piece)]
+    # Quotation marks and brackets may hold a stop that ends no sentence; pysbd knows those cases.
     if plain_ends == [stop.end() for stop in stops] and not re.search(r"[\"'“”‘’()\[\]]", piece):
         cuts = [0, *plain_ends, len(piece)]
         return tuple(piece[a:b].strip() for a, b in pairwise(cuts))
@@ -185,10 +199,9 @@ def _cut(piece: str) -> tuple[str, ...]:
 
 
 def _standing_in(piece: str, sentences: Iterable[str]) -> Iterator[str]:
-    """Those of pysbd's sentences that it left as they stand in the piece, one after the other, with the blanks behind.
+    """The sentences of pysbd that stand unchanged in the piece, in order, each with the blanks behind it.
 
-    As `Segmenter.segment` does it, which compiles a pattern for each sentence and takes as long for that as for all
-    the rest.
+    Does what `Segmenter.segment` does, which spends half of its time on compiling a pattern for each sentence.
     """
     last = 0
     for sentence in filter(None, sentences):
@@ -196,6 +209,7 @@ def _standing_in(piece: str, sentences: Iterable[str]) -> Iterator[str]:
         while start >= 0:
             end = start + len(sentence)
             end += len(piece[end:]) - len(piece[end:].lstrip())
+            # The same words may stand earlier in the piece: that place belongs to a sentence before.
             if end > last:
                 yield piece[start:end]
                 last = end
@@ -205,6 +219,7 @@ def _standing_in(piece: str, sentences: Iterable[str]) -> Iterator[str]:
 
 @cache
 def _segmenter() -> Any:
+    # Imported here: it is not needed for texts whose sentences end plainly.
     import pysbd
 
     return pysbd.Segmenter(language="en", clean=False)

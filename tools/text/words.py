@@ -1,6 +1,6 @@
-"""Words, stems, numbers and identifiers of a text: what every lexical judgement here is made of.
+"""Words, stems, numbers and identifiers of a text: the units of every lexical comparison here.
 
-Stems are Porter's (1980), the same family the keyword index uses, so that what is judged equal here is found there.
+Stems are Porter's (1980), of the same family as the keyword index's, so that words equal here match there, too.
 """
 
 from __future__ import annotations
@@ -26,16 +26,20 @@ NUMBER_WORDS = {
     )
 }
 
+# A decimal or grouped number ("3.5", "40,000") is one word, so is "boss's", and "C++" and "C#" keep their marks.
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?(?:\+\+|#(?!\w))?")
 _ASKS = re.compile(
+    # Up to three words may come before the question word: "In which year ...", "And by what ...".
     r"\s*(?:\w+\s+){0,3}?(?:what|which|who|whose|where|when|why|how"
     r"|is|are|was|were|do|does|did|can|could|should|must|will)\b",
     re.IGNORECASE,
 )
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
+# The look-behind keeps parts of a longer name from matching alone, such as "4410B" in "NX-4410B".
 _IDENTIFIER = re.compile(r"(?<![\w/.-])/?[A-Za-z0-9]+(?:(?:[-_./:]|::)[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
 _PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z]*|\d+")
 _JOINED = re.compile(r"[/_]|::|\+\+$|#$")
+# "tCCS" and "OnFi" by a capital behind a small letter, "ODT" by nothing but capitals.
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}$")
 
 
@@ -57,21 +61,24 @@ def asks(text: str) -> bool:
 @lru_cache(maxsize=50_000)
 def fold(word: str) -> str:
     """One spelling of a word: NFKC, case folded, `40,000` as `40000`, no possessive."""
+    # ASCII is in NFKC already; most words skip the call.
     if not word.isascii():
         word = unicodedata.normalize("NFKC", word)
     if word[:1].isdigit():
+        # Only before three digits: the comma of "2,5" is a decimal one.
         return re.sub(r",(?=\d{3}(?:\D|$))", "", word).casefold()
     return re.sub(r"['’]s$", "", word).replace("’", "'").casefold()
 
 
 def content_stems(text: str) -> list[str]:
     """The stems of all words that are no stop words, in order, with repeats."""
+    # A single letter is the label of a list item or what is left of a contraction; a single digit is a number.
     return [stem(word) for word in folded(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
 @lru_cache(maxsize=8_000)
 def identifiers(text: str) -> frozenset[str]:
-    """Words that are names rather than language: with digits and letters, inner capitals, or joined by `_ / . : -`.
+    """Words that are names, not language: letters mixed with digits, capitals inside, or parts joined by `_ / . : -`.
 
     Case folded. `NX-4410B`, `tCCS`, `/dev/nvme0n1`, `FW-1103`, `C++` and `ODT` are; `write-to-read` and `1.2` are not.
     In a text that shouts, "HOW LONG IS THE PERIOD", capitals alone make no name.
@@ -84,8 +91,8 @@ def identifiers(text: str) -> frozenset[str]:
 
 
 def _is_shouted(text: str) -> bool:
-    """Mostly in capitals, even words that only join others, as in no "ODT, DCC" and no "IT or HR"."""
     capitals = _CAPITALS.findall(text)
+    # Stop words in capitals tell shouting from a list of abbreviations: "ODT, DCC" has none, "IT or HR" only IT.
     joining = {word.lower() for word in capitals} & STOP_WORDS
     return len(joining) > 1 and 2 * len(capitals) >= len(text.split())
 
@@ -96,10 +103,13 @@ def _is_identifier(word: str) -> bool:
     if not has_letter or len(word) < 2:
         return False
     if _JOINED.search(word):
+        # "and/or" is two words, not a path.
         return not re.fullmatch(r"[a-z]+/[a-z]+", word) or word.startswith("/")
     has_digit = any(char.isdigit() for char in word)
     if has_digit:
+        # "4th", "1990s" and "3x" are numbers.
         return not re.fullmatch(r"\d+(?:st|nd|rd|th|s|x)", word)
+    # The plural of an abbreviation: "ODTs", "APIs".
     core = word[:-1] if word.endswith("s") else word
     return any(_INNER_CAPITAL.search(part) for part in re.split(r"[-.:]", core))
 
@@ -197,5 +207,5 @@ def _drop_suffix(word: str) -> str:
 
 
 def bare(text: str) -> str:
-    """The words alone, folded, one space between: what two texts share whatever their marks and line breaks."""
+    """The words alone, folded, one space between: for comparing texts whatever their punctuation and line breaks."""
     return " ".join(re.findall(r"\w+", text.casefold()))

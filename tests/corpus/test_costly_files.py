@@ -11,7 +11,7 @@ from argot.corpus.chunking import blocks
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
-from argot.corpus.readers.reader_process import _CHILDREN, SMALL_BYTES, read_in_child
+from argot.corpus.readers.reader_process import _HOSTS, SMALL_BYTES, read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.corpus.readers.reader_worker import NICE
 from argot.errors import UnreadableDocument
@@ -57,7 +57,7 @@ def test_text_is_read_within_the_time_it_may_take() -> None:
 
 def test_what_reads_gives_way_to_questions() -> None:
     read(b"text")
-    process = _CHILDREN["documents"]._process
+    process = _HOSTS["documents"].child.process
     assert process
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICE
 
@@ -66,9 +66,9 @@ def test_each_lane_has_a_process_of_its_own() -> None:
     """A file of one asker that takes all its time makes no manager wait, and nobody with a small file."""
     read(b"text")
     read(b"text\n" * SMALL_BYTES, lane="attachments")
-    documents, attachments = (_CHILDREN[lane]._process for lane in ("documents", "attachments"))
+    documents, attachments = (_HOSTS[lane].child.process for lane in ("documents", "attachments"))
     assert documents and attachments and documents.pid != attachments.pid
-    with _CHILDREN["attachments"].lock:
+    with _HOSTS["attachments"].lock:
         assert read(b"text").markdown == "text"
         assert read(b"text", lane="attachments").markdown == "text"
 
@@ -76,7 +76,7 @@ def test_each_lane_has_a_process_of_its_own() -> None:
 def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.corpus.readers.reader_process._MOST_KEPT", 1)
     read(b"text")
-    assert _CHILDREN["documents"]._process is None
+    assert _HOSTS["documents"].child.process is None
 
 
 def test_what_it_sends_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Files made to cost much for few bytes: read within bounds, or refused with the limit, its setting and what to do."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.corpus.readers.reader_worker import NICE
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
+from argot.subprocesses import Child
 from argot.types import ParsedDocument, Principal, Triple
 
 ROOT = Principal("root", sees_all=True)
@@ -77,6 +79,31 @@ def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("argot.corpus.readers.reader_process._MOST_KEPT", 1)
     read(b"text")
     assert _HOSTS["documents"].child.process is None
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (signal.SIGSEGV, "damaged: its reader crashed (exit code -11)"),
+        (signal.SIGKILL, "took more than 2048 MB of memory to read"),
+        (signal.SIGPROF, "took longer than 60 seconds to read"),
+    ],
+)
+def test_how_a_process_ended_is_told_of_the_file(end: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read(b"text")
+    process, receive = _HOSTS["documents"].child.process, Child.receive
+    assert process
+
+    def ended(child: Child, most: int | None = None) -> tuple[bytes, bytes]:
+        os.kill(process.pid, end)
+        os.kill(process.pid, signal.SIGCONT)
+        return receive(child, most)
+
+    os.kill(process.pid, signal.SIGSTOP)  # it must not answer first
+    with monkeypatch.context() as patched:
+        patched.setattr(Child, "receive", ended)
+        assert refusal(b"text").reason == said
+    assert read(b"text").markdown == "text"
 
 
 def test_what_it_sends_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

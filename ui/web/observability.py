@@ -1,7 +1,7 @@
-"""Around everything that is served: each request gets a number, is counted, and what fails in it is logged once.
+"""The outermost layer: each request gets a number, is counted, and a failure in it is logged once.
 
 The number stands in the log's lines and in the answer's header `X-Request-Id`, so that whoever met an error can name
-it. Neither addresses nor queries are logged: they hold names of documents and what people searched for.
+it. Neither paths nor queries are logged: they hold names of documents and what people searched for.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 METRICS = "/metrics"
+# What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
 ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 PAGES = ("/glossary", "/people", "/account", "/documents")
 
@@ -67,6 +68,7 @@ class Watch:
         except ClientDisconnected:  # who leaves, also before the connection stands, is no failure: the server tidies up
             raise
         except Exception:
+            # Ends here: uvicorn would log it again, without the request's number.
             logger.exception("a connection failed")
         finally:
             if metrics is not None:
@@ -86,6 +88,7 @@ class Watch:
             await self.app(scope, receive, send_with_number)
         except Exception:
             logger.exception("a request failed")
+            # Once a status is sent, no other can follow: the answer then breaks off.
             if not status:
                 text = f"Something went wrong. Whoever runs Argot finds it in the log as {request_id.get()}."
                 said = PlainTextResponse(
@@ -107,8 +110,10 @@ class Watch:
         if not self._scrapers or scope["path"] != METRICS or scope["method"] != "GET":
             return False
         headers = Headers(scope=scope)
+        # A script in a page sends one of these. An address that somebody types in comes as "navigate".
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
+        # A proxy that we do not trust may stand in these networks: its own address says nothing of who asks.
         if passed_on(headers) and not self.door.from_proxy(scope):
             return False
         return within(self.door.address(scope, headers), self._scrapers)

@@ -1,4 +1,4 @@
-"""How questions are answered, as the window's settings offer it: the profile, one's own context, tags as scope."""
+"""The window's settings for how questions are answered: the profile, one's own context, tags as scope."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argot.service.usecases.threads import Manner, ThreadRead, thread_list, thre
 from argot.ui.web.asker_identity import current_principal
 
 MANNER = "manner"
-"""Where the session keeps what was chosen before the conversation began."""
+"""Key of the session under which it keeps what was chosen before the conversation began."""
 PROFILE, CONTEXT, TAGS = "profile", "context", "tags"
 USUAL = "-"
 """For "nothing in particular": the list cannot hold an empty value."""
@@ -77,12 +77,14 @@ class Manners:
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
+        # A context or tag may be gone, or withdrawn from this person, since the conversation was held.
         contexts = [context["name"] for context in await context_list(self.kb, await current_principal(self.kb))]
         if contexts:
             inputs.append(
                 Select(
                     id=CONTEXT,
                     label="Your own context",
+                    # A context that is itself called "-" would be taken for none.
                     items={"None in particular": USUAL, **{name: name for name in contexts if name != USUAL}},
                     initial_value=kept.context if kept.context in contexts else USUAL,
                     description="A term with several senses is read as this team uses it, if nothing else tells.",

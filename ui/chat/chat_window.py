@@ -1,7 +1,7 @@
-"""The chat window: what is asked goes to the service, what comes back is shown as it comes.
+"""The chat window: passes questions to the service and shows answers as they are made.
 
-Every callback of Chainlit ends here, and nothing is decided here: questions, choices, threads and feedback are use
-cases of the service.
+Every callback of Chainlit is in this module, and nothing is decided here: questions, choices, threads and feedback are
+use cases of the service.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ChatWindow:
         }
 
     def _at_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
-        """A callback of Chainlit's that shows something: not while its window is being shown anew."""
+        """A callback that shows something: it waits while its window is being shown anew."""
 
         async def waiting(given: Any) -> None:
             await self.windows.at_rest(context.session)
@@ -115,7 +115,7 @@ class ChatWindow:
         return wrap_user_function(waiting)
 
     async def signed_in(self, headers: Any) -> None:
-        """Chainlit signs nobody in: the guard tells it who is asking. That there is this makes it want to know."""
+        """Signs nobody in: the guard says who is asking. Without this callback Chainlit would not look."""
 
     async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
         """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
@@ -200,6 +200,7 @@ class ChatWindow:
                 await take_buttons_away()
                 await turn(run)
 
+        # Chainlit shows the stop button for messages by itself, and for buttons not.
         await context.emitter.task_start()
         try:
             await _stoppable(work())
@@ -231,6 +232,7 @@ class ChatWindow:
             async for event in answering:
                 if not turn.begun:
                     turn.begun = True
+                    # Only now: a question refused or stopped while it waits leaves the old answer standing.
                     for step in old:
                         await context.emitter.delete_step({"id": step})
                 await self._shown(event, turn, stages)
@@ -251,12 +253,14 @@ class ChatWindow:
                 await stages.show(event)
             case "token":
                 turn.written += str(event.data)
+                # All of it each time: a link that began in an earlier piece is recognised only as a whole.
                 await turn.message.stream_token(quoted(turn.written), is_sequence=True)
             case "retract":
                 turn.written = ""
                 await turn.message.stream_token("", is_sequence=True)
         if isinstance(result := event.data, AskResult):
             await stages.close()
+            # The thumbs below it come with this id until the page is reloaded, and then with one of ours.
             self.layer.remember_run(turn.run, result.thread, result.turn)
             await self._show(turn.message, self._shareable(view(result), result))
             steps = [turn.message.id, *stages.steps, turn.run]
@@ -347,6 +351,7 @@ class ChatWindow:
         under_way = self.windows.turns(thread["id"])
         read = await thread_read(self.kb, await current_principal(self.kb), thread=thread["id"])
         turns = settled(read.turns, under_way)
+        # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
         await self.manners.offer_of(read)
         self.files.tell_resumed(thread, read.files)
@@ -373,7 +378,7 @@ class ChatWindow:
                 await context.emitter.resume_thread(thread)
 
     async def on_end(self) -> None:
-        """The connection is gone. Who only lost it finds the answer on coming back; for the suspended it is stopped."""
+        """The connection is gone. An answer goes on, to be found on coming back; but not for somebody suspended."""
         self.windows.left(context.session)
         self.news.leave(context.session)
         try:
@@ -384,7 +389,7 @@ class ChatWindow:
 
 
 async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
-    """Do what a button asks for as Chainlit does what a message asks for: the stop button cancels that task."""
+    # Chainlit's stop button cancels `current_task` of the session, which it sets for messages only.
     task = asyncio.create_task(work)
     context.session.current_task = task
     with suppress(asyncio.CancelledError):

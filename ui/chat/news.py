@@ -1,4 +1,4 @@
-"""What the window says of its own accord: that a term somebody asked for has a meaning now."""
+"""News that the window tells unasked: a term that somebody asked for has a meaning now."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class News:
         return await thread_news(self.kb, principal, thread=thread)
 
     def watch(self, session: Any) -> None:
-        """Look on until the window is closed. The task acts for who opened it: it inherits their context."""
+        """Watch until the window is closed. The task acts for whoever opened it: it inherits their context."""
         watcher = self._watchers.get(session)
         if watcher is None or watcher.done():
             self._watchers[session] = asyncio.create_task(self._watch(session))

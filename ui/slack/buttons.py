@@ -1,4 +1,4 @@
-"""What happens at once when somebody presses a button or sends a form; answers wait for their turn in the inbox."""
+"""What happens at once when somebody presses a button or submits a form; answers wait for their turn in the inbox."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ class Buttons:
         job = self._job(body)
         if value.get("v") == -1:
             view = reason_form(kept_of(job))
+            # Before it is kept: the form must be open within three seconds of the press.
             await self.calls.gently(self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view)
         try:
             await self._judge(job, 1 if value.get("v") == 1 else -1, "")
@@ -99,7 +100,7 @@ class Buttons:
             await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
 
     async def reason(self, body: Mapping[str, Any]) -> None:
-        """What was said in the form, beside the thumb."""
+        """Keep what was said in the form, with the thumb."""
         job = job_of_form(body, self.people.team, "choice")
         said = self._judge(job, -1, reason_of(body["view"]), share=True)
         await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
@@ -162,6 +163,7 @@ class Buttons:
 
     async def person(self, body: Mapping[str, Any]) -> None:
         """Call the one who looks after the context; in a channel so that they see it, else by saying who it is."""
+        # Slack may send a press again, and a person is not called twice for it.
         if not await self.inbox.first(key_of(body)):
             return
         job = self._job(body)
@@ -175,11 +177,13 @@ class Buttons:
             named = f" of {plain(context)}" if context else ""
             await self._tell(job, f"Nobody is named as the contact{named}. Whoever runs Argot can tell whom to ask.")
             return
+        # A contact that Slack does not know is named, and not called.
         called = await self.people.contact(job.team, contact) or plain(contact)
         after = f" ({plain(context)})" if context else ""
         if job.direct or not scope.public:
             await self._tell(job, f"Ask {called}{after}.")
             return
+        # Nor for another press of the same person below the same answer.
         if not await self.inbox.first(f"p:{hashed(job.channel, job.thread, str(job.turn), job.user)}"):
             await self._tell(job, f"{called} was called here before.")
             return
@@ -195,6 +199,7 @@ class Buttons:
             if known.get(name):
                 return known[name], name
         named = [(contact, name) for name, contact in known.items() if contact]
+        # Of several contacts none is chosen: calling the wrong person is worse than naming nobody.
         return named[0] if len(named) == 1 else ("", context or home or "")
 
     # -- terms ---------------------------------------------------------------------------------------------------------
@@ -222,6 +227,7 @@ class Buttons:
         fields, state = submitted_term(body["view"])
         try:
             scope = await self._manager(team, user)
+            # Only of drafts: adding the same approved sense again changes the one that is there.
             if state == "draft" and not await self.inbox.first(key_of(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
             if state == "draft":
@@ -229,6 +235,7 @@ class Buttons:
             else:
                 await glossary_add(self.kb, scope.principal, **fields)
         except ArgotError as error:
+            # Slack keeps the form open and shows it below the field.
             return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
         ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."

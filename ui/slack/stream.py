@@ -1,7 +1,7 @@
 """An answer that is shown while it is written, where the workspace's plan allows it.
 
-What is streamed are words alone: marks and sources are settled when the answer is, and then take its place. An answer
-that is there at once is never streamed.
+Only words are streamed: marks and sources are known when the answer is complete, and then the message is replaced. An
+answer that is there at once is never streamed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OF_THIS_PLACE = (
     "missing_recipient_user_id", "not_in_channel", "restricted_action", "team_not_found", "thread_not_found",
     "user_not_found",
 )  # fmt: skip
-"""A refusal to stream that says nothing of other channels."""
+"""Refusals that concern this channel or person only, and not streaming in the whole workspace."""
 
 
 class Streaming:
@@ -52,6 +52,7 @@ class Stream:
         self.job = job
         self.known = known
         self.began = began
+        # A stream cannot be shown to one person alone.
         self.open = known.allowed and not job.ephemeral
         self._ts = ""
         self._waiting = ""
@@ -62,6 +63,7 @@ class Stream:
         now = time.monotonic()
         self._at = self._at or now + FIRST_SECONDS
         self._waiting += piece
+        # Half a word could be half of a link or a call, which is made safe only as a whole.
         end = max(self._waiting.rfind(" "), self._waiting.rfind("\n")) + 1
         if not self.open or not end or now < self._at:
             return
@@ -118,6 +120,7 @@ class Stream:
             return
         self._ts = str(begun.get("ts") or "")
         self.open = bool(self._ts)
+        # Noted, so that after a crash the beginning that stands there can be taken away.
         await self.began(self._ts)
 
 

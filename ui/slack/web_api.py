@@ -1,4 +1,4 @@
-"""Calls to Slack's Web API: its rate limits kept, and two kinds of failure told apart."""
+"""Calls to Slack's Web API: keeps its rate limits, and tells failures that pass from refusals."""
 
 from __future__ import annotations
 
@@ -87,6 +87,7 @@ class Calls:
                 await asyncio.sleep(seconds)
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
                 raise SlackUnreachable(f"{type(error).__name__}: {error}") from error
+            # The client's own refusals, as of a response that is no JSON. Last: `SlackApiError` is one of them.
             except SlackClientError as error:
                 raise SlackRefused(str(error)) from error
 
@@ -111,6 +112,7 @@ class Calls:
 def _retry_after(error: Any) -> float | None:
     """The seconds to wait, if that is all that is wrong."""
     response = error.response
+    # Some methods say it in the status, others in the body alone.
     limited = _status(response) == 429 or _code(response) in ("ratelimited", "rate_limited")
     if not limited:
         return None

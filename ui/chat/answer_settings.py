@@ -77,7 +77,6 @@ class Manners:
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
-        # A context or tag may be gone, or withdrawn from this person, since the conversation was held.
         contexts = [context["name"] for context in await context_list(self.kb, await current_principal(self.kb))]
         if contexts:
             inputs.append(
@@ -86,6 +85,7 @@ class Manners:
                     label="Your own context",
                     # A context that is itself called "-" would be taken for none.
                     items={"None in particular": USUAL, **{name: name for name in contexts if name != USUAL}},
+                    # It may be gone, or withdrawn from this person, since the conversation was held; so may tags.
                     initial_value=kept.context if kept.context in contexts else USUAL,
                     description="A term with several senses is read as this team uses it, if nothing else tells.",
                 )

@@ -124,13 +124,13 @@ class Slack:
         async for thread, told in slack_scopes.news(self.answering.kb):
             direct = thread.channel.startswith("D")
             public = thread.scope == PUBLIC
-            # One piece of news about a term is told once in a thread.
             key = f"n:{thread.thread}:{told['term']}:{told['senses'][0]['id']}"
             job = SlackJob(
                 "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
                 thread.ts, json.dumps(told), direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),
             )  # fmt: skip
+            # By its key each piece of news is told once in a thread.
             await self.inbox.note(key, job, place=key)
 
     async def _connect(self) -> None:

@@ -37,6 +37,7 @@ TAGS = [
 ]
 
 
+# Their schemas stay behind when the answers that name them are taken out.
 FASTAPIS_OWN = ("HTTPValidationError", "ValidationError")
 """FastAPI's schemas of an error, which our errors do not have."""
 LONGEST_SUMMARY = 100

@@ -1,4 +1,4 @@
-"""What all pages share: templates, forms, the way to a use case, and how large a request may be."""
+"""What all pages share: templates, forms, redirects, and the limit on the size of requests."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ HEADERS = {
 Who = Annotated[Visitor, Depends(visitor)]
 """The one way in which a page learns who is asking."""
 
+# The address names one of these and holds no text: nobody can put words into our pages by a link.
 DONE = {
     "draft": "Saved as a draft. It answers nobody until it is approved.",
     "saved": "Saved.",
@@ -67,12 +68,13 @@ DONE = {
     "signed-out": "Signed out everywhere.",
     "all-approved": "Approved. From now on questions understand them.",
 }
-"""What is said on the page one is sent to after something was done."""
+"""What a page says that one is redirected to after something was done, by the value of `done` in its address."""
 
 
 class BoundedRoute(APIRoute):
     """Refuses what is too large before anything of it is read."""
 
+    # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -80,6 +82,7 @@ class BoundedRoute(APIRoute):
 
         async def bounded(request: Request) -> Response:
             length = request.headers.get("content-length", "")
+            # Browsers always say it of forms. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not length.isdigit():
                 raise HTTPException(411, "The request does not say how large it is.")
             if length.isdigit() and int(length) > MOST_BYTES:
@@ -91,15 +94,14 @@ class BoundedRoute(APIRoute):
 
 @cache
 def templates() -> Environment:
-    """The pages of `ui/pages/templates`; whatever is put into one is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from argot.ui.rendering import page_filters
 
     made = Environment(
         loader=PackageLoader("argot.ui.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # in every file: by default Jinja escapes nothing
+        undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -139,7 +141,6 @@ def page(
 
 
 def _status_of(error: Exception) -> int:
-    """The status of HTTP of a page that says what went wrong."""
     return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
 
 
@@ -194,6 +195,7 @@ async def form_of(request: Request) -> dict[str, str]:
     texts: dict[str, str] = {}
     for name, value in (await request.form()).multi_items():
         if isinstance(value, str) and name not in texts:
+            # Browsers send CRLF: stored so, every text would differ from what was typed elsewhere.
             texts[name] = value.replace("\r\n", "\n").replace("\r", "\n")
     return texts
 
@@ -204,10 +206,12 @@ def bounded(text: str | float) -> float:
         found = float(text)
     except ValueError:
         return 0.0
+    # NaN, which `float` reads, is the one number that is not equal to itself.
     return min(max(found, 0.0), 1.0) if found == found else 0.0  # noqa: PLR0124  not a number
 
 
 def number(text: str | None) -> int:
     """A whole number from a form or an address; -1, which nothing has, for anything else."""
     plain = (text or "").strip()
+    # At most 15 digits, which SQLite still holds as an integer; `isdigit` alone is true of "²".
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 16 else -1

@@ -61,6 +61,7 @@ def _answer(result: AskResult) -> str:
     rest = result.answer
     marked = []
     for sentence in result.sentences:
+        # Looked for behind the one before: the same sentence may stand in an answer twice.
         found = rest.find(sentence.text)
         if found < 0:
             continue
@@ -71,11 +72,13 @@ def _answer(result: AskResult) -> str:
 
 
 def _marks(sentence: Sentence) -> str:
+    # Several citations may be of one passage.
     numbers = sorted({citation.n for citation in sentence.citations})
     return " " + ("".join(f"[{number}]" for number in numbers) if sentence.supported else UNSUPPORTED)
 
 
 def _print_notes(result: AskResult) -> None:
+    # The mark is explained only where it stands.
     if any(not sentence.supported for sentence in result.sentences):
         say(f"\n{UNSUPPORTED} no passage supports this sentence.")
     for remark in result.notes:

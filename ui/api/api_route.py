@@ -121,7 +121,7 @@ def _wrong(error: RequestValidationError) -> Response:
 
 
 def _no_json(error: RequestValidationError) -> str | None:
-    """Why a body is no JSON, and where; None if it is, or was no body."""
+    """Why a body is no JSON, and where; None if it is JSON, or there was none."""
     first = error.errors()[0]
     if first["type"] != "json_invalid":
         return None

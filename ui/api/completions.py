@@ -200,7 +200,7 @@ def _asked(given: ChatRequest) -> dict[str, Any]:
     """The parameters of `converse`.
 
     Raises:
-        Refused: an unknown model, or something is asked for that would be left out in silence.
+        RefusedRequest: an unknown model, or something is asked for that would be left out in silence.
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
@@ -234,8 +234,9 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
 
 
 def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
-    """A message's text. What else it holds is refused where it is `asked`; of an earlier one it is left out, for the
-    program sends it again with every question that follows.
+    """A message's text. What is no text is refused in the message that is `asked`; of earlier ones it is left out.
+
+    They are sent again with every question that follows, and would make each of them fail.
     """
     content = message.content
     if isinstance(content, list):

@@ -181,7 +181,7 @@ class ChatWindow:
         await self._run(turn, question)
 
     async def _pressed(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
-        """A button was pressed that says something; `answered` gives the answer on its way, by asker and thread."""
+        """Answer a button that says something; `answered` gives the events of its answer, by asker and thread."""
         await take_buttons_away()
         message = await cl.Message(content=literal(said), type="user_message", author=asker.get() or "").send()
 
@@ -193,7 +193,7 @@ class ChatWindow:
         await self._run(turn, message.id)
 
     async def _run(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
-        """The frame of an answer that a button asks for. It can be stopped like any other."""
+        """Run what a button asks for within a step of its own, so that it can be stopped like any other answer."""
 
         async def work() -> None:
             async with cl.Step(name="on_message", type="run", parent_id=parent) as run, reporting_errors():
@@ -247,7 +247,6 @@ class ChatWindow:
         return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
 
     async def _shown(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
-        """Show one event of an answer."""
         match event.kind:
             case "stage":
                 await stages.show(event)
@@ -274,14 +273,14 @@ class ChatWindow:
         await (message.update() if message.streaming else message.send())
 
     async def _go_on(self, answer: str, result: AskResult) -> None:
-        """What can be done with the last answer, and questions to go on with."""
+        """Offer what can be done with the last answer, and questions to go on with."""
         await offer(actions(answer_buttons(), "tool"), answer)
         if result.status in {"answered", "abstained"}:
             following = await thread_follow_ups(self.kb, await current_principal(self.kb), thread=result.thread)
             await offer(actions(next_buttons(following), "next"), answer)
 
     def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
-        """With a button that lets managers read what met an unknown term; at a machine of one's own they do anyway."""
+        """With a button that lets managers read what met an unknown term; where nobody signs in they may anyway."""
         if shared or not result.misses or not sign_in_required(self.kb):
             return shown
         return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
@@ -361,7 +360,7 @@ class ChatWindow:
         await self.windows.tell_resumed(thread, under_way)
 
     async def _last_of(self, thread: str, turns: list[AskResult], *, shared: bool, usable: bool) -> None:
-        """Below the last answer of a conversation that is reopened: what can be done with it."""
+        """Offer below the last answer of a reopened conversation what can be done with it."""
         result = turns[-1]
         base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
@@ -370,7 +369,7 @@ class ChatWindow:
             await self._go_on(answer, result)
 
     async def _reopen(self) -> None:
-        """Show the window at hand its conversation as it is kept."""
+        """Show the current window its conversation as it is stored."""
         async with self.windows.shown_anew(context.session):
             thread = await self.layer.get_thread(context.session.thread_id)
             if thread is not None:

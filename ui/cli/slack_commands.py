@@ -174,7 +174,6 @@ def list_people(json_: Json = False, home: Home = None) -> None:
 
 
 def _team(home: Home) -> str:
-    """The workspace of the bot token."""
     from argot.service.maintenance.slack_check import bot_team
 
     # Asked of Slack: the token does not say it.

@@ -94,6 +94,7 @@ class BoundedRoute(APIRoute):
 
 @cache
 def templates() -> Environment:
+    """The templates of `ui/pages/templates`, with the filters they use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from argot.ui.rendering import page_filters

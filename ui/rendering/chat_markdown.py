@@ -126,6 +126,7 @@ def is_pdf(passage: PassageShown) -> bool:
 
 
 def panel_title(passage: PassageShown) -> str:
+    """The title of the side panel: the document, and the page in it."""
     page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
     return f"{literal(passage.document)}{page}"
 
@@ -151,6 +152,7 @@ def _sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
 
 
 def next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
+    """Buttons that ask these questions."""
     return tuple(Button(ASK_INSTEAD, literal(one), {"question": one}, icon="corner-down-right") for one in questions)
 
 

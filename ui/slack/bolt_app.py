@@ -209,7 +209,7 @@ def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
 
 
 def _connect(app: AsyncApp, listeners: Listeners) -> None:
-    """Lead to its listener what is for us, and to one that does nothing whatever else is sent."""
+    """Register the listeners, and for everything else that is sent one that does nothing."""
     assistant = AsyncAssistant(thread_context_store=listeners.views)
     assistant.thread_started(listeners.pane_opened)
     assistant.user_message(listeners.message)

@@ -253,7 +253,7 @@ class Buttons:
         return job_of_press(body, self.people.team)
 
     async def _principal(self, job: SlackJob) -> Principal:
-        """On whose behalf the conversation is.
+        """The principal on whose behalf the conversation is answered.
 
         Raises:
             ArgotError: who pressed may not act in it.
@@ -276,7 +276,6 @@ class Buttons:
         await self._tell(job, text)
 
     async def _tell(self, job: SlackJob, text: str) -> None:
-        """Say something to the one who pressed."""
         message = notice(text)
         client = self.calls.client
         if job.direct:

@@ -108,7 +108,7 @@ class Inbox:
                     await self._wake.wait()
 
     async def _take_up(self) -> None:
-        """As many as may be dealt with at once."""
+        """Begin as many events as may be dealt with at once."""
         while len(self._running) < self.concurrent:
             noted = await self._in_thread(self.store.next, set(self._running.values()))
             if noted is None:

@@ -87,7 +87,7 @@ class Slack:
             await self.answering.calls.client.session.close()
 
     async def _introduce(self) -> None:
-        """Learn our own name, by which mentions are known. Events tell it as well."""
+        """Learn our own id, by which mentions are recognised. Events tell it as well."""
         from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
 
         for pause in _pauses():

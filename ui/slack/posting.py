@@ -42,7 +42,7 @@ class Posting:
             await self._post_plainer(job, given, only, error)
 
     async def _post_plainer(self, job: SlackJob, given: Message, only: str, error: SlackRefused) -> None:
-        """With buttons that every workspace takes; and if that is not it, as text."""
+        """Post with buttons that every workspace takes; if that is refused too, as text."""
         plainer = without_native_feedback(given)
         for message in (plainer, {name: value for name, value in given.items() if name != "blocks"}):
             try:

@@ -91,7 +91,7 @@ class Answering:
     # -- asking --------------------------------------------------------------------------------------------------------
 
     async def scope(self, job: SlackJob) -> Scope:
-        """On whose behalf. Of a button: the conversation's, if this person may go on with it.
+        """On whose behalf a job is done. For a button: the conversation's, if this person may go on with it.
 
         Raises:
             NotAllowed: suspended, or somebody else's.
@@ -112,9 +112,9 @@ class Answering:
         return slack_scopes.public_scope(job.team, channel, outsiders=job.outsiders)
 
     async def _answer(self, job: SlackJob, stream: Stream) -> list[Message]:
-        """What is to be posted. What goes wrong is said in a sentence: to who pressed a button, or where it was asked.
+        """The messages to post. An error is told in a sentence: to who pressed a button, or where it was asked.
 
-        What rests on one person's rights is shown to nobody else, whatever else is the case.
+        What rests on one person's rights is shown to nobody else, whatever happens.
         """
         # An error after a press is told to who pressed; the others see a message that did not change.
         only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
@@ -233,7 +233,6 @@ class Answering:
     # -- showing -------------------------------------------------------------------------------------------------------
 
     def _shown_to(self, message: Message, job: SlackJob) -> Message:
-        """To one person alone, in a place that others see."""
         return {**message, "only": job.user} if job.ephemeral else message
 
     async def _began(self, noted: Noted, ts: str) -> None:

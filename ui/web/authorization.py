@@ -203,7 +203,7 @@ def _entries(app: FastAPI) -> Iterator[AddressRule]:
 
 
 def _window_entries(window: Any) -> Iterator[AddressRule]:
-    """Chainlit's: what is open of it is declared in `chainlit_guard.py`. What is mounted in it is its websocket."""
+    """Chainlit's addresses; which are open is declared in `chainlit_guard.py`. What it mounts is its websocket."""
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
 

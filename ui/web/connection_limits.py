@@ -76,7 +76,7 @@ class ConnectionLimits:
                 del self._open[address]
 
     def _full_at(self, address: Address, most: int) -> Address:
-        """The address of which one has to go; empty: there is room. `most`: of this one; 0: any number."""
+        """The address that has to give a connection up; empty: there is room. `most`: for this one; 0: any number."""
         if most and len(self._open.get(address, ())) >= most:
             return address
         if self._total and self._count >= self._total:

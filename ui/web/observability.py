@@ -102,10 +102,10 @@ class Watch:
             logger.info("request", extra={"fields": {"method": scope["method"], "status": status, "seconds": seconds}})
 
     def _is_scraper(self, scope: Scope) -> bool:
-        """Whether the metrics may be read by this request without signing in.
+        """Whether this request may read the metrics without signing in.
 
-        By where it comes from, as far as that is known: what somebody passed on for others counts only if it was a
-        proxy we trust. No page of a browser asks so.
+        That depends on the address it comes from. One passed on by a proxy counts only if the proxy is trusted, and
+        scripts of pages in a browser are refused.
         """
         if not self._scrapers or scope["path"] != METRICS or scope["method"] != "GET":
             return False
@@ -120,7 +120,7 @@ class Watch:
 
 
 def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
-    """What was counted, for who may read it; 404 where nothing is."""
+    """The metrics in Prometheus' text format; 404 where nothing is counted."""
     from argot.service.observability.metrics import CONTENT_TYPE
 
     if kb.metrics is None:

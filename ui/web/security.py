@@ -207,7 +207,7 @@ class Guard:
         return None if entry and not entry.own and for_programs(scope["path"]) else entry
 
     def _unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
-        """What a program is told that asks for an address there is not, or does something else than can be done."""
+        """What a program is told that asks for an address there is not, or with a method it does not take."""
         if entry is not None or scope["type"] != "http":
             return None
         if not for_programs(scope["path"]):
@@ -216,7 +216,7 @@ class Guard:
         return (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.") if methods else (404, NO_SUCH)
 
     async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
-        """The visitor, the ticket to give to a newcomer at this machine, and why a known one is not welcome."""
+        """The visitor, the ticket for a newcomer at this machine, and why a known visitor is not let in."""
         # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
         if self.door.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
             return None, "", (403, THROUGH_A_PROXY.format(sign))
@@ -247,7 +247,7 @@ class Guard:
         return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
     def _inside(self, scope: Scope, entry: AddressRule | None, who: Visitor | None) -> Scope:
-        """The request as the application sees it: with the visitor, without what the browser gave as proof."""
+        """The request as the application sees it: with the visitor, without cookies and keys."""
         # Nothing behind the guard needs them, so nothing there can log them or pass them on.
         headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
         if who is not None and entry is not None and not entry.own:
@@ -255,7 +255,7 @@ class Guard:
         return {**scope, "headers": headers, VISITOR: who, ENTRY: entry}
 
     def _turn_away(self, refusal: Refusal, who: Visitor | None, headers: Headers) -> ASGIApp:
-        """Answer that somebody may not go there: in a browser by a page, or by the page to sign in on."""
+        """Tell somebody that they may not go there: in a browser with a page, or by leading to the sign-in."""
         status, reason = refusal
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -280,7 +280,7 @@ class Guard:
         return answer
 
     async def _given_back(self, scope: Scope, receive: Receive) -> Response | None:
-        """What somebody sent who was signed out meanwhile, so that they can send it again."""
+        """The form of somebody who was signed out meanwhile, to be sent again."""
         if scope["type"] != "http" or scope["method"] != "POST":
             return None
         return await signed_out(Request(scope, limited(receive, MOST_ANONYMOUS_BYTES)))

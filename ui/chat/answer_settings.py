@@ -30,17 +30,17 @@ class Manners:
         self.kb = kb
 
     async def offer_new(self) -> None:
-        """For a conversation that has not begun: in the context in which the last one was held."""
+        """Offer the settings of a new conversation: in the context of the last one."""
         held = await thread_list(self.kb, await current_principal(self.kb))
         context = held[0].settings.context if held else None
         await self._offer(Manner(context=context))
 
     async def offer_of(self, thread: ThreadRead) -> None:
-        """For a conversation that goes on (as `thread_read` gives it)."""
+        """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
         await self._offer(thread.settings)
 
     async def chosen(self, given: dict[str, Any], thread: str) -> None:
-        """Somebody changed the settings: kept with the conversation, or until it begins."""
+        """Keep changed settings: with the conversation, or in the session until it begins."""
         manner = Manner(
             _some(given.get(PROFILE)), _some(given.get(CONTEXT)), tuple(str(tag) for tag in given.get(TAGS) or ())
         )
@@ -51,7 +51,7 @@ class Manners:
             return
 
     async def settle(self, thread: str) -> None:
-        """The conversation has begun: keep with it what was chosen before."""
+        """Keep what was chosen before with the conversation that has just begun."""
         manner = cl.user_session.get(MANNER)
         if manner and manner != Manner():
             await self._keep(thread, manner)

@@ -127,7 +127,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
 
 
 def bound_uploads() -> None:
-    """Files that were picked and not sent yet lie in Chainlit's folder: not more of them than a disk can bear.
+    """Limit the files that were picked and not sent yet, which lie in Chainlit's folder.
 
     Once sent they are in the conversation and no longer in that folder. So all are shown by their names, and none in a
     viewer or a player, which would ask for it there.
@@ -198,7 +198,7 @@ def local_identity() -> str:
 
 
 def key(kb: KnowledgeBase) -> bytes:
-    """The secret of this knowledge base for what the window signs."""
+    """The key with which the window signs for this knowledge base."""
     folder = kb.home / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     return signing_secret(folder).encode("ascii")
@@ -208,7 +208,7 @@ def key(kb: KnowledgeBase) -> bytes:
 
 
 def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
-    """Write what Chainlit would otherwise make up: settings, words, help, looks, and its page without CDNs."""
+    """Write what Chainlit would otherwise generate: settings, texts, help, theme, and its page without CDNs."""
     folder.mkdir(mode=0o700, exist_ok=True)
     for entry in folder.iterdir():
         # All but the key is made anew, so that nothing of an older version of Chainlit or Argot stays behind.

@@ -104,7 +104,7 @@ def told_to_window(status: int, text: str) -> Response:
 
 
 def put_chainlits_errors_in_words(app: FastAPI) -> None:
-    """What goes wrong at Chainlit's own addresses: what the service says, and what cannot be read."""
+    """Tell the window in words what goes wrong at Chainlit's own addresses."""
 
     @app.exception_handler(ArgotError)
     async def told(request: Request, error: ArgotError) -> Response:

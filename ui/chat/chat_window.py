@@ -118,7 +118,7 @@ class ChatWindow:
         """Signs nobody in: the guard says who is asking. Without this callback Chainlit would not look."""
 
     async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
-        """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
+        """Questions to begin with, for the sample documents only: of other documents none are known to be good."""
         documents = await list_documents(self.kb, await current_principal(self.kb))
         if not any(document.uri.startswith(BASE_URI) for document in documents):
             return []
@@ -135,7 +135,7 @@ class ChatWindow:
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def on_message(self, message: cl.Message) -> None:
-        """A question, or an answer in words to what was asked back: the service can tell. Files come before it."""
+        """A question, or an answer in words to what was asked back (the service can tell), after its files."""
         await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
         async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, reporting_errors():
             named, began_in = message.content or self.files.names(message), context.session.thread_id
@@ -152,24 +152,24 @@ class ChatWindow:
             await self._turn(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
-        """A button of what was asked back."""
+        """The button of a choice, where Argot asked back."""
         choice, label = str(action.payload.get("choice", "")), str(action.payload.get("label", ""))
         await self._pressed(label, lambda who, thread: answer(self.kb, who, thread=thread, choice=choice))
 
     async def on_other_wording(self, action: cl.Action) -> None:
-        """A suggestion: under a query miss, or to go on with."""
+        """The button of a suggested question: under a query miss, or to go on with."""
         question = str(action.payload.get("question", ""))
         await self._pressed(question, lambda who, thread: ask(self.kb, who, thread=thread, question=question))
 
     async def on_sense(self, action: cl.Action) -> None:
-        """Another sense of a term that was not read as meant: the question once more, in that sense."""
+        """The button of another sense of a term: the question is answered once more, in that sense."""
         given = action.payload
         read = {name: given.get(name) for name in ("turn", "term", "sense")}
         said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
         await self._pressed(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
-        """The last question once more. Its answer takes the place of the one shown."""
+        """Answer the last question once more. The new answer replaces the one shown."""
         last = cl.user_session.get(ANSWER) or {}
         question, old = last.get("question", ""), last.get("steps", ())
 
@@ -337,9 +337,9 @@ class ChatWindow:
     # -- coming back -----------------------------------------------------------------------------------------------
 
     async def on_resume(self, thread: Any) -> None:
-        """The messages come from the data layer; the buttons of a choice that is still open are put back here.
+        """A conversation is opened again, or its window was reconnected and has missed what happened meanwhile.
 
-        So does a window that only lost its connection: what happened meanwhile it has missed.
+        The messages come from the data layer; the buttons of a choice that is still open are put back here.
         """
         self.windows.opened(context.session)
         async with self.windows.shown_anew(context.session):

@@ -43,7 +43,7 @@ MOST_LISTED = 1000
 
 
 class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
-    """What Chainlit asks of its store, answered from the service on behalf of whoever is signed in."""
+    """Chainlit's data layer, which reads from the service on behalf of whoever is signed in."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -118,7 +118,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- thumbs ----------------------------------------------------------------------------------------------------
 
     def remember_run(self, run_id: str, thread: str, turn: int) -> None:
-        """Which turn the thumbs under an answer just given are about."""
+        """Note which turn the thumbs under an answer just given belong to."""
         self._runs[run_id] = (thread, turn)
 
     async def upsert_feedback(self, feedback: Feedback) -> str:
@@ -143,7 +143,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- what is not stored ----------------------------------------------------------------------------------------
 
     async def create_element(self, element: Any) -> None:
-        """None is ever attached to a message: marks are links to addresses of ours."""
+        """Nothing: no element is attached to a message, because marks are links to our own addresses."""
 
     async def get_element(self, thread_id: str, element_id: str) -> None:
         return None

@@ -26,11 +26,11 @@ class MessageFiles:
         self.kb = kb
 
     def names(self, message: cl.Message) -> str:
-        """What a conversation is called that begins with files and no question."""
+        """The title of a conversation that begins with files and no question."""
         return ", ".join(str(element.name) for element in message.elements) or "…"
 
     async def put_in(self, message: cl.Message, thread: str) -> int:
-        """Put the message's files into the thread, and say so; how many there were, read or not."""
+        """Put the message's files into the thread, and say so of each. Returns how many there were, read or not."""
         for element in message.elements:
             text = await self._put_in(element, thread)
             await cl.Message(content=text, author=NAME).send()

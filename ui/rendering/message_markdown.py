@@ -48,7 +48,7 @@ def message_text(result: Result, site: str = "") -> str:
 
 
 def body_text(result: Result) -> str:
-    """What is said, without footnotes."""
+    """The message's text without footnotes."""
     if result["status"] == "answered":
         return _marked_answer(result)
     lines = result["answer"].strip().split("\n")
@@ -83,7 +83,7 @@ def footnotes(result: Result, site: str = "", *, by_number: bool = False) -> str
 
 
 def without_footnotes(text: str) -> str:
-    """A message of ours as it was said, when it comes back as history."""
+    """A message of ours that comes back as history, without marks and footnotes."""
     # Of a streamed message that was taken back and begun anew only the last part counts.
     said = text.rpartition(TAKEN_BACK)[2]
     return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{HOW_TO_CHOOSE}", ""))).replace(_JOINER, "").strip()

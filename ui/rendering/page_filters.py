@@ -74,7 +74,7 @@ def place_of(passage: Mapping[str, Any]) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """As in 1 question, 3 questions, 12,000 questions."""
+    """A number with its noun: 1 question, 3 questions, 12,000 questions."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

@@ -70,7 +70,7 @@ def notice(text: str) -> Message:
 
 
 def news_message(told: dict[str, Any], thread: str) -> Message:
-    """That a term somebody asked for has a meaning now, with a button that asks again."""
+    """The news that a term somebody asked for has a meaning now, with a button that asks again."""
     meanings = "; ".join(f"*{plain(one['expansion'])}* ({plain(one['context'])})" for one in told["senses"])
     said = notice(f"You asked about “{plain(told['term'])}”. It has a meaning now: {meanings}.")
     again = _button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": told["question"]}) if told["question"] else None
@@ -78,7 +78,7 @@ def news_message(told: dict[str, Any], thread: str) -> Message:
 
 
 def without_native_feedback(message: Message) -> Message:
-    """The same for a workspace that does not know Slack's feedback buttons: plain ones."""
+    """The message with plain buttons in the place of Slack's own feedback buttons."""
     return {**message, "blocks": [_plain_feedback(block) for block in message["blocks"]]}
 
 

@@ -38,7 +38,7 @@ _ANY = re.compile(".*", re.DOTALL)
 
 
 class AssistantViews(AsyncAssistantThreadContextStore):
-    """Which channel somebody looks at beside an assistant's pane, kept here instead of in messages."""
+    """Stores which channel somebody looks at beside an assistant's pane; Bolt would store it in messages."""
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
@@ -79,7 +79,7 @@ class Listeners:
         task.add_done_callback(self.tasks.discard)
 
     async def message(self, ack: Any, body: Any) -> None:
-        """A message in a channel or to us, or a mention; often both for one message. Or that it was deleted."""
+        """A message, a mention (often both are sent for one message), or the news that a message was deleted."""
         # First: a question that was taken back before its turn came is not answered.
         if place := deleted(body):
             await self.inbox.read(self.inbox.store.withdraw, place)
@@ -155,7 +155,7 @@ class Listeners:
         await ack(**await self.buttons.term_sent(body))
 
     async def nothing(self, ack: Any) -> None:
-        """Sent, and not for us."""
+        """Acknowledge what is not for us."""
         await ack()
 
     async def _looks_at(self, channel: str, event: Mapping[str, Any]) -> None:
@@ -179,7 +179,7 @@ class Listeners:
 
 
 def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
-    """The application, without any call to Slack on the way to an acknowledgement."""
+    """The Bolt application, which acknowledges without any call to Slack."""
     answering = listeners.answering
     token = answering.calls.client.token
 

@@ -52,7 +52,7 @@ class Buttons:
     # -- buttons that ask ----------------------------------------------------------------------------------------------
 
     async def asks(self, body: Mapping[str, Any]) -> bool:
-        """A choice, the question in other words, or the answer for one alone. Whether it is new."""
+        """Note a choice, a question in other words, or an answer for one person alone. False: it was sent before."""
         value = value_of(body)
         name = str(body["actions"][0].get("action_id", ""))
         job = self._job(body)
@@ -68,7 +68,7 @@ class Buttons:
         return await self.inbox.note(key, job, place=once(job, body) or key)
 
     async def take_choices_away(self, body: Mapping[str, Any]) -> None:
-        """A choice was made: its buttons go, and what was chosen stays."""
+        """Take the buttons of a choice away once it is made, and show what was chosen."""
         message = body.get("message") or {}
         label = str((body["actions"][0].get("text") or {}).get("text", ""))
         blocks = [block for block in message.get("blocks") or () if not _offers(block)]
@@ -84,7 +84,7 @@ class Buttons:
     # -- thumbs --------------------------------------------------------------------------------------------------------
 
     async def thumb(self, body: Mapping[str, Any]) -> None:
-        """Keep it; a thumb down opens the form that asks why."""
+        """Keep a thumb; one that points down opens the form that asks why."""
         value = value_of(body)
         job = self._job(body)
         if value.get("v") == -1:
@@ -121,7 +121,7 @@ class Buttons:
     # -- not what I meant ----------------------------------------------------------------------------------------------
 
     async def meant(self, body: Mapping[str, Any]) -> None:
-        """The form with the other senses of an answer's terms."""
+        """Open the form with the other senses of an answer's terms."""
         job = self._job(body)
         try:
             scope = await self.answering.scope(job)
@@ -141,7 +141,7 @@ class Buttons:
         await self._open(body, view, job)
 
     async def meant_sent(self, body: Mapping[str, Any]) -> None:
-        """Asked again in the chosen sense; of a meaning that the glossary lacks its managers are told."""
+        """Ask again in the chosen sense; or tell the managers of a meaning that the glossary lacks."""
         term, sense = other_of(body["view"], kept_in(body["view"]))
         key = key_of(body)
         job = job_of_form(body, self.people.team, "sense")
@@ -162,7 +162,7 @@ class Buttons:
     # -- a person ------------------------------------------------------------------------------------------------------
 
     async def person(self, body: Mapping[str, Any]) -> None:
-        """Call the one who looks after the context; in a channel so that they see it, else by saying who it is."""
+        """Mention the context's contact in the channel, so that they see it; or tell the asker alone who it is."""
         # Slack may send a press again, and a person is not called twice for it.
         if not await self.inbox.first(key_of(body)):
             return
@@ -205,7 +205,7 @@ class Buttons:
     # -- terms ---------------------------------------------------------------------------------------------------------
 
     async def term(self, body: Mapping[str, Any]) -> None:
-        """The form for a term found in a message, to those who may add one."""
+        """Open the form for a term found in a message, for those who may add one."""
         team, user = who(body, self.people.team)
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
@@ -222,7 +222,7 @@ class Buttons:
         await self._open(body, view, self._job(body))
 
     async def term_sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Put the term in; what the form is to say to it."""
+        """Put the term into the glossary. Returns how Slack is to change the form."""
         team, user = who(body, self.people.team)
         fields, state = submitted_term(body["view"])
         try:

@@ -63,12 +63,12 @@ class SlackJob:
 
     @property
     def lane(self) -> str:
-        """What belongs to one thread is answered one after the other."""
+        """The key of the Slack thread: jobs of one lane are answered one after the other."""
         return f"{self.channel}:{self.thread_ts}"
 
     @property
     def place(self) -> str:
-        """The same message, whatever it is sent as."""
+        """The key of the message, under whatever event it is sent."""
         return _place_of(self.channel, self.ts)
 
     @property

@@ -53,7 +53,7 @@ class Inbox:
         self._loop: asyncio.Task[None] | None = None
 
     async def note(self, event_id: str, job: SlackJob, place: str = "") -> bool:
-        """Whether the event is new. When this returns it is on the disk."""
+        """Store an event; False: it is there already. When this returns it is on the disk."""
         new = await self._in_thread(
             self.store.note, event_id, place or job.place, job.lane, job.ts, {**job.plain, "event_id": event_id}
         )
@@ -69,7 +69,7 @@ class Inbox:
         self._loop = asyncio.create_task(self._work())
 
     async def stop(self) -> None:
-        """Take nothing up any more, and let what is under way finish, for a while."""
+        """Begin nothing new, and give what is under way some time to finish."""
         if self._loop is not None:
             self._loop.cancel()
             with suppress(asyncio.CancelledError):
@@ -82,11 +82,11 @@ class Inbox:
         self._thread.shutdown()
 
     async def read(self, function: Callable[..., T], *arguments: Any) -> T:
-        """What a function of the store says, without waiting for other work."""
+        """Call a function of the store in the inbox's own thread, where it waits for no other work."""
         return await self._in_thread(function, *arguments)
 
     async def open(self) -> int:
-        """Events that are not dealt with yet."""
+        """The number of events that are not dealt with yet."""
         return await self._in_thread(self.store.waiting)
 
     async def _work(self) -> None:
@@ -146,7 +146,7 @@ class Inbox:
 
 
 def job_from(noted: Noted) -> tuple[SlackJob, str]:
-    """The job as it was noted, and the number Slack gave the event."""
+    """The stored job, and Slack's id of its event."""
     plain: Mapping[str, Any] = noted.job
     # An older Argot may have noted it, with fields that are gone.
     fields = {name: value for name, value in plain.items() if name in SlackJob.__slots__}

@@ -70,7 +70,7 @@ class Slack:
             self._tasks.append(asyncio.create_task(self._connect()))
 
     async def stop(self) -> None:
-        """Take nothing more, finish what can be finished soon, and hang up."""
+        """Accept nothing more, finish what can be finished soon, and disconnect."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -118,7 +118,7 @@ class Slack:
             await asyncio.sleep(NEWS_SECONDS)
 
     async def news(self) -> None:
-        """Note what there is to tell; the inbox tells it, also if Slack cannot be reached now."""
+        """Put the news into the inbox, which tells them later if Slack cannot be reached now."""
         from argot.ui.slack.event_filter import SlackJob
 
         async for thread, told in slack_scopes.news(self.answering.kb):

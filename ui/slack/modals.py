@@ -26,7 +26,7 @@ _SHORT = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z][A-Za-z0-9]{1,11}\b")
 
 
 def reason_form(kept: Mapping[str, Any]) -> Block:
-    """Asked after a thumb down. `kept` says of which answer."""
+    """The form that asks why an answer was bad. `kept` says which answer."""
     options = [{"text": _text(reason), "value": str(number)} for number, reason in enumerate(REASONS)]
     return {
         "type": "modal",
@@ -55,7 +55,7 @@ def reason_of(view: Mapping[str, Any]) -> str:
 
 
 def other_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
-    """Asks what a term was meant to be. `terms`: as `other_senses` gives them; `kept` says of which answer."""
+    """The form that asks what a term meant. `terms`: as `other_senses` gives them; `kept` says which answer."""
     names = [term.term[:200] for term in terms]
     while len(_kept({**kept, "terms": names})) > MOST_KEPT:
         # Terms that do not fit are left out; the form's numbers point into what is kept.
@@ -93,7 +93,7 @@ def other_of(view: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[str, int
 
 
 def term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[str, Any]) -> Block:
-    """For a meaning found in a message.
+    """The form that adds a term found in a message.
 
     Args:
         message: what the message says; a short form in it is put in to begin with.

@@ -67,7 +67,7 @@ class SlackPeople:
         return email
 
     async def contact(self, team: str, text: str) -> str:
-        """Those whom a context's contact names, as Slack calls them ("<@U1>"); empty: nobody that Slack knows."""
+        """Mentions ("<@U1>") of those whom a context's contact names; empty: nobody that Slack knows."""
         ids = [one for one in dict.fromkeys(_SLACK_ID.findall(text)[:MOST_CALLED]) if await self._is_there(one)]
         for email in dict.fromkeys(_EMAIL.findall(text)[:MOST_CALLED]):
             answer = await self.calls.gently(self.calls.client.users_lookupByEmail, email=email)

@@ -35,7 +35,7 @@ async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[S
 
 
 async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
-    """Whether Slack shows it. An empty stage takes the status away."""
+    """Show what is being done; an empty stage takes the status away. False: Slack does not show it."""
     status = f"is {stage[0].lower()}{stage[1:]} …" if stage else ""
     taken = await calls.at_once(
         calls.client.assistant_threads_setStatus,

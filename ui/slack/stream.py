@@ -45,7 +45,7 @@ class Streaming:
 
 
 class Stream:
-    """One answer. `began` is told the timestamp of its message when that is there."""
+    """One answer's stream. `began` is told the timestamp of its message when that is there."""
 
     def __init__(self, calls: Calls, job: SlackJob, known: Streaming, began: Callable[[str], Awaitable[None]]) -> None:
         self.calls = calls
@@ -59,7 +59,7 @@ class Stream:
         self._at = 0.0
 
     async def add(self, piece: str) -> None:
-        """A piece of the answer; it is sent with others, whole words at a time."""
+        """Add a piece of the answer. Pieces are sent together, whole words at a time."""
         now = time.monotonic()
         self._at = self._at or now + FIRST_SECONDS
         self._waiting += piece
@@ -72,7 +72,7 @@ class Stream:
         await self._send(words)
 
     async def retract(self) -> None:
-        """What was sent does not count. It cannot be taken back yet; the next begins in a paragraph of its own."""
+        """What was sent no longer counts. It stands until the end; what comes next begins a new paragraph."""
         self._waiting = "\n\n" if self._ts else ""
 
     async def finish(self, message: Message) -> bool:
@@ -89,7 +89,7 @@ class Stream:
         return await replaced(self.calls, self.job.channel, self._ts, message)
 
     async def take_away(self) -> None:
-        """What was streamed is not to be seen any more."""
+        """Delete what was streamed."""
         if self._ts:
             await taken_away(self.calls, self.job.channel, self._ts)
 
@@ -125,7 +125,7 @@ class Stream:
 
 
 async def replaced(calls: Calls, channel: str, ts: str, message: Message) -> bool:
-    """Whether a message that was streamed now reads so. One that cannot is taken away.
+    """Replace a streamed message by this one. False: Slack refused, and it was deleted.
 
     Raises:
         SlackUnreachable
@@ -140,6 +140,6 @@ async def replaced(calls: Calls, channel: str, ts: str, message: Message) -> boo
 
 
 async def taken_away(calls: Calls, channel: str, ts: str) -> None:
-    """A message that was streamed, or is still."""
+    """Delete a message that was streamed, or still is."""
     await calls.gently(calls.client.chat_stopStream, channel=channel, ts=ts)
     await calls.gently(calls.client.chat_delete, channel=channel, ts=ts)

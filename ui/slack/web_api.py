@@ -92,11 +92,11 @@ class Calls:
                 raise SlackRefused(str(error)) from error
 
     async def gently(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """For what is only a courtesy: None if it did not work."""
+        """A call that is only a courtesy: None if it did not work."""
         return await self._gently(method, arguments, MOST_WAIT_SECONDS)
 
     async def at_once(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """For what must not hold up an answer: None too if Slack wants us to wait."""
+        """A call that must not hold up an answer: None also if Slack wants us to wait."""
         return await self._gently(method, arguments, 0.0)
 
     async def _gently(

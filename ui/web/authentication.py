@@ -52,7 +52,7 @@ class WrongKey(NotAllowed):
 
 
 class Door:
-    """Tells who is asking.
+    """Tells for each request who is asking.
 
     Args:
         kb: the knowledge base.
@@ -95,15 +95,15 @@ class Door:
         return self.kb.people.sessions.lifetimes.most
 
     def watch(self, ended: Callable[[Ended], None]) -> None:
-        """Have this told of sessions and keys that end, in whatever thread it happens."""
+        """Call this whenever sessions or keys end, in whatever thread that happens."""
         self.kb.people.watchers.append(ended)
 
     async def visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Who is asking; None: nobody that is known.
 
         Raises:
-            WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. It is not
-                looked at who else it may be.
+            WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. Other ways of
+                signing in are then not tried.
             NotAllowed: the proxy names somebody who may not come in; the message says why.
         """
         # First, and alone: a request with a wrong key must not be answered on behalf of a cookie beside it.
@@ -121,7 +121,7 @@ class Door:
         return self.local(token) if self.open and self._read_ticket(token) == LOCAL_NAME else None
 
     def local(self, ticket: str) -> Visitor:
-        """The person at this machine, by this ticket."""
+        """The person at this machine, who holds this ticket."""
         return Visitor(LOCAL_NAME, local_display_name(), local_principal(), self._csrf(ticket), "local")
 
     async def stays(self, who: Visitor, used: bool) -> bool:

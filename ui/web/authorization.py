@@ -156,7 +156,7 @@ class AddressRule:
 
 
 class Addresses:
-    """Every address of the application, in the order in which it looks for them."""
+    """Every address of the application, in the order in which requests are matched with them."""
 
     def __init__(self, entries: Iterable[AddressRule]) -> None:
         from starlette.routing import compile_path
@@ -182,7 +182,7 @@ class Addresses:
         return None
 
     def methods_at(self, path: str) -> list[str]:
-        """What can be done at an address for programs."""
+        """The methods of an address that is for programs."""
         return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
 
 

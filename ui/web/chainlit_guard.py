@@ -240,7 +240,7 @@ class Socket:
         await self.app(scope, receive_checked, send_unless_ended)
 
     def cleaned(self, text: object) -> str | None:
-        """The frame as Chainlit is to see it; None: it is not to see it, and that is as it should be.
+        """The frame rebuilt for Chainlit; None: our window sends it, and Chainlit need not see it.
 
         Raises:
             _Dropped: no window of ours sends this.

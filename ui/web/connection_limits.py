@@ -31,7 +31,7 @@ class ConnectionLimits:
     """Counts the connections of a service.
 
     Args:
-        total, per_address: so many there may be; 0: any number.
+        total, per_address: how many there may be; 0: any number.
         proxies: who passes on the connections of many; each of these may have as many as there may be in all.
         clock: in seconds, for the log.
     """
@@ -53,7 +53,7 @@ class ConnectionLimits:
         self._told = -TELL_EVERY
 
     def enter(self, connection: asyncio.Transport, waited: Waited) -> bool:
-        """Count a new connection in, for which another may have to make room; False if there is none."""
+        """Count a new connection in; another may have to make room for it. False if there is no room."""
         peer = peer_of(connection)
         address, many = counted_as(peer), within(peer, self._proxies)
         # Twice where both limits are reached, that of the address and that of all.
@@ -66,7 +66,7 @@ class ConnectionLimits:
         return True
 
     def leave(self, connection: asyncio.Transport) -> None:
-        """Count a connection out that has ended; one that never got in, or made room, is counted out already."""
+        """Count out a connection that has ended, unless it never got in or has made room already."""
         address = counted_as(peer_of(connection))
         there = self._open.get(address, {})
         if connection in there:
@@ -111,13 +111,13 @@ class ConnectionLimits:
 
 
 def peer_of(connection: asyncio.Transport) -> str:
-    """The address at the other end; empty if it had hung up before anybody asked."""
+    """The address at the other end; empty if it has hung up already."""
     name = connection.get_extra_info("peername")
     return str(name[0]) if name else ""
 
 
 def counted_as(peer: str) -> Address:
-    """By which address a connection is counted: of IPv6 by the network of 64 bits, for a machine can have all in it."""
+    """The address by which a connection is counted: of IPv6 its /64 network, all of which one machine may have."""
     try:
         address = ipaddress.ip_address(peer.partition("%")[0])
     except ValueError:

@@ -39,7 +39,7 @@ def may_be_kept(path: str, content_type: str) -> bool:
 
 
 async def fields_of(request: Request) -> Fields:
-    """What was typed, without what is secret; nothing at all of a form that is too large.
+    """The fields that were typed, without secret ones; none of a form that is too large.
 
     Raises:
         HTTPException: the body is larger than may be read of this sender.

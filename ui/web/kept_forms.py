@@ -29,7 +29,7 @@ def given_back(status: int, path: str, query: str, fields: Fields, who: Visitor 
 
 
 async def signed_out(request: Request) -> Response | None:
-    """The answer to a form of somebody who is signed in no more; None where there is nothing to give back."""
+    """The answer to a form of somebody who is no longer signed in; None: there is nothing to give back."""
     # HTMX puts the answer into the page that asked: a whole page in its place would take the typed words away.
     if request.headers.get("hx-request"):
         return HTMLResponse(SIGNED_OUT, 401, headers={"Cache-Control": "no-store"})

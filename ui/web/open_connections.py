@@ -61,7 +61,7 @@ class OpenConnections:
                 loop.call_soon_threadsafe(event.set)
 
     def run(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
-        """Let a websocket be served until it ends, is cut, or the visitor is found to be gone.
+        """The application, which serves a websocket until it ends, is cut, or its visitor is found to be shut out.
 
         `stays` is asked at every message, also at the heartbeats that come every half a minute.
         """
@@ -89,7 +89,7 @@ class OpenConnections:
         return serve
 
     def request(self, app: ASGIApp, who: Visitor) -> ASGIApp:
-        """Let a program's request be answered until it ends or is cut: then it is as if the program had hung up."""
+        """The application, which answers a program's request until it ends or is cut as if the program had hung up."""
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             gone = asyncio.Event()

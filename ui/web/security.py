@@ -67,7 +67,7 @@ _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class Names:
-    """By which names the service may be called.
+    """The names and addresses under which the service answers.
 
     Args:
         host, port: where it listens.
@@ -176,7 +176,7 @@ class Guard:
             asker.reset(token)
 
     def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """Status and reason if this request is none of ours, else None."""
+        """Status and reason if this request does not come from a page or program of ours, else None."""
         host = headers.get("host", "")
         if len(headers.getlist("host")) > 1:  # a proxy before us may have gone by the other
             return 400, "The request names two hosts."
@@ -309,7 +309,7 @@ class Guard:
 
 
 def largest_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
-    """In bytes; None: the address itself knows."""
+    """The largest body of a request in bytes; None: the route itself limits it."""
     # First: Slack is not signed in, and would get the small bound of a stranger.
     if entry is not None and entry.path == SIGNED:
         return MOST_SIGNED_BYTES

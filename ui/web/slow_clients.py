@@ -33,7 +33,7 @@ class _TooManyHeaders(Exception):
 
 
 class Impatient(HttpToolsProtocol):
-    """uvicorn's protocol, which closes what keeps it waiting in the middle of a request."""
+    """uvicorn's HTTP protocol, which closes connections that keep it waiting."""
 
     def __init__(self, *args: Any, limits: ConnectionLimits | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -62,9 +62,8 @@ def values_of(stored: Mapping[str, Any], fields: Sequence[str] = FIELDS) -> dict
 def differing_fields(
     since: Mapping[str, Any], given: Mapping[str, str], fields: Sequence[str] = FIELDS
 ) -> list[dict[str, str]]:
-    """The fields in which what was typed and what is stored differ, after somebody else saved in between.
-
-    Each with `field`, `theirs`, `yours`, and `kept`: which of the two the form goes on with.
+    """The fields in which what was typed and what is stored differ: `field`, `theirs`, `yours`, and `kept`, which of
+    the two the form goes on with. Who left a field alone takes what the other wrote.
     """
     theirs = values_of(since["current"], fields)
     kept = merged(since, given, fields)

@@ -103,8 +103,7 @@ class ApiRoute(APIRoute):
                 if error.detail == UNREADABLE:
                     raise HTTPException(400, f"{NO_JSON}.{JSON_REMEDY}") from error
                 raise
-            # Ours have a handler of their own (`error_pages.py`).
-            except ArgotError:
+            except ArgotError:  # `error_pages.py` handles them
                 raise
             except Exception:
                 logger.exception("%s %s failed", request.method, self.path)

@@ -189,7 +189,6 @@ class Bar:
 def _summarise(result: AddReport) -> None:
     from argot.service.usecases.documents import COUNTED
 
-    # What did not happen is not listed.
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
         note(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")

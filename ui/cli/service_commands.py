@@ -36,7 +36,6 @@ def serve(
     # Looked for without importing, which takes seconds.
     if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
         raise MissingExtra("The chat window", "chat")
-    # What the command line says wins over the environment and the file of settings.
     settings = settings_for(home, host=host, port=port)
     # Before the service opens the knowledge base: only one process may have it open.
     if samples:

@@ -78,7 +78,6 @@ def _marks(sentence: Sentence) -> str:
 
 
 def _print_notes(result: AskResult) -> None:
-    # The mark is explained only where it stands.
     if any(not sentence.supported for sentence in result.sentences):
         say(f"\n{UNSUPPORTED} no passage supports this sentence.")
     for remark in result.notes:

@@ -73,7 +73,6 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @router.get(SIGN_IN)
     @needs("anonymous")
     async def form(request: Request, next: str = "/") -> Response:
-        # Signed in already, perhaps in another tab.
         if request.scope.get(VISITOR) is not None:
             return RedirectResponse(own_page(next), status_code=303)
         return render_page("sign_in.html", next=own_page(next), name="", error="", passwords=has_passwords(kb))

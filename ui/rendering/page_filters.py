@@ -80,7 +80,6 @@ def count(number: int, one: str, many: str = "") -> str:
 
 def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
     """A picture of counts by week, as inline SVG; read aloud it says the same in words."""
-    # 1 where all weeks are empty, because it is divided by.
     most = max(counts, default=0) or 1
     told = ", ".join(f"{week}: {number}" for week, number in zip(weeks, counts, strict=True) if number) or "none"
     drawn = Markup("").join(
@@ -104,7 +103,7 @@ def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
 def differences(before: object, after: object) -> tuple[Markup, Markup]:
     """Both texts, what only one of them has marked as deleted or inserted."""
     old, new = _words(before), _words(after)
-    if max(len(old), len(new)) > MOST_COMPARED or not old or not new:  # with one side empty there is nothing to compare
+    if max(len(old), len(new)) > MOST_COMPARED or not old or not new:
         whole_old, whole_new = "".join(old), "".join(new)
         return _tagged(DELETED, whole_old), _tagged(INSERTED, whole_new)
     left, right = Markup(""), Markup("")

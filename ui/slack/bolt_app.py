@@ -80,7 +80,7 @@ class Listeners:
 
     async def message(self, ack: Any, body: Any) -> None:
         """A message, a mention (often both are sent for one message), or the news that a message was deleted."""
-        # First: a question that was taken back before its turn came is not answered.
+        # A question that was taken back before its turn came is not answered.
         if place := deleted(body):
             await self.inbox.read(self.inbox.store.withdraw, place)
         event: Mapping[str, Any] = body.get("event") or {}

@@ -66,7 +66,6 @@ def other_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
             context = f" ({literal(sense.context)})" if sense.context else ""
             meaning = f"{literal(term.term)}: {literal(sense.expansion or sense.term)}{context}"
             options.append({"text": _text(meaning), "value": f"{number}:{sense.id}"})
-        # 0 is the id of no sense.
         options.append({"text": _text(f"{literal(term.term)}: something else"), "value": f"{number}:0"})
     return {
         "type": "modal",

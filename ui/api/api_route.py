@@ -72,7 +72,7 @@ def takes(kind: str, most: int) -> Callable[[F], F]:
 
 
 class ApiRoute(APIRoute):
-    """Refuses what is too large, or of another kind, before anything of it is understood."""
+    """A route that refuses bodies that are too large or of another kind before parsing them."""
 
     # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
@@ -165,7 +165,7 @@ async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict
 
 
 async def result_of(request: Request, kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> Any:
-    """What a use case comes to. It is stopped when the program hangs up."""
+    """The result of a use case, which is stopped when the program hangs up."""
 
     async def run() -> Any:
         data = None
@@ -209,7 +209,7 @@ async def _hung_up(request: Request) -> None:
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events. When the program hangs up, what makes them is closed there and then."""
+    """Server-sent events. When the program hangs up, their generator is closed at once."""
 
     def __init__(self, lines: AsyncGenerator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
@@ -224,7 +224,7 @@ class EventStream(StreamingResponse):
 
 
 def told_in_stream(error: Exception) -> dict[str, Any]:
-    """What a stream says at its end when something goes wrong in it. What nobody expected is logged."""
+    """The last event of a stream in which something went wrong. Unexpected errors are logged."""
     if isinstance(error, TooManyQuestions):
         return error_body(429, str(error))
     if isinstance(error, ArgotError):
@@ -234,7 +234,7 @@ def told_in_stream(error: Exception) -> dict[str, Any]:
 
 
 async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
-    """The same items, of which the first is there: what refuses to begin is an error with a status of its own."""
+    """The same items, once the first is there: an error before it can still be answered with its own status."""
     try:
         first = await unless_gone(request, anext(items))
     # Also when it is cancelled: nobody else holds these items yet.
@@ -252,7 +252,7 @@ async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]
 
 
 async def alive(lines: AsyncGenerator[str], seconds: float = SIGN_OF_LIFE_SECONDS) -> AsyncGenerator[str]:
-    """The same lines, with a comment where none came for long."""
+    """The same lines, with a comment whenever none has come for `seconds`."""
     async with aclosing(lines):
         while True:
             # One task across all comments: a timeout around `anext` would cancel the question.

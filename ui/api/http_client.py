@@ -71,7 +71,7 @@ class Remote:
             return self._read(self._asked(lambda: client.request(**self._request(case, parameters))))
 
     async def acall(self, case: str, /, **parameters: Any) -> Any:
-        """The same, while the event loop goes on."""
+        """As `call`, without blocking the event loop."""
         import httpx
 
         async with httpx.AsyncClient(transport=self._async_transport, **self._options()) as client:
@@ -82,7 +82,7 @@ class Remote:
             return self._read(answer)
 
     def close(self) -> None:
-        """Nothing is held between two calls."""
+        """Nothing to do: no connection is kept between calls."""
 
     def _options(self) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}", "User-Agent": self._agent}

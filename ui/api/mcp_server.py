@@ -143,7 +143,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def answer_text(found: Mapping[str, Any]) -> str:
-    """An answer as a message: a service sends it finished."""
+    """An answer as a message. A service on another machine sends it as `text`."""
     return str(found["text"]) if "text" in found else message_text(found)
 
 

@@ -10,7 +10,7 @@ from argot.service.usecases.catalogue import CASES
 
 
 def given_by(case: str, *, without: Collection[str] = ()) -> type[BaseModel]:
-    """The model of a use case's parameters, less those that stand in the address."""
+    """The model of a use case's parameters, without those that are part of the path."""
     fields = CASES[case].parameters.model_fields
     wanted = {name: (field.annotation, field) for name, field in fields.items() if name not in without}
     title = "".join(part.title() for part in case.split("_"))

@@ -20,7 +20,7 @@ _SPACES = re.compile(r"\s+")
 
 
 class Streamed:
-    """What was sent of one answer.
+    """One answer, and what was sent of it.
 
     Args:
         site: where people open Argot, for links to the passages.
@@ -35,7 +35,7 @@ class Streamed:
         self._held = ""
 
     def token(self, piece: str) -> str:
-        """What can be sent by now."""
+        """The text that can be sent now that this piece has come."""
         if not self.live:
             return ""
         text = self._held + piece

@@ -40,7 +40,7 @@ Field = Annotated[str, Form(max_length=2000)]
 
 
 class Confirmation:
-    """Asks for one's own password again before something that a stolen page must not do by itself.
+    """Asks for one's own password again before something that must not be done from an unattended window.
 
     Who has none in Argot is not asked: the person at this machine before anybody signs in, and people whom a proxy
     signs in. Given a password (`argot user password NAME`), they are asked as well.
@@ -55,7 +55,7 @@ class Confirmation:
         return has_password(self.kb, who.name)
 
     async def require(self, request: Request, who: Visitor) -> None:
-        """Given as the field `your_password` of the form.
+        """Check the password in the form's field `your_password`.
 
         Raises:
             SignInRefused
@@ -172,7 +172,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @router.post("/keys/{key}/revoke")
     @needs("asker")
     async def revoke_key(who: Who, key: str) -> Response:
-        """One's own, also for an administrator: those of others are revoked on the command line."""
+        """Revoke a key of one's own. Administrators revoke those of others on the command line."""
         await revoke_own_key(kb, who.name, key)
         return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
 

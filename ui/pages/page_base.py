@@ -72,7 +72,7 @@ DONE = {
 
 
 class BoundedRoute(APIRoute):
-    """Refuses what is too large before anything of it is read."""
+    """A route that refuses requests that are too large before reading them."""
 
     # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
@@ -135,7 +135,7 @@ def page(
     error: Exception | None = None,
     **values: Any,
 ) -> HTMLResponse:
-    """A whole page. `done` in its address says what was done before it; an `error` is said on it, and is its status."""
+    """A whole page. It shows what `done` in its address stands for, or an `error`, which also sets its status."""
     shown = {"done": DONE.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
     html = templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
     return HTMLResponse(html, status_code=code if error is None else _status_of(error), headers=HEADERS)
@@ -152,14 +152,14 @@ def part(template: str, headers: Mapping[str, str] | None = None, **values: Any)
 
 
 def effects_together(request: Request, who: Visitor, effects: dict[str, Any], *, back: str) -> HTMLResponse:
-    """What several changes would do, for HTMX or as a page of its own."""
+    """What several changes would change together: a part of a page for HTMX, else a page of its own."""
     if "hx-request" in request.headers:
         return part("effects_together.html", effects=effects)
     return page("effects_together_page.html", request, who, effects=effects, back=back)
 
 
 def sent_to(path: str, **query: str | int) -> RedirectResponse:
-    """Where the browser goes after something was done, so that reloading does not do it again."""
+    """Redirect the browser after something was done, so that reloading does not do it again."""
     return RedirectResponse(glossary_link(path, **query), status_code=303)
 
 

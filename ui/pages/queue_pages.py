@@ -114,7 +114,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue/alias")
     @needs("manager")
     async def confirm(request: Request, who: Who, t: str = "", sense_id: int = -1, proposal: int = -1) -> Response:
-        """The term as another name of a sense: what that would change, before it is one."""
+        """Shows what making the term another name of a sense would change, and asks whether to."""
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         return page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
 
@@ -178,7 +178,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/accept")
     @needs("manager")
     async def accept_many(request: Request, who: Who) -> Response:
-        """Those that were ticked, or all that are sure enough; in one change, which can be taken back as one."""
+        """Accept the ticked proposals, or all that are sure enough, in one change that can be taken back as one."""
         form, ticked = await form_of(request), (await request.form()).getlist("id")
         # Ticks and "all that are sure enough" are two buttons of one form; the second one wins.
         ids, least = [number(str(one)) for one in ticked], form.get("least", "")
@@ -215,7 +215,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/mine")
     @needs("manager")
     async def mine(who: Who) -> Response:
-        """Look through the documents, beside everything else; one may leave."""
+        """Begin to mine the documents in the background; one may leave the page."""
         await glossary_mine_start(pages.kb, who.principal)
         return sent_to("/proposals")
 
@@ -228,7 +228,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/mining")
     @needs("manager")
     async def mining(who: Who) -> Response:
-        """How far that is, asked for again and again; when it is done the page loads anew."""
+        """How far mining is. HTMX asks again and again; when it is done the page is loaded anew."""
         job = await glossary_mined(pages.kb, who.principal)
         return part("mining.html", {} if job["state"] == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 

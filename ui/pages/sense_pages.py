@@ -217,7 +217,7 @@ async def not_saved(
     sense_id: int,
     version: int,
 ) -> Response:
-    """The form again; where somebody else saved in between, with what differs."""
+    """The form again; if somebody else saved in between, with the fields that differ."""
     action = action_of(sense_id)
     if isinstance(error, Conflict):
         # Two kinds of conflict come here: somebody saved this sense in between, or another sense is in the way.

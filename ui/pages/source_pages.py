@@ -61,7 +61,7 @@ def reported_term(address: object) -> tuple[int, str] | None:
 
 
 async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
-    """The title of the side panel and what it shows: of a PDF the page with the place marked, and then the words."""
+    """The title of the side panel and what it shows: for a PDF the page with the place marked, then the words."""
     import chainlit as cl
 
     page = False
@@ -145,6 +145,6 @@ async def _passage(kb: KnowledgeBase, passage_id: str) -> PassageShown:
 
 
 def spans_of(texts: list[str]) -> list[tuple[int, int]]:
-    """The span (12, 80) of "12-80"; what does not read so is left out: it only colours the text."""
+    """The span (12, 80) of "12-80". Malformed ones are left out: spans only colour the text."""
     found = (_SPAN.fullmatch(text) for text in texts[:MAX_SPANS])
     return [(int(one[1]), int(one[2])) for one in found if one]

@@ -43,7 +43,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/search")
     @needs("manager")
     async def search(request: Request, who: Who) -> Response:
-        """As one types: only the list is sent, and the address in the browser follows."""
+        """Results as one types: HTMX gets the list alone, and the browser's address follows."""
         # Without a script, and when the page is loaded again: a whole page.
         if "hx-request" not in request.headers:
             return await home_page(request, who)

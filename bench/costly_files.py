@@ -292,7 +292,7 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
         data = (Path(folder) / "file").read_bytes()
         before = peak()
         start = time.perf_counter()
-        with readers_watched(reader_process.child_for(lane, len(data))) as peaks:
+        with readers_watched(reader_process.host_for(lane, len(data)).child) as peaks:
             event = add(f"file{suffix}", data)
         seconds = time.perf_counter() - start
         service, reader = peak() - before, max(peaks)
@@ -313,7 +313,7 @@ def readers_watched(child: Any) -> Iterator[list[float]]:
 
     def watch() -> None:
         while not done.wait(0.02):
-            process = child._process
+            process = child.process
             with suppress(OSError, ValueError):
                 status = Path(f"/proc/{process.pid}/status").read_text() if process else ""
                 peaks.append(int(status.partition("VmHWM:")[2].split()[0]) * 1024 / MB if "VmHWM:" in status else 0.0)

@@ -1,7 +1,7 @@
 """A page of a PDF as a picture, with the cited places marked on it. Drawn in a process of its own.
 
 PDFs are files of strangers, and what draws them is large and written in C++: it gets a bound on memory and on time and
-none of our keys, and what is wrong with one file ends that process alone. The same module is both sides: `picture`
+none of our keys, and what is wrong with one file ends that process alone. The same module is both sides: `draw`
 starts it, `main` draws.
 """
 
@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cachetools import LRUCache
 
 from argot.errors import NotFound
+from argot.subprocesses import Child, ChildFailed, Parent, within_bounds
 from argot.types import Box
 
 if TYPE_CHECKING:
@@ -86,24 +84,14 @@ def draw(data: bytes, wanted: Wanted) -> Picture:
     Raises:
         NotFound: there is no such page, or the file cannot be drawn within bounds.
     """
-    from argot.settings import ENV_PREFIX  # costs the other side, which needs none, a quarter of a second
-
     boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in wanted.boxes]
     job = {"page": wanted.page, "boxes": boxes, "sentences": list(wanted.sentences)}
-    # -P: a file named like a library, in the folder Argot is started in, must not be imported.
-    command = [sys.executable, "-P", "-m", "argot.service.page_images"]
     try:
-        done = subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
-            command,
-            input=json.dumps(job).encode() + b"\n" + data,
-            capture_output=True,
-            timeout=SECONDS,
-            check=True,
-            env={name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)},
-        )
-    except (subprocess.SubprocessError, OSError) as error:
+        with Child("argot.service.page_images") as child:
+            child.send(json.dumps(job).encode(), data, seconds=SECONDS)
+            page, png = child.receive()
+    except ChildFailed as error:
         raise NotFound("This page cannot be drawn. Open the original instead.") from error
-    page, _, png = done.stdout.partition(b"\n")
     return Picture(int(page), png)
 
 
@@ -111,21 +99,11 @@ def draw(data: bytes, wanted: Wanted) -> Picture:
 
 
 def main() -> None:
-    _bound()
-    job, _, data = sys.stdin.buffer.read().partition(b"\n")
-    page, png = _drawn(data, **json.loads(job))
-    sys.stdout.buffer.write(f"{page}\n".encode() + png)
-
-
-def _bound() -> None:
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = MEMORY_MB * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    parent = Parent()
+    for job, data in parent.messages():
+        with within_bounds(SECONDS, MEMORY_MB * 2**20):
+            page, png = _drawn(data, **json.loads(job))
+        parent.send(str(page).encode(), png)
 
 
 def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: Sequence[str]) -> tuple[int, bytes]:

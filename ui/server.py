@@ -44,13 +44,13 @@ UNENCRYPTED = (
 GRACE_SECONDS = 3
 """Open windows keep a connection; when all answers are done they get this long to end it."""
 SWITCH_SECONDS = 0.001
-"""So long a thread may keep the interpreter while others wait for it. Python's own 5 ms are waited for at each of the
-dozens of steps of an answer when another thread is busy.
+"""How long a thread may keep the interpreter while others wait for it. With Python's own 5 ms an answer would wait that
+long at each of its dozens of steps whenever another thread is busy.
 """
 AT_ONCE = 64
-"""So many connections are taken on before the first of them is counted: asyncio does so in one go."""
+"""asyncio accepts as many connections as its backlog in one go, and only then is the first of them counted."""
 QUEUE = 2048
-"""So many wait in the kernel to be taken on. One too many waits for a second or more until it is tried again."""
+"""How many may wait in the kernel to be accepted. One more than that waits a second or longer until TCP tries again."""
 LAST_WORDS_SECONDS = 0.3
 """For the end of an answer to leave the machine before its connection is closed."""
 
@@ -72,10 +72,8 @@ def serve(home: Path, settings: Settings) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """When uvicorn has stopped it raises the signal again, and only then are the stores closed.
-
-    By default SIGTERM would end the process there, and on SIGINT asyncio would cancel the closing.
-    """
+    # When uvicorn has stopped it raises the signal again, and only then are the stores closed. By default SIGTERM would
+    # end the process there, and on SIGINT asyncio would cancel the closing.
     raise KeyboardInterrupt
 
 
@@ -97,6 +95,7 @@ def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
         )
     # The protocol is named: only then asyncio sends small pieces at once instead of some 40 ms later.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # A restart would otherwise have to wait until the last connections of the old process have timed out.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
@@ -118,6 +117,7 @@ def _not_bound(host: str, port: int, error: OSError) -> ArgotError:
 
 def is_secluded(address: str) -> bool:
     """Whether only this machine can reach an address."""
+    # An address of IPv6 may name its interface: fe80::1%eth0.
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
@@ -126,10 +126,12 @@ async def _serve(home: Path, settings: Settings) -> None:
     from argot.ui.slack.lifecycle import slack
     from argot.ui.web.observability import Watch
 
+    # A wrong setting is refused here, before the stores are opened.
     networks(settings.metrics_networks, "metrics_networks")
     async with KnowledgeBase.open(home, settings) as kb:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
+        # Before the models are loaded (`kb.warm`): a port that is in use is found at once.
         with closing(bind(settings.host, settings.port, shared=signing_in)) as listener:
             address, port = listener.getsockname()[:2]
             if not is_secluded(address) and not settings.public_url:
@@ -138,6 +140,7 @@ async def _serve(home: Path, settings: Settings) -> None:
             async with serving(kb), beside(kb.metrics.watch_loop(), keep_clean(kb)), slack(kb):
                 await kb.warm()
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
+                # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
                 process_memory.freeze_start_up()
                 await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
 
@@ -187,6 +190,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     door = Door(
         kb,
         port=port,
+        # A public address means a proxy: then this machine is not the only one that reaches the window.
         secluded=secluded and not settings.public_url,
         key=chainlit_setup.key(kb),
         ticket=chainlit_setup.local_identity,
@@ -195,6 +199,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     window = chainlit_setup.load_chainlit(kb, sorted(names.origins))
     app = application(kb, door)
     app.include_router(chat_routes())
+    # Last: it takes any path that is left.
     app.mount("/", window)
     return Guard(
         app,
@@ -224,6 +229,7 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
     from argot.ui.web.error_pages import put_errors_in_words
     from argot.ui.web.observability import metrics_of
 
+    # FastAPI's pages of documentation load scripts from a CDN, and its list has every page of ours.
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(unforged)])
     put_errors_in_words(app)
 
@@ -271,6 +277,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     from argot.ui.web.slow_clients import CountedWebSocket, Impatient
 
     settings = kb.settings
+    # The files that Argot itself needs are set aside first: connections get the rest.
     possible = file_handles.for_connections(file_handles.raise_limit())
     limits = ConnectionLimits(
         min(settings.connections or possible, possible),
@@ -281,6 +288,7 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            # asyncio has set the kernel's queue to its own backlog (`AT_ONCE`): it is set again, for the crowd.
             for listener in sockets or ():
                 listener.listen(QUEUE)
             place = settings.public_url or _url(settings.host, port)
@@ -294,11 +302,11 @@ def _server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
         uvicorn.Config(
             app,
             log_level=logging.getLogger("uvicorn").getEffectiveLevel(),
-            log_config=None,
-            access_log=False,
+            log_config=None,  # the log is set up already (`service/observability/logs.py`)
+            access_log=False,  # its lines hold paths and queries
             server_header=False,
-            proxy_headers=False,
-            lifespan="off",
+            proxy_headers=False,  # `authentication.py` decides whose are believed
+            lifespan="off",  # `_serve` opens and closes everything
             ws_max_size=MOST_FRAME_BYTES,
             ws_per_message_deflate=False,  # a few kilobytes could hold megabytes
             http=partial(Impatient, limits=limits),  # type: ignore[arg-type]  # it is called like the class

@@ -10,8 +10,6 @@ import hashlib
 import importlib
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -27,6 +25,7 @@ from argot.errors import InvalidSettings
 from argot.files import write_atomically
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
+from argot.subprocesses import run_module
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -284,17 +283,14 @@ def _tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, to
 
 def _export(model: Path, folder: Path, max_tokens: int) -> None:
     """Export in a process of its own: torch would stay in this one's memory for good."""
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
+    outcome = run_module(
         "argot.corpus.embedding.onnx_export",
         str(model),
         str(folder),
         str(max_tokens),
-    ]
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-    outcome = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        HF_HUB_OFFLINE="1",
+        TRANSFORMERS_OFFLINE="1",
+    )
     if outcome.returncode != 0 or not (folder / MODEL_FILE).is_file():
         reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(

@@ -12,20 +12,20 @@ import json
 import logging
 import os
 import signal
-import struct
-import subprocess
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, get_args
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from argot.corpus.read_limits import Lane
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
+from argot.subprocesses import Child, ChildFailed, Parent
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,6 @@ NICE = 15
 IDLE_SECONDS = 30.0
 TEXTS = 8
 """Embedded together. Four times as many take no less time on a few processors, and half a gigabyte of memory."""
-_LENGTH = struct.Struct("<Q")
 
 Progress = Callable[[int, int], None]
 
@@ -48,9 +47,8 @@ class BackgroundEmbedder:
 
     def __init__(self, here: Embedder, settings: Settings) -> None:
         self._here = here
-        self._settings = settings
+        self._child = _child(settings)
         self._turns = _Turns()
-        self._process: subprocess.Popen[bytes] | None = None
         self._idle: threading.Timer | None = None
 
     @property
@@ -88,47 +86,39 @@ class BackgroundEmbedder:
             self._stop()
 
     def _embedded(self, texts: Sequence[str]) -> Vectors:
+        self._cancel_idle()
         try:
-            process = self._ready()
-            assert process.stdin is not None and process.stdout is not None
-            _send(process.stdin, json.dumps(list(texts)).encode())
-            vectors = np.frombuffer(_receive(process.stdout), np.float32).reshape(len(texts), self.dimensions)
-        except (OSError, EOFError, ValueError) as error:
+            self._child.send(json.dumps(list(texts)).encode())
+            _, data = self._child.receive(len(texts) * self.dimensions * np.float32().itemsize)
+            vectors = np.frombuffer(data, np.float32).reshape(len(texts), self.dimensions)
+        except (ChildFailed, ValueError) as error:
             logger.warning("passages are embedded beside the questions: the process for it ended (%s)", error)
             self._stop()
             return self._here.embed_passages(texts)
         return vectors
 
-    def _ready(self) -> subprocess.Popen[bytes]:
-        if self._idle is not None:
-            self._idle.cancel()
-            self._idle = None
-        if self._process is None or self._process.poll() is not None:
-            self._stop()
-            settings = self._settings
-            threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
-            # -P: a file named like a library, in the folder Argot is started in, must not be imported.
-            command = [sys.executable, "-P", "-m", "argot.corpus.embedding.embedding_process"]
-            names = [settings.embedding_model, str(settings.cache.absolute()), str(threads)]
-            self._process = subprocess.Popen([*command, *names], stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-        return self._process
-
     def _rest(self) -> None:
-        if self._process is None:
+        if self._child.process is None:
             return
         self._idle = threading.Timer(IDLE_SECONDS, self.close)
         self._idle.daemon = True
         self._idle.start()
 
     def _stop(self) -> None:
+        self._cancel_idle()
+        self._child.stop()
+
+    def _cancel_idle(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            with contextlib.suppress(OSError):
-                process.communicate()
+
+
+def _child(settings: Settings) -> Child:
+    threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
+    names = (settings.embedding_model, str(settings.cache.absolute()), str(threads))
+    # Not quiet: why a model cannot be loaded belongs into the log.
+    return Child("argot.corpus.embedding.embedding_process", *names, quiet=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,40 +177,15 @@ class _Turns:
         return self._waiting[lane][0] is ticket and (lane != self._last or not others)
 
 
-def _send(stream: IO[bytes], message: bytes) -> None:
-    stream.write(_LENGTH.pack(len(message)) + message)
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> bytes:
-    """
-    Raises:
-        EOFError: the other side has ended.
-    """
-    length = _LENGTH.unpack(_exactly(stream, _LENGTH.size))[0]
-    return _exactly(stream, length)
-
-
-def _exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError("it said nothing more")
-    return data
-
-
 def main(model: str, cache: str, threads: str) -> None:
     """The child: embeds what comes in until nothing comes any more."""
-    from pathlib import Path
-
     from argot.corpus.embedding.embedder import embedder_for
 
-    os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
+    parent = Parent(NICE)
     embedder = embedder_for(Settings(embedding_model=model, cache=Path(cache), threads=int(threads)))
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
-            texts = json.loads(_receive(sys.stdin.buffer))
-            _send(sys.stdout.buffer, embedder.embed_passages(texts).tobytes())
+    for message, _ in parent.messages():
+        parent.send(b"", embedder.embed_passages(json.loads(message)).tobytes())
 
 
 if __name__ == "__main__":

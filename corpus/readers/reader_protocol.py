@@ -1,14 +1,12 @@
-"""What a reading process and its parent say to each other: two lengths, lines of JSON, bytes.
+"""What a reading process and its parent say to each other, in messages of `argot.subprocesses`.
 
-The Markdown goes as bytes, and the passages so many to a line: JSON is parsed without letting other threads run.
+The Markdown goes as data, and the passages so many to a line: JSON is parsed without letting other threads run.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,7 +15,6 @@ from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
 from argot.types import Box, ParsedDocument
 
-_LENGTHS = struct.Struct(">QQ")
 _CUTS_A_LINE = 200
 
 
@@ -39,25 +36,6 @@ class Cutting:
 
     max_chars: int
     neighbour_chars: int
-
-
-def send(descriptor: int, message: bytes, data: bytes = b"") -> None:
-    for part in (_LENGTHS.pack(len(message), len(data)), message, data):
-        view = memoryview(part)
-        while view:
-            view = view[os.write(descriptor, view[: 1 << 20]) :]
-
-
-def receive(read: Callable[[int], bytes], most: int | None = None) -> tuple[bytes, bytes]:
-    """`read(size)` gives exactly that many bytes or raises EOFError.
-
-    Raises:
-        OverflowError: more than `most` bytes are to come.
-    """
-    message, data = _LENGTHS.unpack(read(_LENGTHS.size))
-    if most is not None and message + data > most:
-        raise OverflowError(f"{message + data} bytes")
-    return read(message), read(data)
 
 
 def job(name: str, limits: ReadLimits, cutting: Cutting) -> bytes:

@@ -1,6 +1,7 @@
 """Files made to cost much for few bytes: read within bounds, or refused with the limit, its setting and what to do."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ from argot.corpus.chunking import blocks
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
-from argot.corpus.readers.reader_process import _CHILDREN, SMALL_BYTES, read_in_child
+from argot.corpus.readers.reader_process import _HOSTS, SMALL_BYTES, read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument, Cutting
 from argot.corpus.readers.reader_worker import NICE
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
+from argot.subprocesses import Child
 from argot.types import ParsedDocument, Principal, Triple
 
 ROOT = Principal("root", sees_all=True)
@@ -57,7 +59,7 @@ def test_text_is_read_within_the_time_it_may_take() -> None:
 
 def test_what_reads_gives_way_to_questions() -> None:
     read(b"text")
-    process = _CHILDREN["documents"]._process
+    process = _HOSTS["documents"].child.process
     assert process
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICE
 
@@ -66,9 +68,9 @@ def test_each_lane_has_a_process_of_its_own() -> None:
     """A file of one asker that takes all its time makes no manager wait, and nobody with a small file."""
     read(b"text")
     read(b"text\n" * SMALL_BYTES, lane="attachments")
-    documents, attachments = (_CHILDREN[lane]._process for lane in ("documents", "attachments"))
+    documents, attachments = (_HOSTS[lane].child.process for lane in ("documents", "attachments"))
     assert documents and attachments and documents.pid != attachments.pid
-    with _CHILDREN["attachments"].lock:
+    with _HOSTS["attachments"].lock:
         assert read(b"text").markdown == "text"
         assert read(b"text", lane="attachments").markdown == "text"
 
@@ -76,7 +78,32 @@ def test_each_lane_has_a_process_of_its_own() -> None:
 def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.corpus.readers.reader_process._MOST_KEPT", 1)
     read(b"text")
-    assert _CHILDREN["documents"]._process is None
+    assert _HOSTS["documents"].child.process is None
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (signal.SIGSEGV, "damaged: its reader crashed (exit code -11)"),
+        (signal.SIGKILL, "took more than 2048 MB of memory to read"),
+        (signal.SIGPROF, "took longer than 60 seconds to read"),
+    ],
+)
+def test_how_a_process_ended_is_told_of_the_file(end: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read(b"text")
+    process, receive = _HOSTS["documents"].child.process, Child.receive
+    assert process
+
+    def ended(child: Child, most: int | None = None) -> tuple[bytes, bytes]:
+        os.kill(process.pid, end)
+        os.kill(process.pid, signal.SIGCONT)
+        return receive(child, most)
+
+    os.kill(process.pid, signal.SIGSTOP)  # it must not answer first
+    with monkeypatch.context() as patched:
+        patched.setattr(Child, "receive", ended)
+        assert refusal(b"text").reason == said
+    assert read(b"text").markdown == "text"
 
 
 def test_what_it_sends_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,19 +35,19 @@ def test_it_embeds_alike_and_gives_way(beside: BackgroundEmbedder) -> None:
     assert found.shape == (len(PASSAGES), beside.dimensions)
     assert np.allclose(found, here().embed_passages(PASSAGES), atol=1e-5)
     assert done == [(TEXTS, len(PASSAGES)), (len(PASSAGES), len(PASSAGES))]
-    assert beside._process
-    assert os.getpriority(os.PRIO_PROCESS, beside._process.pid) == NICE
+    assert beside._child.process
+    assert os.getpriority(os.PRIO_PROCESS, beside._child.process.pid) == NICE
     assert (beside.fingerprint, beside.windows("x")) == (here().fingerprint, ["x"])
     assert beside.embed_passages([]).shape == here().embed_passages([]).shape
 
 
 def test_when_its_process_is_killed_the_passages_are_embedded_all_the_same(beside: BackgroundEmbedder) -> None:
     beside.embed_passages(PASSAGES[:1])
-    assert beside._process
-    os.kill(beside._process.pid, signal.SIGINT)  # Ctrl+C reaches it too, and does not end it
-    before = beside._process
+    assert beside._child.process
+    os.kill(beside._child.process.pid, signal.SIGINT)  # Ctrl+C reaches it too, and does not end it
+    before = beside._child.process
     beside.embed_passages(PASSAGES[:1])
-    assert beside._process is before
+    assert beside._child.process is before
     os.kill(before.pid, signal.SIGKILL)
     before.wait()
     assert np.allclose(beside.embed_passages(PASSAGES[:2]), here().embed_passages(PASSAGES[:2]), atol=1e-5)
@@ -66,16 +66,16 @@ def test_idle_it_goes_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     idle = made._idle
     assert idle
     idle.join(300)
-    assert made._process is None
+    assert made._child.process is None
     made.embed_passages(PASSAGES[:1])
     made.close()
-    assert made._process is None and made._idle is None
+    assert made._child.process is None and made._idle is None
 
 
 def test_documents_go_in_by_it(empty_kb: TinyBase) -> None:
     empty_kb.corpus.embed_in_background()
     empty_kb.add("note.md", "# Valves\n\nThe red valve opens at 5 bar.\n")
     assert empty_kb.corpus.check() == []
-    assert empty_kb.corpus._for_passages._process is not None
+    assert empty_kb.corpus._for_passages._child.process is not None
     empty_kb.corpus.close()
-    assert empty_kb.corpus._for_passages._process is None
+    assert empty_kb.corpus._for_passages._child.process is None

@@ -204,7 +204,8 @@ def test_a_reader_that_dies_is_told_of(monkeypatch):
     started = subprocess.Popen
 
     def broken(command, **options):
-        return started([sys.executable, "-c", "print('{}', flush=True); input()"], **options)
+        ready = "import sys; sys.stdout.buffer.write(bytes(16)); sys.stdout.flush(); sys.stdin.buffer.read(1)"
+        return started([sys.executable, "-c", ready], **options)
 
     monkeypatch.setattr(subprocess, "Popen", broken)
     assert "ended before it was done" in refused(MANY.encode(), "x.json")

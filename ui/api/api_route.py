@@ -1,4 +1,4 @@
-"""What all addresses of the API share: how large a body may be and of which kind, and what goes wrong as JSON."""
+"""What all addresses of the API share: limits on the size and kind of bodies, and errors as JSON."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ MIB = 2**20
 JSON = "application/json"
 FORM = "multipart/form-data"
 SIGN_OF_LIFE_SECONDS = 15.0
-"""A stream that says nothing for so long says that it still lives, lest a proxy takes it for dead."""
+"""After this time without an event a stream sends a comment, so that no proxy takes it for dead and closes it."""
 ASSISTANTS = "argot-mcp/"
 """How `argot mcp` on another machine calls itself: its questions are counted apart. Nothing else depends on it."""
+# nginx's number for a client that closed the request. Nobody reads the answer, but the metrics count it.
 HUNG_UP = 499
 UNREADABLE = "There was an error parsing the body"
-"""What FastAPI says of a body in another encoding than UTF, nested too deeply, or with numbers of endless length."""
+"""FastAPI's text for a body that is not in UTF, is nested too deeply, or has numbers of thousands of digits."""
 NO_JSON = "The body is no JSON that can be read here"
 UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
@@ -71,8 +72,9 @@ def takes(kind: str, most: int) -> Callable[[F], F]:
 
 
 class ApiRoute(APIRoute):
-    """Refuses what is too large, or of another kind, before anything of it is understood."""
+    """A route that refuses bodies that are too large or of another kind before parsing them."""
 
+    # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -86,10 +88,13 @@ class ApiRoute(APIRoute):
                 request = _bounded(request, taken)
             try:
                 return await handle(request)
+            # Else 503: but here a parameter names a profile or a setting that cannot be, which is the program's
+            # mistake.
             except InvalidSettings as error:
                 raise HTTPException(400, str(error)) from error
             except RequestValidationError as error:
                 if (unread := _no_json(error)) is not None:
+                    # OpenAI's clients know 400 for anything malformed; our own addresses tell it apart with 422.
                     raise HTTPException(400 if road == "openai" else 422, unread) from error
                 if road == "openai":
                     return _wrong(error)
@@ -98,7 +103,7 @@ class ApiRoute(APIRoute):
                 if error.detail == UNREADABLE:
                     raise HTTPException(400, f"{NO_JSON}.{JSON_REMEDY}") from error
                 raise
-            except ArgotError:
+            except ArgotError:  # `error_pages.py` handles them
                 raise
             except Exception:
                 logger.exception("%s %s failed", request.method, self.path)
@@ -115,7 +120,7 @@ def _wrong(error: RequestValidationError) -> Response:
 
 
 def _no_json(error: RequestValidationError) -> str | None:
-    """Why a body is no JSON, and where; None if it is, or was no body."""
+    """Why a body is no JSON, and where; None if it is JSON, or there was none."""
     first = error.errors()[0]
     if first["type"] != "json_invalid":
         return None
@@ -125,10 +130,12 @@ def _no_json(error: RequestValidationError) -> str | None:
 
 def _bounded(request: Request, taken: Takes) -> Request:
     length = request.headers.get("content-length", "")
+    # Refused before a byte of it is read. A body in chunks names no length, and is counted while it is read.
     if length.isdigit() and int(length) > taken.most:
         raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
+    # Without a body no kind need be named: some use cases have no required parameter.
     if kind != taken.kind and (kind or not empty):
         raise HTTPException(415, f"Send the body as {taken.kind}, and say so in the header Content-Type.")
     return Request(request.scope, limited(request.receive, taken.most))
@@ -143,6 +150,7 @@ async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict
     Raises:
         DamagedStore, StoreUnavailable: a store stopped answering in the middle of it.
     """
+    # Such cases take paths of this machine. No route names one; this keeps it so.
     if catalogue.CASES[name].local:
         raise ValueError(f"'{name}' is for this machine alone")
     async with aclosing(catalogue.dispatch(kb, who.principal, name, parameters)) as events:
@@ -157,7 +165,7 @@ async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict
 
 
 async def result_of(request: Request, kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> Any:
-    """What a use case comes to. It is stopped when the program hangs up."""
+    """The result of a use case, which is stopped when the program hangs up."""
 
     async def run() -> Any:
         data = None
@@ -187,6 +195,7 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
         gone.cancel()
         if not task.done():
             task.cancel()
+            # Waited for, so that the question is over, and its place in the queue free, when this returns.
             with suppress(asyncio.CancelledError, ArgotError):
                 await task
 
@@ -200,20 +209,22 @@ async def _hung_up(request: Request) -> None:
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events. When the program hangs up, what makes them is closed there and then."""
+    """Server-sent events. When the program hangs up, their generator is closed at once."""
 
     def __init__(self, lines: AsyncGenerator[str]) -> None:
         super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        # nginx would otherwise collect the events and hand them on in lumps.
         self.headers["X-Accel-Buffering"] = "no"
         self._lines = lines
 
     async def stream_response(self, send: Send) -> None:
+        # Starlette leaves an unfinished generator to the garbage collector: the model would go on writing meanwhile.
         async with aclosing(self._lines):
             await super().stream_response(send)
 
 
 def told_in_stream(error: Exception) -> dict[str, Any]:
-    """What a stream says at its end when something goes wrong in it. What nobody expected is logged."""
+    """The last event of a stream in which something went wrong. Unexpected errors are logged."""
     if isinstance(error, TooManyQuestions):
         return error_body(429, str(error))
     if isinstance(error, ArgotError):
@@ -223,9 +234,10 @@ def told_in_stream(error: Exception) -> dict[str, Any]:
 
 
 async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]:
-    """The same items, of which the first is there: what refuses to begin is an error with a status of its own."""
+    """The same items, once the first is there: an error before it can still be answered with its own status."""
     try:
         first = await unless_gone(request, anext(items))
+    # Also when it is cancelled: nobody else holds these items yet.
     except BaseException:
         await items.aclose()
         raise
@@ -240,9 +252,10 @@ async def begun(request: Request, items: AsyncGenerator[T]) -> AsyncGenerator[T]
 
 
 async def alive(lines: AsyncGenerator[str], seconds: float = SIGN_OF_LIFE_SECONDS) -> AsyncGenerator[str]:
-    """The same lines, with a comment where none came for long."""
+    """The same lines, with a comment whenever none has come for `seconds`."""
     async with aclosing(lines):
         while True:
+            # One task across all comments: a timeout around `anext` would cancel the question.
             line = asyncio.ensure_future(anext(lines, None))
             try:
                 while not (await asyncio.wait((line,), timeout=seconds))[0]:

@@ -22,6 +22,7 @@ OPENAPI = "/api/openapi.json"
 
 def api_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(route_class=ApiRoute, generate_unique_id_function=truth.operation_id)
+    # The order is that of the OpenAPI document.
     for part in (completion_routes, asking_routes, file_routes, table_routes):
         router.include_router(part(kb))
 
@@ -33,6 +34,7 @@ def api_routes(kb: KnowledgeBase) -> APIRouter:
         named = {"name": who.name, "display_name": who.display_name, "role": who.role}
         return JSONResponse({**named, "groups": groups, "manages": manages}, headers={"Cache-Control": "no-store"})
 
+    # Made at the first request: it takes every route's models, and most processes are never asked for it.
     document = cache(lambda: truth.document(router.routes))
 
     @router.get(OPENAPI, include_in_schema=False)

@@ -68,6 +68,7 @@ class StreamOptions(BaseModel):
 class ArgotOptions(BaseModel):
     """What OpenAI's API has no name for."""
 
+    # OpenAI's own parameters may come and go, and are let through. Of ours a misspelt one is an error.
     model_config = ConfigDict(extra="forbid")
 
     context: str | None = Field(None, description="the context one is at home in, to settle ambiguous terms")
@@ -183,6 +184,7 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         if not given.stream:
             result = await result_of(request, kb, who, "converse", asked)
             return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
+        # A question that cannot begin is an error with a status, which a stream could no longer have.
         events = await begun(request, events_of(kb, who, "converse", asked))
         streamed = Streamed(site, live=_writes_live(kb, asked["profile"]))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
@@ -198,7 +200,7 @@ def _asked(given: ChatRequest) -> dict[str, Any]:
     """The parameters of `converse`.
 
     Raises:
-        Refused: an unknown model, or something is asked for that would be left out in silence.
+        RefusedRequest: an unknown model, or something is asked for that would be left out in silence.
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
@@ -218,6 +220,7 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
     more: Mapping[str, Any] = given.model_extra or {}
     if given.n not in (None, 1):
         raise RefusedRequest(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
+    # Assistants list their tools with every request; "none" says that they shall not be called.
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):
         if more.get(name) and not (calls_none and name != "audio"):
@@ -231,8 +234,9 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
 
 
 def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
-    """A message's text. What else it holds is refused where it is `asked`; of an earlier one it is left out, for the
-    program sends it again with every question that follows.
+    """A message's text. What is no text is refused in the message that is `asked`; of earlier ones it is left out.
+
+    They are sent again with every question that follows, and would make each of them fail.
     """
     content = message.content
     if isinstance(content, list):
@@ -241,6 +245,7 @@ def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
             raise RefusedRequest(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
         content = "\n".join(part.text or "" for part in content)
     text = content or ""
+    # Our own footnotes would read as part of the conversation, and as questions about sources.
     return {"role": message.role, "content": without_footnotes(text) if message.role == "assistant" else text}
 
 
@@ -310,6 +315,7 @@ async def _chunks(
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return _line({**head, "object": "chat.completion.chunk", "choices": [choice], **more})
 
+    # OpenAI's first piece holds the role and no text; clients make the message of it.
     yield chunk({"role": "assistant", "content": ""})
     try:
         async with aclosing(events):
@@ -317,6 +323,7 @@ async def _chunks(
                 for piece in pieces_of(streamed, event):
                     yield chunk({"content": piece})
     except Exception as error:
+        # The status was sent long ago: the error is the last event, and no [DONE] follows.
         yield _line(told_in_stream(error))
         return
     result = streamed.result

@@ -22,7 +22,7 @@ from argot.ui.web.authorization import needs
 from argot.ui.web.open_connections import INERT_POLICY
 
 AROUND = MIB
-"""What may stand around the file in a form, in bytes."""
+"""Bytes that a form may have besides the file: its other fields and the boundaries between them."""
 MOST_FIELDS = 100
 TEXT = {"type": "string"}
 ATTACHED = {
@@ -30,7 +30,7 @@ ATTACHED = {
     "Content-Security-Policy": INERT_POLICY,
     "X-Content-Type-Options": "nosniff",
 }
-"""The bytes of strangers are kept, never shown as a page of ours."""
+"""Files come from people: they are saved, and never shown as a page of ours."""
 
 
 def file_routes(kb: KnowledgeBase) -> APIRouter:
@@ -64,11 +64,13 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         Without `audience` a new document is for everyone, and a known one keeps its own. Its readers come one in a
         field; the same for `tags`.
         """
+        # FastAPI takes one of several, and drops the others in silence.
         if len((await request.form()).getlist("file")) > 1:
             raise HTTPException(422, "Send one file at a time.")
         if file.size is not None and file.size > most:
             raise HTTPException(413, f"That is too large: a document may have {kb.settings.max_file_mb:g} MB.")
         data = await file.read()
+        # Here already, for a status of its own; the use case would refuse it as any other input.
         known = media_type_known(file.filename or "", data)
         if not known:
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
@@ -111,6 +113,7 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         told = await result_of(request, kb, who, "glossary_export_file", {"format": found.name})
         return _attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
 
+    # The formats are known only by now, and the module's annotations are strings, which FastAPI looks up globally.
     export.__annotations__ |= {"request": Request, "who": Who, "format": Annotated[names, Query()], "return": Response}
     router.get("/export", response_model=None, response_class=Response, responses=exported)(
         needs("asker", program=True)(export)
@@ -132,6 +135,7 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         dry_run: Annotated[bool, Form(description="only say what would change")] = False,
     ) -> Response:
         """Take in a glossary, all of it or nothing, as one change that can be rolled back."""
+        # Some browsers and programs send the whole path, of Windows too. The name alone says the format.
         name = (file.filename or "glossary.csv").replace("\\", "/").rsplit("/", 1)[-1][:200]
         data = base64.b64encode(await file.read()).decode("ascii")
         given = {"data": data, "name": name, "context": context}
@@ -143,5 +147,6 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
 
 
 def _attachment(data: bytes, name: str, media_type: str) -> Response:
+    # Names are in any script, which plain `filename=` does not take (RFC 6266).
     headers = {**ATTACHED, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     return Response(data, media_type=media_type, headers=headers)

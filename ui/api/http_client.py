@@ -1,4 +1,4 @@
-"""A running service asked over HTTP with a key, by programs of this repository on another machine."""
+"""A client for a running service over HTTP with a key, for programs of this repository on another machine."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ class Remote:
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise InvalidSettings(f"'{url}' is no address of a service. Use one such as https://argot.example.com.")
+        # A header takes nothing else; httpx would fail on a line feed with an error that shows the key.
         if not key.isascii() or not key.isprintable() or not key:
             raise InvalidSettings("There is no key for the service. Make one there with: argot key add NAME")
         self.url = url.rstrip("/")
@@ -70,7 +71,7 @@ class Remote:
             return self._read(self._asked(lambda: client.request(**self._request(case, parameters))))
 
     async def acall(self, case: str, /, **parameters: Any) -> Any:
-        """The same, while the event loop goes on."""
+        """As `call`, without blocking the event loop."""
         import httpx
 
         async with httpx.AsyncClient(transport=self._async_transport, **self._options()) as client:
@@ -81,15 +82,17 @@ class Remote:
             return self._read(answer)
 
     def close(self) -> None:
-        """Nothing is held between two calls."""
+        """Nothing to do: no connection is kept between calls."""
 
     def _options(self) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}", "User-Agent": self._agent}
+        # `trust_env`: a proxy of the environment would be handed the key, and a .netrc could replace it.
         return {"headers": headers, "timeout": SECONDS, "trust_env": False}
 
     def _request(self, case: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         method, path = _ADDRESSES[case]
         given = {name: value for name, value in parameters.items() if value is not None}
+        # Over HTTP `converse` is the chat completions of OpenAI's API; what that has no name for goes under `argot`.
         if case == "converse":
             given = {"model": "argot", "messages": given.pop("messages"), "argot": given}
         return {"method": method, "url": f"{self.url}{path}", "json" if method == "POST" else "params": given}

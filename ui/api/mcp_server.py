@@ -1,6 +1,6 @@
 """Tools for other assistants, over the Model Context Protocol on standard input and output.
 
-What comes out of documents and glossary is data, and told to be such: an assistant shall not obey it.
+What the tools return comes from documents and the glossary. It is data, and the instructions to the assistant say so.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def server_for(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[None
     from mcp.types import ToolAnnotations
 
     server: FastMCP[None] = FastMCP("argot", instructions=INSTRUCTIONS, log_level=log_level)  # type: ignore[arg-type]
+    # FastMCP takes no version, and would tell its own.
     server._mcp_server.version = __version__
     looks = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
@@ -89,6 +90,7 @@ def server_for(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[None
             raise ToolError(str(error)) from error
         except Exception as error:
             logger.exception("a tool failed")
+            # The kind alone: the text of an error nobody foresaw may hold paths of this machine.
             raise ToolError(f"Argot could not do this ({type(error).__name__}). Its log tells more.") from error
 
     @server.tool(annotations=looks, structured_output=False)
@@ -98,6 +100,7 @@ def server_for(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[None
         choose, and ask the same question again with `meaning`. If the documents do not say, it says so: do not make an
         answer up.
         """
+        # Tools keep no conversation: what Argot asked back is sent along as a message, and answered by the next one.
         messages = [{"role": "user", "content": question}]
         found = await told("converse", messages=messages, context=context or None)
         if meaning and found["choices"]:
@@ -140,7 +143,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def answer_text(found: Mapping[str, Any]) -> str:
-    """An answer as a message: a service sends it finished."""
+    """An answer as a message. A service on another machine sends it as `text`."""
     return str(found["text"]) if "text" in found else message_text(found)
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what each address takes and gives, in words of ours, with no status left out."""
+"""The OpenAPI document: what each address takes and gives, in our own words and with every status."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ TAGS = [
 ]
 
 
+# Their schemas stay behind when the answers that name them are taken out.
 FASTAPIS_OWN = ("HTTPValidationError", "ValidationError")
-"""Its form of an error, in which none of ours is given."""
+"""FastAPI's schemas of an error, which our errors do not have."""
 LONGEST_SUMMARY = 100
 LATER = {"Retry-After": {"description": "Seconds; not with every error.", "schema": {"type": "integer"}}}
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
@@ -98,16 +99,17 @@ def document(routes: Sequence[Any]) -> dict[str, Any]:
 
 
 def _told(operation: dict[str, Any]) -> None:
-    """Let the summary be the description's first sentence, and no status be FastAPI's own, which is never given."""
+    # The summary is the description's first sentence: FastAPI would make one of the function's name.
     first = re.split(r"(?<=\w)[.:;](?=\s|$)", " ".join(operation["description"].split()), maxsplit=1)[0]
     if len(first) > LONGEST_SUMMARY:
         first = f"{first[:LONGEST_SUMMARY].rsplit(' ', 1)[0]} ..."
     operation["summary"] = first
+    # FastAPI adds a 422 of its own to whatever takes parameters, unless one is declared.
     own = operation["responses"].get("422", {})
     if any(name in str(own.get("content")) for name in FASTAPIS_OWN):
         del operation["responses"]["422"]
 
 
 def operation_id(route: APIRoute) -> str:
-    """What client generators make a function's name of."""
+    """The operation's id, of which client generators make a function's name."""
     return route.name

@@ -1,4 +1,4 @@
-"""What an address takes, made of the parameters of its use case: the two cannot drift apart."""
+"""Request models made from the parameters of use cases, so that the two cannot drift apart."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from argot.service.usecases.catalogue import CASES
 
 
 def given_by(case: str, *, without: Collection[str] = ()) -> type[BaseModel]:
-    """The model of a use case's parameters, less those that stand in the address."""
+    """The model of a use case's parameters, without those that are part of the path."""
     fields = CASES[case].parameters.model_fields
     wanted = {name: (field.annotation, field) for name, field in fields.items() if name not in without}
     title = "".join(part.title() for part in case.split("_"))
+    # `forbid`: a misspelt parameter is an error, and not silently the default.
     return create_model(title, __config__=ConfigDict(extra="forbid"), **wanted)  # type: ignore[call-overload, no-any-return]

@@ -20,6 +20,7 @@ from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
 from argot.ui.web.authorization import Visitor, needs
 
+# Types made at run time: mypy knows none of them, hence the ignores below.
 Question, Reply, Query = given_by("ask"), given_by("answer"), given_by("search")
 
 EVENTS = "text/event-stream"
@@ -68,6 +69,7 @@ def asking_routes(kb: KnowledgeBase) -> APIRouter:
     @needs("asker", program=True)
     async def search(request: Request, who: Who, given: Query) -> Response:  # type: ignore[valid-type]
         """The passages that answer a question best, its jargon understood; nothing is asked back."""
+        # What was left out stays left out: the use case has the defaults.
         parameters = given.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
         return JSONResponse(await result_of(request, kb, who, "search", parameters))
 
@@ -77,6 +79,7 @@ def asking_routes(kb: KnowledgeBase) -> APIRouter:
 async def _answered(request: Request, kb: KnowledgeBase, who: Visitor, name: str, given: Any) -> Response:
     parameters = given.model_dump(exclude_unset=True)
     if EVENTS in request.headers.get("accept", ""):
+        # Until the first event an error can still have a status of its own.
         events = await begun(request, events_of(kb, who, name, parameters))
         return EventStream(alive(_lines(events)))
     return JSONResponse(await result_of(request, kb, who, name, parameters), headers={"Cache-Control": "no-store"})
@@ -89,6 +92,7 @@ async def _lines(events: AsyncGenerator[Event]) -> AsyncGenerator[str]:
             async for event in events:
                 yield _line(event["kind"], _told(event))
     except Exception as error:
+        # The status was sent before: what goes wrong now is the last event.
         yield _line("error", told_in_stream(error))
 
 

@@ -1,4 +1,4 @@
-"""How things look in the API, for its document. More fields may come; those named here stay."""
+"""Response models for the OpenAPI document. More fields may be added; those named here stay."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from argot.types import Document, Sense
 class Shown(BaseModel):
     """An object; the use case's own description says what is in it."""
 
+    # Use cases may give more than is named here, and clients made from the document must take it.
     model_config = ConfigDict(extra="allow")
 
 
@@ -51,6 +52,7 @@ class PassageShown(Shown):
     end: int
     text: str
     heading: str
+    # None: a format without pages or sheets.
     page: int | None
     document: str
     uri: str

@@ -1,4 +1,4 @@
-"""Argot as a retriever of LangChain: passages with their places, found with the jargon of the question understood.
+"""Argot as a LangChain retriever: finds passages, with the question's jargon understood, and says where they stand.
 
 from argot.ui.api.retriever import ArgotRetriever
 
@@ -45,6 +45,7 @@ class ArgotRetriever(BaseRetriever):
     as_user: str | None = None
     k: int = Field(5, ge=1, le=100, description="so many passages at most")
     context: str | None = Field(None, description="the context the asker is at home in, to settle ambiguous terms")
+    # Not `tags`, which is a field of LangChain's own, for tracing.
     document_tags: list[str] | None = Field(None, description="only documents that carry one of these tags")
     _client: Remote | BackgroundClient | None = PrivateAttr(None)
 
@@ -72,6 +73,7 @@ class ArgotRetriever(BaseRetriever):
         return {"query": query, "limit": self.k, "context": self.context, "tags": self.document_tags}
 
     def _connected(self) -> Remote | BackgroundClient:
+        # At the first question, not when it is made: opening a knowledge base loads the embedding model.
         if self._client is None:
             self._client = self._remote() if self.url else self._local()
         return self._client

@@ -1,7 +1,7 @@
-"""An answer as it comes, for programs that can take nothing back.
+"""An answer as a stream of text, for programs that cannot take back what they have shown.
 
 A language model's words are sent as they come, without its marks, which are provisional; what each sentence rests on
-is said behind the text. Quotations come all at once, checked, and so with marks in their places.
+follows after the text. Quotations come all at once and checked, and so with marks in their places.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from argot.ui.rendering.message_markdown import TAKEN_BACK, footnotes, harmless,
 
 _OPEN = re.compile(r"(?:(?<![ \t])(?:[ \t]*\[[\d?]{0,3}\]?|[ \t]+)|[\]<])\Z")
 """The end of a text that may yet become a mark or a link."""
+# A finished text goes out sentence by sentence, so that programs show it growing as they do others.
 _SENTENCE = re.compile(r".+?(?:[.!?:](?=\s)|\n|\Z)\s*", re.DOTALL)
 _SPACES = re.compile(r"\s+")
 
 
 class Streamed:
-    """What was sent of one answer.
+    """One answer, and what was sent of it.
 
     Args:
         site: where people open Argot, for links to the passages.
@@ -34,11 +35,12 @@ class Streamed:
         self._held = ""
 
     def token(self, piece: str) -> str:
-        """What can be sent by now."""
+        """The text that can be sent now that this piece has come."""
         if not self.live:
             return ""
         text = self._held + piece
         found = _OPEN.search(text)
+        # A "[" at the end may be the first half of "[1]": it waits for the next piece.
         self._held = text[found.start() :] if found else ""
         ready = harmless(unmarked(text[: found.start()] if found else text))
         self._sent += ready
@@ -53,6 +55,7 @@ class Streamed:
         self.result = result
         rest, self._held = harmless(unmarked(self._held)).rstrip(), ""
         said = self._sent + rest
+        # The checks may have dropped or changed sentences: only what was sent as it now stands is left standing.
         if said and result["status"] == "answered" and _bare(said) == _bare(unmarked(harmless(result["answer"]))):
             foot = footnotes(result, self.site, by_number=True)
             yield f"{rest}\n\n---\n\n{foot}" if foot else rest
@@ -78,4 +81,5 @@ def pieces_of(streamed: Streamed, event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _bare(text: str) -> str:
+    # Marks that were taken out leave blanks behind, in one text more than in the other.
     return _SPACES.sub(" ", text).strip()

@@ -1,6 +1,6 @@
-"""The addresses that are use cases as they stand: what they take is what the case takes, and so is who may.
+"""The routes that are use cases as they stand: parameters and role are those of the case.
 
-GET takes the case's parameters in the query, the others as JSON; what stands in the address is not asked for twice.
+GET takes the case's parameters in the query, other methods as JSON, except for those that are part of the path.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _IN_PATH = re.compile(r"{(\w+)}")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One address. `gives` is documented, not enforced: the case has the last word."""
+    """One address. `gives` is for the OpenAPI document only: the case's result is sent as it is."""
 
     method: str
     path: str
@@ -107,6 +107,7 @@ def table_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
     for address in ADDRESSES:
         found = CASES[address.case]
+        # What each may answer follows from its method and role, so that none is forgotten in the document.
         statuses = [400, 401, 404, 422, 503]
         if address.method != "GET":
             statuses += [409]
@@ -136,12 +137,14 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
         data = await result_of(request, kb, who, address.case, parameters)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
+    # FastAPI reads a function's signature: here it is made from the use case, with a parameter for each in the path.
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("request", keyword, annotation=Request),
         inspect.Parameter("who", keyword, annotation=Who),
         *(inspect.Parameter(name, keyword, annotation=_path_type(found.parameters, name)) for name in address.in_path),
     ]
+    # A model without fields would still make FastAPI ask for a body.
     if model.model_fields:
         given: Any = Annotated[model, Query()] if address.method == "GET" else model
         parameters.append(inspect.Parameter("given", keyword, annotation=given))
@@ -152,4 +155,5 @@ def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
 
 def _path_type(model: type[BaseModel], name: str) -> Any:
     field = model.model_fields[name]
+    # With its limits, as that of length, which stand beside the type.
     return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation

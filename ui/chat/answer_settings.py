@@ -1,4 +1,4 @@
-"""How questions are answered, as the window's settings offer it: the profile, one's own context, tags as scope."""
+"""The window's settings for how questions are answered: the profile, one's own context, tags as scope."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from argot.service.usecases.threads import Manner, ThreadRead, thread_list, thre
 from argot.ui.web.asker_identity import current_principal
 
 MANNER = "manner"
-"""Where the session keeps what was chosen before the conversation began."""
+"""Key of the session under which it keeps what was chosen before the conversation began."""
 PROFILE, CONTEXT, TAGS = "profile", "context", "tags"
 USUAL = "-"
 """For "nothing in particular": the list cannot hold an empty value."""
@@ -30,17 +30,17 @@ class Manners:
         self.kb = kb
 
     async def offer_new(self) -> None:
-        """For a conversation that has not begun: in the context in which the last one was held."""
+        """Offer the settings of a new conversation: in the context of the last one."""
         held = await thread_list(self.kb, await current_principal(self.kb))
         context = held[0].settings.context if held else None
         await self._offer(Manner(context=context))
 
     async def offer_of(self, thread: ThreadRead) -> None:
-        """For a conversation that goes on (as `thread_read` gives it)."""
+        """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
         await self._offer(thread.settings)
 
     async def chosen(self, given: dict[str, Any], thread: str) -> None:
-        """Somebody changed the settings: kept with the conversation, or until it begins."""
+        """Keep changed settings: with the conversation, or in the session until it begins."""
         manner = Manner(
             _some(given.get(PROFILE)), _some(given.get(CONTEXT)), tuple(str(tag) for tag in given.get(TAGS) or ())
         )
@@ -51,7 +51,7 @@ class Manners:
             return
 
     async def settle(self, thread: str) -> None:
-        """The conversation has begun: keep with it what was chosen before."""
+        """Keep what was chosen before with the conversation that has just begun."""
         manner = cl.user_session.get(MANNER)
         if manner and manner != Manner():
             await self._keep(thread, manner)
@@ -83,7 +83,9 @@ class Manners:
                 Select(
                     id=CONTEXT,
                     label="Your own context",
+                    # A context that is itself called "-" would be taken for none.
                     items={"None in particular": USUAL, **{name: name for name in contexts if name != USUAL}},
+                    # It may be gone, or withdrawn from this person, since the conversation was held; so may tags.
                     initial_value=kept.context if kept.context in contexts else USUAL,
                     description="A term with several senses is read as this team uses it, if nothing else tells.",
                 )

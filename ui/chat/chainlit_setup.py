@@ -1,4 +1,4 @@
-"""Chainlit, tamed: where it keeps its files, what it may reach, how it looks. The rest of the window never asks twice.
+"""Sets Chainlit up: where it keeps its files, what it may reach, how it looks.
 
 Chainlit reads its settings from files and the environment while it is imported, and writes what is missing. So a
 folder of ours is laid out first, inside the knowledge base, and the environment is set; only then it is imported.
@@ -54,7 +54,7 @@ _FOREIGN_VARIABLES = re.compile(
     r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)|(?:root|run|features|ui|project|code)$",
     re.IGNORECASE,
 )
-"""The short ones are names of its sections: with PROJECT=x, which others mean otherwise, it does not start."""
+"""The short ones are sections of its settings: with PROJECT=x, set for some other program, it does not start."""
 _NO_TELEMETRY = {
     "OTEL_SDK_DISABLED": "true",
     "TRACELOOP_TELEMETRY": "false",
@@ -67,6 +67,7 @@ _NO_TELEMETRY = {
 }
 _WORDS = {
     "chat.input.placeholder": "Ask about your documents …",
+    # The name of a step says all: "Using Searching the documents" would not.
     "chat.messages.status.using": "",
     "chat.messages.status.used": "",
     "chat.watermark": "Every sentence is checked against your documents. Press a number to read the passage.",
@@ -94,6 +95,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     Raises:
         MissingExtra: chainlit is not installed.
     """
+    # Found, not imported: importing it reads the settings, which are not laid out yet.
     package = importlib.util.find_spec("chainlit")
     if package is None or not package.origin:
         raise MissingExtra("The chat window", "chat")
@@ -102,7 +104,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     with _without_foreign_variables():
         os.environ.update(
             CHAINLIT_APP_ROOT=str(folder),
-            CHAINLIT_ENV_FILE=os.devnull,
+            CHAINLIT_ENV_FILE=os.devnull,  # else it loads a .env of the folder Argot was started in
             CHAINLIT_AUTH_SECRET=signing_secret(folder),
             CHAINLIT_AUTH_COOKIE_NAME=INNER_COOKIE,
             CHAINLIT_COOKIE_SAMESITE="strict",
@@ -116,6 +118,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**GLOSSARY_LINK), HeaderLink(**ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MOST_FRAME_BYTES
+    # Imports Chainlit, so not before its folder and the environment stand.
     from argot.ui.chat.chat_window import ChatWindow
 
     ChatWindow(kb).register(config)
@@ -124,10 +127,10 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
 
 
 def bound_uploads() -> None:
-    """Files that were picked and not sent yet lie in Chainlit's folder: not more of them than a disk can bear.
+    """Limit the files that were picked and not sent yet, which lie in Chainlit's folder.
 
-    Once sent they are in the conversation and no more in that folder. So all are shown by their names, and none by a
-    reader or a player that would ask for it there.
+    Once sent they are in the conversation and no longer in that folder. So all are shown by their names, and none in a
+    viewer or a player, which would ask for it there.
     """
     from chainlit.element import Element
     from chainlit.session import WebsocketSession
@@ -136,8 +139,10 @@ def bound_uploads() -> None:
     keep = WebsocketSession.persist_file
 
     async def persist_file(self: Any, *arguments: Any, **named: Any) -> Any:
+        # Chainlit would raise a ValueError, which the window is told as status 500.
         if not (arguments or named.get("path") or named.get("content")):
             raise HTTPException(400, "This file is empty.")
+        # Of all windows of this person: else each new window would bring room for as much again.
         own = [size for session in _sessions_of(self.user) for size in _sizes(session.files_dir)]
         if len(own) >= MOST_WAITING_FILES or sum(own) > MOST_WAITING_EACH:
             raise HTTPException(413, "Too many of your files are waiting to be sent. Send them, or reload the page.")
@@ -146,6 +151,7 @@ def bound_uploads() -> None:
         return await keep(self, *arguments, **named)
 
     WebsocketSession.persist_file = persist_file
+    # A "file" is shown by its name alone, whatever kind its sender says it is of.
     Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
 
 
@@ -156,7 +162,6 @@ def _sessions_of(user: Any) -> list[Any]:
 
 
 def _sizes(folder: Path) -> list[int]:
-    """In bytes, of the files below it."""
     return [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
 
 
@@ -193,7 +198,7 @@ def local_identity() -> str:
 
 
 def key(kb: KnowledgeBase) -> bytes:
-    """The secret of this knowledge base for what the window signs."""
+    """The key with which the window signs for this knowledge base."""
     folder = kb.home / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     return signing_secret(folder).encode("ascii")
@@ -203,11 +208,13 @@ def key(kb: KnowledgeBase) -> bytes:
 
 
 def lay_out(folder: Path, package: Path, origins: list[str]) -> Path:
-    """Write what Chainlit would otherwise make up: settings, words, help, looks, and its page without CDNs."""
+    """Write what Chainlit would otherwise generate: settings, texts, help, theme, and its page without CDNs."""
     folder.mkdir(mode=0o700, exist_ok=True)
     for entry in folder.iterdir():
+        # All but the key is made anew, so that nothing of an older version of Chainlit or Argot stays behind.
         if entry.name == SECRET:
             continue
+        # `rmtree` refuses a link to a folder.
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         else:
@@ -251,8 +258,8 @@ def settings_toml(origins: list[str], version: str) -> str:
             "cache": False,
         },
         "features": {
-            "unsafe_allow_html": False,
-            "latex": False,
+            "unsafe_allow_html": False,  # else HTML of a document would be live in an answer
+            "latex": False,  # two prices in dollars would be set as a formula
             "user_message_markdown": False,
             "edit_message": False,
             "auto_tag_thread": False,
@@ -304,9 +311,10 @@ def _write(path: Path, text: str) -> None:
 
 @contextmanager
 def _without_foreign_variables() -> Iterator[None]:
-    """Chainlit opens databases, joins Slack, Teams and Discord, or refuses to start for variables meant for others."""
+    # With these set for other programs, Chainlit would open databases, join Slack, Teams and Discord, or not start.
     hidden = {name: os.environ.pop(name) for name in list(os.environ) if _FOREIGN_VARIABLES.match(name)}
     try:
         yield
     finally:
+        # Not those of Chainlit: ours are in their place now.
         os.environ.update({name: value for name, value in hidden.items() if not name.startswith("CHAINLIT_")})

@@ -1,7 +1,7 @@
-"""Addresses of the chat window that Argot answers itself, in place of Chainlit: its own does too little, or too much.
+"""Addresses of the chat window that Argot answers itself, in place of Chainlit.
 
 Chainlit serves whatever lies in a folder it can write to, answers 500 for a window that is closed or an answer that is
-somebody else's, and keeps what was uploaded under an ending that its sender chose.
+somebody else's, and keeps an uploaded file under a suffix that its sender chose.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TYPES = {
     **dict.fromkeys(("account.svg", "favicon.svg", "glossary.svg", "picture.svg"), "image/svg+xml"),
     **dict.fromkeys(("logo_dark.svg", "logo_light.svg"), "image/svg+xml"),
 }
-"""All that is served below /public: what we ship, from where it was installed."""
+"""All that is served below /public: what we ship, from where it was installed. Any other name, and any path, is 404."""
 PLAIN_BYTES = "application/octet-stream"
 CLOSED = "This window is not open any more. Reload the page."
 NO_ACTION = "There is no such button any more. Reload the page."
@@ -78,7 +78,7 @@ class PressedIn(BaseModel):
 
 
 class WindowRoute(APIRoute):
-    """Says what goes wrong as Chainlit's page reads it, and bounds what is read."""
+    """A route that reports errors as Chainlit's page reads them, and limits the size of bodies."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -99,11 +99,12 @@ class WindowRoute(APIRoute):
 
 
 def told_to_window(status: int, text: str) -> Response:
+    # Chainlit's page shows the text under "detail"; errors of our own pages are plain text.
     return JSONResponse({"detail": text}, status, {"Cache-Control": "no-store"})
 
 
 def put_chainlits_errors_in_words(app: FastAPI) -> None:
-    """What goes wrong at Chainlit's own addresses: what the service says, and what cannot be read."""
+    """Tell the window in words what goes wrong at Chainlit's own addresses."""
 
     @app.exception_handler(ArgotError)
     async def told(request: Request, error: ArgotError) -> Response:
@@ -111,7 +112,7 @@ def put_chainlits_errors_in_words(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        """Without repeating what was given: half a character in it could not be written."""
+        # Without what was given, which FastAPI would repeat: a lone surrogate in it cannot be written as UTF-8.
         return told_to_window(422, validation_problems(error))
 
 
@@ -180,7 +181,7 @@ def _session(router: APIRouter) -> None:
     @router.post("/set-session-cookie")
     @needs("asker", csrf=False)
     async def sticky(given: SessionNamed) -> Response:
-        """For several processes behind a balancer, which there are not: nothing is set."""
+        # Chainlit's cookie is for several processes behind a load balancer. There is one, so none is set.
         return JSONResponse({"message": "There is one process."})
 
     @router.post("/project/action")
@@ -202,13 +203,11 @@ def _session(router: APIRouter) -> None:
     async def upload(
         who: Who, session_id: Annotated[SessionId, Query()], file: Annotated[UploadFile, File()]
     ) -> Response:
-        """Kept until it is sent, under a name of ours and as mere bytes, whatever its sender calls them.
-
-        How large it may be the guard knows, and at last the use case that takes it.
-        """
+        # Kept until it is sent. The guard limits its size, and so does the use case that takes it at last.
         session = _own_session(session_id, who)
         session.files_dir.mkdir(exist_ok=True)
         name = file.filename or "file"
+        # As mere bytes, whatever type its sender names: Chainlit chooses the suffix of the file by it.
         return JSONResponse(await session.persist_file(name=name, mime=PLAIN_BYTES, content=await file.read()))
 
 

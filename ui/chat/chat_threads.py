@@ -10,6 +10,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.threads import thread_begun
 from argot.ui.web.asker_identity import current_principal
 
+# Weak: a lock goes with its session.
 _beginning: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
 
@@ -17,10 +18,10 @@ async def ensure_thread(kb: KnowledgeBase, session: Any, question: str) -> str:
     """The thread of a session, begun with this question if there is none yet.
 
     Chainlit makes up an id for every page that is opened. A thread of ours begins with the first question; from then
-    on the session carries our id. Chainlit announces a first message and handles it at the same time: one of the two
-    makes the thread.
+    on the session carries our id.
     """
     principal = await current_principal(kb)
+    # Chainlit announces a first message (`update_thread`) and handles it at the same time: only one begins the thread.
     async with _beginning.setdefault(session, asyncio.Lock()):
         session.thread_id = await thread_begun(kb, principal, session.thread_id, question)
     return str(session.thread_id)

@@ -1,7 +1,7 @@
-"""The chat window: what is asked goes to the service, what comes back is shown as it comes.
+"""The chat window: passes questions to the service and shows answers as they are made.
 
-Every callback of Chainlit ends here, and nothing is decided here: questions, choices, threads and feedback are use
-cases of the service.
+Every callback of Chainlit is in this module, and nothing is decided here: questions, choices, threads and feedback are
+use cases of the service.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ChatWindow:
         }
 
     def _at_rest(self, callback: Callable[[Any], Awaitable[None]]) -> Any:
-        """A callback of Chainlit's that shows something: not while its window is being shown anew."""
+        """A callback that shows something: it waits while its window is being shown anew."""
 
         async def waiting(given: Any) -> None:
             await self.windows.at_rest(context.session)
@@ -115,10 +115,10 @@ class ChatWindow:
         return wrap_user_function(waiting)
 
     async def signed_in(self, headers: Any) -> None:
-        """Chainlit signs nobody in: the guard tells it who is asking. That there is this makes it want to know."""
+        """Signs nobody in: the guard says who is asking. Without this callback Chainlit would not look."""
 
     async def starters(self, user: Any, language: Any) -> list[cl.Starter]:
-        """Real questions for the sample documents; for documents of one's own nobody knows better than the asker."""
+        """Questions to begin with, for the sample documents only: of other documents none are known to be good."""
         documents = await list_documents(self.kb, await current_principal(self.kb))
         if not any(document.uri.startswith(BASE_URI) for document in documents):
             return []
@@ -135,7 +135,7 @@ class ChatWindow:
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def on_message(self, message: cl.Message) -> None:
-        """A question, or an answer in words to what was asked back: the service can tell. Files come before it."""
+        """A question, or an answer in words to what was asked back (the service can tell), after its files."""
         await context.emitter.send_step(message.to_dict())  # a window that was just shown anew may have lost it
         async with cl.Step(name="on_message", type="run", parent_id=message.id) as run, reporting_errors():
             named, began_in = message.content or self.files.names(message), context.session.thread_id
@@ -152,24 +152,24 @@ class ChatWindow:
             await self._turn(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
-        """A button of what was asked back."""
+        """The button of a choice, where Argot asked back."""
         choice, label = str(action.payload.get("choice", "")), str(action.payload.get("label", ""))
         await self._pressed(label, lambda who, thread: answer(self.kb, who, thread=thread, choice=choice))
 
     async def on_other_wording(self, action: cl.Action) -> None:
-        """A suggestion: under a query miss, or to go on with."""
+        """The button of a suggested question: under a query miss, or to go on with."""
         question = str(action.payload.get("question", ""))
         await self._pressed(question, lambda who, thread: ask(self.kb, who, thread=thread, question=question))
 
     async def on_sense(self, action: cl.Action) -> None:
-        """Another sense of a term that was not read as meant: the question once more, in that sense."""
+        """The button of another sense of a term: the question is answered once more, in that sense."""
         given = action.payload
         read = {name: given.get(name) for name in ("turn", "term", "sense")}
         said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
         await self._pressed(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
-        """The last question once more. Its answer takes the place of the one shown."""
+        """Answer the last question once more. The new answer replaces the one shown."""
         last = cl.user_session.get(ANSWER) or {}
         question, old = last.get("question", ""), last.get("steps", ())
 
@@ -181,7 +181,7 @@ class ChatWindow:
         await self._run(turn, question)
 
     async def _pressed(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
-        """A button was pressed that says something; `answered` gives the answer on its way, by asker and thread."""
+        """Answer a button that says something; `answered` gives the events of its answer, by asker and thread."""
         await take_buttons_away()
         message = await cl.Message(content=literal(said), type="user_message", author=asker.get() or "").send()
 
@@ -193,13 +193,14 @@ class ChatWindow:
         await self._run(turn, message.id)
 
     async def _run(self, turn: Callable[[cl.Step], Awaitable[None]], parent: str | None) -> None:
-        """The frame of an answer that a button asks for. It can be stopped like any other."""
+        """Run what a button asks for within a step of its own, so that it can be stopped like any other answer."""
 
         async def work() -> None:
             async with cl.Step(name="on_message", type="run", parent_id=parent) as run, reporting_errors():
                 await take_buttons_away()
                 await turn(run)
 
+        # Chainlit shows the stop button for messages by itself, and for buttons not.
         await context.emitter.task_start()
         try:
             await _stoppable(work())
@@ -231,6 +232,7 @@ class ChatWindow:
             async for event in answering:
                 if not turn.begun:
                     turn.begun = True
+                    # Only now: a question refused or stopped while it waits leaves the old answer standing.
                     for step in old:
                         await context.emitter.delete_step({"id": step})
                 await self._shown(event, turn, stages)
@@ -245,18 +247,19 @@ class ChatWindow:
         return "Waiting until the question before it is answered" if len(self.windows.turns(turn.thread)) > 1 else ""
 
     async def _shown(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
-        """Show one event of an answer."""
         match event.kind:
             case "stage":
                 await stages.show(event)
             case "token":
                 turn.written += str(event.data)
+                # All of it each time: a link that began in an earlier piece is recognised only as a whole.
                 await turn.message.stream_token(quoted(turn.written), is_sequence=True)
             case "retract":
                 turn.written = ""
                 await turn.message.stream_token("", is_sequence=True)
         if isinstance(result := event.data, AskResult):
             await stages.close()
+            # The thumbs below it come with this id until the page is reloaded, and then with one of ours.
             self.layer.remember_run(turn.run, result.thread, result.turn)
             await self._show(turn.message, self._shareable(view(result), result))
             steps = [turn.message.id, *stages.steps, turn.run]
@@ -270,14 +273,14 @@ class ChatWindow:
         await (message.update() if message.streaming else message.send())
 
     async def _go_on(self, answer: str, result: AskResult) -> None:
-        """What can be done with the last answer, and questions to go on with."""
+        """Offer what can be done with the last answer, and questions to go on with."""
         await offer(actions(answer_buttons(), "tool"), answer)
         if result.status in {"answered", "abstained"}:
             following = await thread_follow_ups(self.kb, await current_principal(self.kb), thread=result.thread)
             await offer(actions(next_buttons(following), "next"), answer)
 
     def _shareable(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
-        """With a button that lets managers read what met an unknown term; at a machine of one's own they do anyway."""
+        """With a button that lets managers read what met an unknown term; where nobody signs in they may anyway."""
         if shared or not result.misses or not sign_in_required(self.kb):
             return shown
         return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
@@ -334,9 +337,9 @@ class ChatWindow:
     # -- coming back -----------------------------------------------------------------------------------------------
 
     async def on_resume(self, thread: Any) -> None:
-        """The messages come from the data layer; the buttons of a choice that is still open are put back here.
+        """A conversation is opened again, or its window was reconnected and has missed what happened meanwhile.
 
-        So does a window that only lost its connection: what happened meanwhile it has missed.
+        The messages come from the data layer; the buttons of a choice that is still open are put back here.
         """
         self.windows.opened(context.session)
         async with self.windows.shown_anew(context.session):
@@ -347,6 +350,7 @@ class ChatWindow:
         under_way = self.windows.turns(thread["id"])
         read = await thread_read(self.kb, await current_principal(self.kb), thread=thread["id"])
         turns = settled(read.turns, under_way)
+        # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
         await self.manners.offer_of(read)
         self.files.tell_resumed(thread, read.files)
@@ -356,7 +360,7 @@ class ChatWindow:
         await self.windows.tell_resumed(thread, under_way)
 
     async def _last_of(self, thread: str, turns: list[AskResult], *, shared: bool, usable: bool) -> None:
-        """Below the last answer of a conversation that is reopened: what can be done with it."""
+        """Offer below the last answer of a reopened conversation what can be done with it."""
         result = turns[-1]
         base, answer = run_id(thread, result.turn), answer_id(thread, result.turn)
         cl.user_session.set(ANSWER, {"question": f"{base}.question", "steps": [answer, base]})
@@ -365,7 +369,7 @@ class ChatWindow:
             await self._go_on(answer, result)
 
     async def _reopen(self) -> None:
-        """Show the window at hand its conversation as it is kept."""
+        """Show the current window its conversation as it is stored."""
         async with self.windows.shown_anew(context.session):
             thread = await self.layer.get_thread(context.session.thread_id)
             if thread is not None:
@@ -373,7 +377,7 @@ class ChatWindow:
                 await context.emitter.resume_thread(thread)
 
     async def on_end(self) -> None:
-        """The connection is gone. Who only lost it finds the answer on coming back; for the suspended it is stopped."""
+        """The connection is gone. An answer goes on, to be found on coming back; but not for somebody suspended."""
         self.windows.left(context.session)
         self.news.leave(context.session)
         try:
@@ -384,7 +388,7 @@ class ChatWindow:
 
 
 async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
-    """Do what a button asks for as Chainlit does what a message asks for: the stop button cancels that task."""
+    # Chainlit's stop button cancels `current_task` of the session, which it sets for messages only.
     task = asyncio.create_task(work)
     context.session.current_task = task
     with suppress(asyncio.CancelledError):

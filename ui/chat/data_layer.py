@@ -1,8 +1,8 @@
-"""Chainlit's data layer as a thin adapter over our threads: history has one owner, and it is not Chainlit.
+"""Chainlit's data layer as a thin adapter over our threads: the service owns the history.
 
-Nothing is kept here. A conversation is put together anew from the service at each reading, through the access check,
-so that what a person may no longer see is gone from old conversations as well. Steps and elements that Chainlit
-would store are let go.
+Nothing is kept here. A conversation is put together from the service at each reading, through the access check, so that
+what a person may no longer see is gone from old conversations as well. Steps and elements that Chainlit would store are
+not stored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_LISTED = 1000
 
 
 class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
-    """What Chainlit asks of its store, answered from the service on behalf of whoever is signed in."""
+    """Chainlit's data layer, which reads from the service on behalf of whoever is signed in."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -52,6 +52,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- people ----------------------------------------------------------------------------------------------------
 
     async def get_user(self, identifier: str) -> PersistedUser | None:
+        # People are kept by the service; Chainlit needs somebody of this name to own what it lists.
         return PersistedUser(id=identifier, createdAt="", identifier=identifier)
 
     async def create_user(self, user: User) -> PersistedUser | None:
@@ -65,6 +66,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
         if filters.search:
             wanted = filters.search.casefold()
             found = [thread for thread in found if wanted in thread.title.casefold()]
+        # The cursor and the count come from the browser as they are.
         start = max(number(pagination.cursor), 0)
         end = start + min(max(pagination.first, 0), MOST_LISTED)
         page = [self._head(thread) for thread in found[start:end]]
@@ -116,7 +118,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- thumbs ----------------------------------------------------------------------------------------------------
 
     def remember_run(self, run_id: str, thread: str, turn: int) -> None:
-        """Which turn the thumbs under an answer just given are about."""
+        """Note which turn the thumbs under an answer just given belong to."""
         self._runs[run_id] = (thread, turn)
 
     async def upsert_feedback(self, feedback: Feedback) -> str:
@@ -141,7 +143,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
     # -- what is not stored ----------------------------------------------------------------------------------------
 
     async def create_element(self, element: Any) -> None:
-        """None is ever attached to a message: marks are links to addresses of ours."""
+        """Nothing: no element is attached to a message, because marks are links to our own addresses."""
 
     async def get_element(self, thread_id: str, element_id: str) -> None:
         return None

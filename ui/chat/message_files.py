@@ -1,4 +1,4 @@
-"""Files that come with a message: put into the conversation, and off Chainlit's own folder at once."""
+"""Files that come with a message: put into the conversation, and removed from Chainlit's own folder at once."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class MessageFiles:
         self.kb = kb
 
     def names(self, message: cl.Message) -> str:
-        """What a conversation is called that begins with files and no question."""
+        """The title of a conversation that begins with files and no question."""
         return ", ".join(str(element.name) for element in message.elements) or "…"
 
     async def put_in(self, message: cl.Message, thread: str) -> int:
-        """Put the message's files into the thread, and say so; how many there were, read or not."""
+        """Put the message's files into the thread, and say so of each. Returns how many there were, read or not."""
         for element in message.elements:
             text = await self._put_in(element, thread)
             await cl.Message(content=text, author=NAME).send()
@@ -38,6 +38,7 @@ class MessageFiles:
 
     async def _put_in(self, element: Any, thread: str) -> str:
         try:
+            # In a thread: some 25 MB are read and encoded, and other answers are being streamed meanwhile.
             content = await asyncio.to_thread(_taken, Path(element.path or ""))
             principal = await current_principal(self.kb)
             await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
@@ -56,7 +57,7 @@ class MessageFiles:
 
 
 def _taken(path: Path) -> str:
-    """The file's bytes as base64. It is gone afterwards, whatever becomes of it.
+    """The file's bytes as base64. The file is removed, whether it could be read or not.
 
     Raises:
         NotFound: it was sent before.

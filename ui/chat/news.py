@@ -1,4 +1,4 @@
-"""What the window says of its own accord: that a term somebody asked for has a meaning now."""
+"""News that the window tells unasked: a term that somebody asked for has a meaning now."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVERY_SECONDS = 3.0
 
 
 class News:
-    """Tells the news of a conversation when it is read, and, while its window stays open, when they happen."""
+    """Tells the news of a conversation when it is opened, and while its window stays open as they happen."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -33,9 +33,9 @@ class News:
         self._seen: tuple[float, int] = (0.0, -1)
 
     async def tell(self, session: Any) -> None:
-        """Say what there is to say in this window's conversation, and watch for more.
+        """Tell the news of this window's conversation, and watch for more.
 
-        Of a window that was closed meanwhile nothing is taken: it waits until the conversation is read again.
+        Of a closed window nothing is taken, because news that were taken are not told again.
         """
         if not connected(session):
             return
@@ -57,13 +57,13 @@ class News:
         return await thread_news(self.kb, principal, thread=thread)
 
     def watch(self, session: Any) -> None:
-        """Look on until the window is closed. The task acts for who opened it: it inherits their context."""
+        """Watch until the window is closed. The task acts for whoever opened it: it inherits their context."""
         watcher = self._watchers.get(session)
         if watcher is None or watcher.done():
             self._watchers[session] = asyncio.create_task(self._watch(session))
 
     def leave(self, session: Any) -> None:
-        """The window is gone: what happens from now on waits until the conversation is read again."""
+        """Stop watching for a window that is gone: later news wait until the conversation is opened again."""
         watcher = self._watchers.pop(session, None)
         if watcher is not None:
             watcher.cancel()
@@ -98,7 +98,7 @@ def connected(session: Any) -> bool:
 
 
 def news_text(news: TermNews) -> str:
-    """One piece of news, as `thread_news` gives it."""
+    """One piece of news (as `thread_news` gives it) as Markdown."""
     meanings = "; ".join(f"**{plain(one.expansion)}** ({plain(one.context)})" for one in news.senses)
     return f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}."
 

@@ -1,7 +1,8 @@
 """Windows that show the same conversation, and answers that outlive the connection they were asked over.
 
-A window that is opened again, comes back after its network was gone, or stands beside another one learns from here that
-an answer is being written, and shows it when it is there. A question that was stopped looks at once as it is kept.
+A window that is opened again, comes back after its network was gone, or shows the same conversation as another one
+learns from here that an answer is being written, and shows it when it is complete. A stopped question is shown at once
+as it is stored.
 """
 
 from __future__ import annotations
@@ -85,11 +86,11 @@ class Windows:
         return [turn for turn in self._turns if turn.thread == thread]
 
     def shown_anew(self, session: Any) -> asyncio.Lock:
-        """Held while a window is shown its conversation as it is kept, from the reading of it to the showing."""
+        """The lock held while a window is shown its conversation anew, from reading it to the end of showing it."""
         return self._anew.setdefault(session, asyncio.Lock())
 
     async def at_rest(self, session: Any) -> None:
-        """Wait until a window is not being shown anew: what is asked meanwhile would go with what it showed."""
+        """Wait until a window is not being shown anew: a message that came before would vanish with what it showed."""
         async with self.shown_anew(session):
             return
 
@@ -104,6 +105,7 @@ class Windows:
             for other in self._others(session, turn.thread):
                 await _show(other, turn)
             yield
+        # The stop button, in this window or another one.
         except asyncio.CancelledError:
             if turn.begun:
                 self._refresh(session, turn)
@@ -112,6 +114,7 @@ class Windows:
             raise
         finally:
             self._turns.remove(turn)
+            # The window lost its connection and came back meanwhile: what was sent to the old one it has not got.
             if session.socket_id != socket:
                 self._refresh(session, turn)
             for other in self._others(session, turn.thread):
@@ -135,10 +138,12 @@ class Windows:
 
     def _refresh(self, session: Any, turn: SharedTurn) -> None:
         task = asyncio.create_task(self._refreshed(session, turn))
+        # The event loop holds tasks weakly: without this one could be collected before it is done.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _refreshed(self, session: Any, turn: SharedTurn) -> None:
+        # The task was made in the context of another window.
         init_ws_context(session)
         local_steps.set([])  # what is shown now belongs to no answer
         if session.thread_id != turn.thread or _is_busy(session, turn):
@@ -152,7 +157,7 @@ class Windows:
 
 
 def settled(turns: list[AskResult], under_way: list[SharedTurn]) -> list[AskResult]:
-    """The turns of a thread without that which looks stopped and is on its way."""
+    """The turns of a thread. A question under way is stored as stopped until its answer is there: it is left out."""
     return turns[:-1] if under_way and turns and turns[-1].answer == STOPPED else turns
 
 

@@ -20,11 +20,11 @@ from argot.ui.rendering.safe_markdown import plain
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.5
-"""A question that has not begun after so long is said to wait; as often it is looked whether it still does."""
+"""A question that has not begun after this time is shown as waiting, and looked at again at the same interval."""
 BUTTONS = "buttons"
 TAKEN = "taken"
 ANSWER = "answer"
-"""Where the session keeps what would be taken away with the last answer: its question, run and message."""
+"""Keys of the session. `ANSWER`: the question, run and message of the last answer, which one given again replaces."""
 
 
 @asynccontextmanager
@@ -35,6 +35,7 @@ async def reporting_errors() -> AsyncIterator[None]:
     except ArgotError as error:
         await cl.ErrorMessage(content=plain(error), author=NAME).send()
         await give_buttons_back()
+    # What goes wrong unforeseen is told in the log alone: its text may hold names of folders or passages.
     except Exception:
         logger.exception("a question could not be answered")
         text = "Something went wrong while answering. The log of the service tells more; please ask again."
@@ -53,6 +54,7 @@ class Stages:
     async def show(self, event: AskEvent) -> None:
         """Tells of a stage that began (`seconds` is None) or ended."""
         name, seconds = event.name, event.seconds
+        # A stage that ends leaves its name in the frame: the next one to begin changes it.
         if self.frame is None or seconds is None:
             await self._name(STAGES.get(name, name))
         assert self.frame
@@ -73,6 +75,7 @@ class Stages:
             yield
         finally:
             looking.cancel()
+            # A frame without lines only ever said that the question waits.
             if self.frame and not self.lines:
                 await self._name("It was not begun")
 
@@ -83,7 +86,6 @@ class Stages:
                 await self._name(text)
 
     async def _name(self, name: str) -> None:
-        """Say what is being done."""
         if self.frame is None:
             self.frame = _step(name, self.run)
             await self.frame.send()
@@ -136,6 +138,7 @@ async def take_buttons_away() -> None:
     for action in taken:
         await action.remove()
     cl.user_session.set(BUTTONS, [])
+    # A button takes away twice, before and within its run: the second time must not forget what the first one took.
     if taken:
         cl.user_session.set(TAKEN, taken)
 

@@ -1,4 +1,4 @@
-"""What all commands share: their options, the way to the knowledge base, and how things are printed.
+"""What all commands share: common options, opening the knowledge base, and printing.
 
 Nothing heavy is imported here or in the command modules themselves: `argot --help` must be quick.
 """
@@ -58,6 +58,7 @@ def knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Clien
     from argot.service.transport.knowledge_base_client import connect
 
     settings = settings_for(home)
+    # Asked before it is opened, because opening makes it.
     new = create and not is_knowledge_base(settings.home)
     with connect(settings.home, settings, create=create) as client:
         if new:
@@ -68,6 +69,8 @@ def knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Clien
 def plain(text: object) -> str:
     """Text of documents and glossaries, safe to print: no control or bidirectional characters reach the terminal."""
     return "".join(
+        # Cc: escape sequences; Cf: bidirectional and invisible characters; Cs: half characters, which cannot be
+        # written.
         character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
         for character in str(text)
     )
@@ -105,7 +108,9 @@ class _Escapes(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
+        # Also Zl and Zp (U+2028, U+2029): JSON allows them in strings, and some readers end a line there.
         acts = character != "\n" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        # Kept, so that each character is looked at once, however long the output.
         self[code] = json.dumps(character)[1:-1] if acts else character
         return self[code]
 
@@ -117,6 +122,7 @@ def table(headings: list[str], rows: list[list[object]]) -> None:
     """Columns, cut to the width of a terminal; in a pipe, values separated by tabs."""
     if not sys.stdout.isatty():
         for row in rows:
+            # `line` has made blanks of tabs and line feeds within a cell.
             typer.echo("\t".join(line(cell) for cell in row))
         return
     from rich.console import Console
@@ -125,8 +131,10 @@ def table(headings: list[str], rows: list[list[object]]) -> None:
 
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
+        # Folded, not cut: an id that lost its end could not be copied.
         shown.add_column(heading, overflow="fold")
     for row in rows:
+        # As `Text`: Rich would read "[red]" in a cell as markup.
         shown.add_row(*(Text(line(cell)) for cell in row))
     Console(highlight=False).print(shown)
 

@@ -65,6 +65,7 @@ def conflicts(
     """
     from argot.service.usecases.senses import glossary_conflicts, glossary_take_up
 
+    # The numbers of senses filter the list as well, so only with --take-up are they one thing too many.
     if let_stand + (take_up is not None) + accepted > 1 or (take_up is not None and senses):
         raise InvalidInput("Choose one: SENSE... --let-stand, --take-up CHANGE, or --accepted.")
     if let_stand and not senses:
@@ -85,7 +86,7 @@ def conflicts(
 
 
 def _let_stand(client: Client, numbers: list[int], why: str, as_user: str | None) -> None:
-    """Each in the versions just read."""
+    # In the versions just read: what somebody changes in between is refused, not accepted unseen.
     from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand
 
     found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000)["conflicts"]

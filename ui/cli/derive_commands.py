@@ -1,4 +1,4 @@
-"""argot derive."""
+"""argot derive: texts and triples that the language model makes of documents, so that these are found by them."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ KINDS = ", ".join(KNOWN)
 
 
 def _kind(given: str) -> str:
+    # A parser of typer's: so the message names the option, and the exit code is that of a wrong command line.
     if given not in KNOWN:
         raise typer.BadParameter(f"'{given}' is no kind of text that can be made; there are {KINDS}")
     return given
@@ -39,6 +40,7 @@ def _kind(given: str) -> str:
 def _kinds(given: list[str]) -> list[DerivableKind]:
     from argot.service.usecases.usecase_registry import one_of
 
+    # `_kind` let them through already; this makes of strings what mypy knows as kinds.
     return [one_of(KNOWN, kind, "the kind") for kind in given]
 
 
@@ -80,8 +82,10 @@ def derive(
     Only what is missing is made: stopped or killed, the same command goes on where it was. Needs ARGOT_MODEL_URL.
     The exit code is 1 if something could not be made.
     """
+    # Typer knows no options that exclude each other.
     if bool(kind) + bool(remove) + list_ != 1:
         raise typer.BadParameter("give one of --kind KIND, --list and --remove KIND")
+    # As from an unset variable in a script: "$NAME".
     if documents is not None and "" in documents:
         raise InvalidInput("An empty name of a document was given. See them all with: argot list")
     named = [reference(document) for document in documents or []]
@@ -99,6 +103,7 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
 
     from argot.service.usecases.derivations import derive as derive_case
 
+    # With the time left: a model takes seconds for each passage.
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = error_console()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

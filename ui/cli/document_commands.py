@@ -1,4 +1,4 @@
-"""argot add, remove, list, show, reindex."""
+"""argot add, remove, list, show and reindex: the documents."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ def add(
 
     from argot.service.usecases.documents import add as add_case
 
+    # `Path("")` is the current folder: an unset variable in a script would put all of it in.
     if "" in paths:
         raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
     columns = (progress_text(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -87,6 +88,7 @@ def add(
         bar = Bar(progress, "adding")
         result = client.watched(bar.move).call(
             add_case,
+            # Absolute: the service that does the work may run in another folder.
             paths=[str(Path(path).expanduser().absolute()) for path in paths],
             audience=audience,
             tags=tag,
@@ -162,6 +164,7 @@ def reindex(home: Home = None) -> None:
 
 def reference(document: str) -> str:
     """A path is made absolute: the process that looks it up may work in another folder."""
+    # Names may hold a slash too: this is a path only where there is such a file.
     if "/" in document and "://" not in document and Path(document).exists():
         return str(Path(document).absolute())
     return document
@@ -177,6 +180,7 @@ class Bar:
 
     def move(self, event: dict[str, Any]) -> None:
         name = line(event.get("name") or "")
+        # A longer name would push the bar off the line. A total of `None` is drawn as unknown.
         self._progress.update(
             self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None
         )

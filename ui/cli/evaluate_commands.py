@@ -1,4 +1,4 @@
-"""`argot evaluate`: the suites on the command line."""
+"""argot evaluate: the suites that measure retrieval and answers."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ Split = Annotated[
 ]
 
 
+# A protocol, because the classes it stands for would import all that measures with them.
 class _Table(Protocol):
     @property
     def title(self) -> str: ...
@@ -202,6 +203,7 @@ def quiz(  # noqa: PLR0917
     passages found. A line of quiz.jsonl: {"question": "...", "options": ["...", "..."], "answer": "...", "context":
     "..."}; the answer repeats one of the options.
     """
+    # Typer knows no options that exclude each other.
     if (data is not None) + of_samples + (write is not None) != 1:
         raise typer.BadParameter("give one of --data DIR, --samples and --write DIR")
     from argot.service.operations import evaluation
@@ -308,10 +310,12 @@ def _progress(*, quiet: bool) -> Iterator[Report]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # On standard error, and not at all beside JSON: both go into files.
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(step: str, done: int, total: int) -> None:
+            # The steps are not known beforehand: each brings its bar with it.
             if step not in tasks:
                 tasks[step] = bars.add_task(step, total=total)
             bars.update(tasks[step], completed=done, total=total)

@@ -33,6 +33,7 @@ context = typer.Typer(
 
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
+# Here, before the decorators below: help lists commands in the order of their registration.
 glossary_file_commands.register(glossary)
 
 
@@ -45,6 +46,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _status(text: str) -> SenseStatus:
+    # Returned from the tuple, so that mypy knows it for a status.
     for status in STATUSES:
         if status == text:
             return status
@@ -206,6 +208,7 @@ def add_context(
     """Make a context, or change what is known of one."""
     from argot.service.usecases.contexts import context_add
 
+    # Contexts and their terms may come before the first document.
     with knowledge_base(home, create=True) as client:
         made = client.call(context_add, name=name, description=description, contact=contact, audience=audience)
     say(f"Context {line(made['name'])}")

@@ -95,6 +95,7 @@ def import_(
     from argot.service.usecases.glossary_files import glossary_preview
 
     given: _Given = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
+    # A dry run must not leave a new knowledge base behind.
     with knowledge_base(home, create=not dry_run) as client:
         if dry_run:
             _show_preview(client.call(glossary_preview, **given, limit=_SHOWN), json_)
@@ -135,6 +136,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
         typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     try:
+        # `newline=""`: CSV has line ends of its own, which Windows would double.
         Path(file).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
@@ -147,6 +149,7 @@ def _upload(file: str, home: Path | None) -> _File:
     Raises:
         InvalidInput: it cannot be read.
     """
+    # One byte more than is allowed, so that the use case sees that it is too large.
     most = int(settings_for(home).max_glossary_mb * 2**20) + 1
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)

@@ -60,8 +60,10 @@ def roll_back(
     """Take a change back, or set a term to how it was. This is a change too, and can be taken back."""
     from argot.service.usecases.glossary_history import glossary_roll_back
 
+    # Exactly one of CHANGE and --term; and --to with --term, but never without it.
     if (change is None) == (term is None) or (term is None) != (to is None):
         raise InvalidInput("Name either a change, or a term with --to: argot glossary roll-back --term PUC --to 12")
+    # Digits alone are the number of a change: a date has hyphens.
     moment: int | str | None = int(to) if to and to.isascii() and to.isdigit() else to
     given = {"change": change} if term is None else {"term": term, "moment": moment}
     with knowledge_base(home) as client:

@@ -1,4 +1,4 @@
-"""argot key."""
+"""argot key: making, listing and revoking keys for the API."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def list_keys(
     from argot.service.usecases.api_keys import key_list
 
     with knowledge_base(home) as client:
+        # "*": everybody's, for the person at this machine. With --as it is that user's own.
         found = client.as_user(as_user).call(key_list, user=name or (None if as_user else "*"))
     if json_:
         say_json(found)

@@ -33,13 +33,14 @@ from argot.ui.cli.command_base import examples
 app = typer.Typer(
     name="argot",
     no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # brackets in help texts stay as they are
+    pretty_exceptions_enable=False,  # its tracebacks print local variables, passwords and questions among them
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 app.add_typer(evaluate_commands.app, name="evaluate")
+# In the order in which help lists them.
 for _part in (
     question_commands,
     document_commands,
@@ -66,6 +67,7 @@ def _version(wanted: bool) -> None:
 @app.callback(epilog=examples("argot init", "argot add docs/", 'argot ask "What is a PUC?"', "argot serve"))
 def argot(
     version: Annotated[
+        # Eager: handled before typer misses a command.
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
@@ -76,6 +78,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command. What goes wrong is told in one clear message: exit code 1, or 2 for a wrong command line."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
+            # In a terminal of another encoding than UTF-8 an answer must not end in a traceback.
             stream.reconfigure(errors="replace")
     try:
         app(args=arguments, prog_name="argot")
@@ -86,10 +89,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        # No space, quota used up, file too large for the file system: one remedy for all three.
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         remedy = "Free some space on that disk" if full else "Change its permissions, or give another folder"
         _fail(f"The system refused {where}{error.strerror or error}. {remedy}.")
     except Exception as error:
+        # From the environment: the settings themselves may be what went wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
             raise
         kind = type(error).__name__

@@ -1,4 +1,4 @@
-"""argot init, doctor, backup, restore."""
+"""argot init, doctor, backup and restore."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def init(home: Home = None) -> None:
     folder = settings_for(home).home
     if there := is_knowledge_base(folder):
         require(folder)
+        # A store that was lost is no longer noted as one that has to be there: opening makes it anew.
         note_stores(folder)
     with knowledge_base(home, create=True):
         pass
@@ -59,6 +60,7 @@ def backup(
     from argot.service.usecases.maintenance import backup as backup_case
 
     with knowledge_base(home) as client:
+        # Absolute: the service that writes the file may run in another folder.
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
     say(f"Wrote {written['path']}: {written['files']} files, {written['bytes'] / 1e6:.1f} MB")
 
@@ -73,6 +75,7 @@ def restore(
     from argot.service.usecases.documents import reindex
 
     settings = settings_for(home)
+    # Not through the service: the whole folder is replaced, so nobody may have it open.
     restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
     with knowledge_base(home) as client:

@@ -1,4 +1,4 @@
-"""argot mcp."""
+"""argot mcp: tools for other assistants."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def mcp(as_user: AsUser = None, home: Home = None) -> None:
     if importlib.util.find_spec("mcp") is None:
         raise MissingExtra("Serving other assistants (MCP)", "chat")
     settings = settings_for(home)
+    # Imported only now, because it takes a while: wrong settings are told at once.
     from argot.ui.api.mcp_server import serve_mcp
 
     serve_mcp(settings, as_user)

@@ -33,6 +33,7 @@ def export(
         say_json(found)
         return
     try:
+        # It holds all that somebody said: readable by its owner alone, and never over a file that is there.
         with open(file, "x", encoding="utf-8", opener=_for_its_owner) as written:
             json.dump(found, written, ensure_ascii=False, indent=2)
     except FileExistsError:
@@ -49,6 +50,7 @@ def erase(
     from argot.service.usecases.personal_data import user_erase
 
     if not yes:
+        # On standard error (`err`), so that the question is seen when the output goes into a file.
         typer.confirm(f"Erase {line(name)} with all conversations, for good?", abort=True, err=True)
     with knowledge_base(home) as client:
         done = client.call(user_erase, name=name)

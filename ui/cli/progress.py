@@ -1,6 +1,6 @@
-"""What is on the terminal while an answer is made: the stage at work, then the answer's words as they come.
+"""Shows on the terminal how an answer is made: the running stage, then the answer's words as they come.
 
-It is all gone again when the answer is there: only the finished one, with its sources, stays.
+All of it disappears when the answer is complete: only the finished one, with its sources, stays.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Watching:
             case "stage":
                 self._stage = event.name.replace("_", " ")
             case "token":
+                # Words of a model that has read documents: a terminal would obey an escape sequence among them.
                 self.written += plain(event.data)
             case "retract":
                 self.written = ""
@@ -47,6 +48,7 @@ class Watching:
         if not self.written:
             return spinner
         lines = Text(self.written).wrap(self._console, self._console.width)
+        # Fewer lines than the terminal has: the spinner needs one, and the cursor stands below.
         return Group(*lines[-max(1, self._console.height - 3) :], spinner)
 
     def __enter__(self) -> Self:

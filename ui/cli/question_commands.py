@@ -1,4 +1,4 @@
-"""argot ask and argot answer."""
+"""argot ask and argot answer: questions on the command line."""
 
 from __future__ import annotations
 
@@ -117,6 +117,7 @@ class _Asking:
     def _watched(self) -> Iterator[Client]:
         """The client, with the running stage and the answer's words shown to whoever watches as they come."""
         console = error_console()
+        # In a pipe or a script nobody watches.
         if self._json or not console.is_terminal:
             yield self._client
             return
@@ -127,6 +128,7 @@ class _Asking:
         if self._json:
             say_json(result)
             return
+        # Asked only where somebody can answer. A script gets the commands that would.
         while result.status == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
             say(_heading(result))
             print_choices(result)
@@ -141,11 +143,12 @@ class _Asking:
         say(f"\nThread {result.thread}")
 
     def _show_open_choice(self, result: AskResult) -> None:
-        """What can be picked, and the very commands that pick it."""
+        """What can be picked, and the commands that pick it, with the options of this one."""
         say(_heading(result))
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
+        # --tag is repeatable, and follows below.
         options |= {f"--{name}": value for name, value in self._options._asdict().items() if name != "tags"}
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
         given += "".join(f" --tag {shlex.quote(tag)}" for tag in self._options.tags or ())

@@ -135,6 +135,7 @@ def accept(
     status: Literal["draft", "approved"] = "approved" if approved else "draft"
     edited = expansion or description or alias or audience
     if least is not None or len(numbers) != 1:
+        # An edit fits one proposal only. Numbers and --least exclude each other, and one of them is needed.
         if edited or (least is None) == (not numbers):
             raise InvalidInput("Name one proposal to edit it, several to take them as they stand, or only --least.")
         with knowledge_base(home) as client:
@@ -181,6 +182,7 @@ def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = 
     """Let a draft answer questions from now on. Whoever asked for the term is told."""
     from argot.service.usecases.senses import glossary_approve, glossary_sense
 
+    # In the version just read: a change in between is refused, and not approved unseen.
     with knowledge_base(home) as client:
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
         done = client.as_user(as_user).call(glossary_approve, sense_id=sense, version=seen["version"], why=why)
@@ -222,6 +224,7 @@ def dismiss(
                 raise InvalidInput(f"{what} is no number of a proposal. Only their dismissal can be taken back.")
             client.as_user(as_user).call(glossary_reopen, proposal_id=int(what))
             say(f"Proposal {what} is open again")
+        # Digits alone are a proposal, anything else is a term.
         elif what.isascii() and what.isdigit():
             client.as_user(as_user).call(glossary_dismiss, proposal_id=int(what), why=why)
             say(f"Dismissed proposal {what}")
@@ -246,6 +249,7 @@ def effects(
     """Show what approving a draft would change: past questions with its term, before and after. Nothing is stored."""
     from argot.service.usecases.glossary_impact import glossary_effects
 
+    # Read here: the service may not see the file.
     given = _questions(questions) if questions else []
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(
@@ -297,6 +301,7 @@ def _questions(path: Path) -> list[str]:
 
 
 def _question(text: str, number: int, path: Path) -> str:
+    # A file may mix both: no question begins with a brace.
     if not text.lstrip().startswith("{"):
         return text
     try:

@@ -1,4 +1,4 @@
-"""argot serve, argot metrics."""
+"""argot serve and argot metrics."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ def serve(
     home: Home = None,
 ) -> None:
     """Serve the chat window. Other commands go through this process as long as it runs."""
+    # Looked for without importing, which takes seconds.
     if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
         raise MissingExtra("The chat window", "chat")
     settings = settings_for(home, host=host, port=port)
+    # Before the service opens the knowledge base: only one process may have it open.
     if samples:
         put_samples_in(home)
     from argot.ui.server import serve as serve_web

@@ -1,4 +1,4 @@
-"""argot slack."""
+"""argot slack: the app, its channels, and who is who."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def manifest(
     from argot.ui.slack.manifest import manifest as made
 
     settings = settings_for(home)
+    # With a signing secret HTTP has been set up; an address alone may be for the window.
     over_http = settings.public_url and settings.slack_signing_secret.get_secret_value()
     typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
 
@@ -100,6 +101,7 @@ def set_channel(  # noqa: PLR0917
     from argot.service.usecases.slack_channels import MODES, REPLIES, slack_channel_set
     from argot.service.usecases.usecase_registry import one_of
 
+    # --group '' alone empties the list, and no --group leaves it as it is.
     groups = None if group is None else [one for one in group if one]
     with knowledge_base(home) as client:
         made = client.call(
@@ -172,9 +174,9 @@ def list_people(json_: Json = False, home: Home = None) -> None:
 
 
 def _team(home: Home) -> str:
-    """The workspace of the bot token."""
     from argot.service.maintenance.slack_check import bot_team
 
+    # Asked of Slack: the token does not say it.
     return bot_team(settings_for(home))
 
 

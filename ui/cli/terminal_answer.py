@@ -61,6 +61,7 @@ def _answer(result: AskResult) -> str:
     rest = result.answer
     marked = []
     for sentence in result.sentences:
+        # Looked for behind the one before: the same sentence may stand in an answer twice.
         found = rest.find(sentence.text)
         if found < 0:
             continue
@@ -71,6 +72,7 @@ def _answer(result: AskResult) -> str:
 
 
 def _marks(sentence: Sentence) -> str:
+    # Several citations may be of one passage.
     numbers = sorted({citation.n for citation in sentence.citations})
     return " " + ("".join(f"[{number}]" for number in numbers) if sentence.supported else UNSUPPORTED)
 

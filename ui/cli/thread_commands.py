@@ -1,4 +1,4 @@
-"""argot threads."""
+"""argot threads: one's own conversations, and what people said of answers."""
 
 from __future__ import annotations
 
@@ -88,6 +88,7 @@ def export(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: 
 
     with knowledge_base(home) as client:
         form: Literal["json", "markdown"] = "json" if json_ else "markdown"
+        # `say` ends the line itself.
         say(client.as_user(as_user).call(thread_export, thread=thread, form=form).text.rstrip("\n"))
 
 
@@ -107,6 +108,7 @@ def feedback(
     """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
     from argot.service.usecases.threads import feedback_list
 
+    # Both options mean the same as none.
     value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(feedback_list, value=value, since=since)

@@ -1,4 +1,4 @@
-"""argot user."""
+"""argot user: people, their groups and roles, passwords and sessions."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def add(  # noqa: PLR0917
     """Make a user, or change one: more groups, another role, another password."""
     from argot.service.usecases.users import user_add
 
+    # Before the knowledge base is opened: nobody shall wait while somebody types.
     given = _new_password(name) if password else None
     with knowledge_base(home) as client:
         made = client.call(
@@ -155,13 +156,14 @@ def sessions(
 
 
 def _new_password(name: str) -> SecretStr:
-    """Asked for twice in a terminal, else the first line of standard input. Never an argument: those are public."""
+    # Never an argument of the command: those stand in the shell's history, and every user of the machine can list them.
     from pydantic import SecretStr
 
     if sys.stdin.isatty():
         return SecretStr(
             typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
         )
+    # The line end alone is cut off: blanks may be part of a password.
     return SecretStr(sys.stdin.readline().rstrip("\r\n"))
 
 

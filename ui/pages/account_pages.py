@@ -30,6 +30,7 @@ from argot.ui.web.page_templates import render_page
 from argot.ui.web.security import SIGN_IN
 
 ACCOUNT = "/account"
+# Sent along as a flag, not as a text: an address must not put words into a page of ours.
 CHANGED = "Your password is changed, and you are signed out everywhere else."
 YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
 MOST_PASSWORD_CHARS = 2000
@@ -39,7 +40,7 @@ Field = Annotated[str, Form(max_length=2000)]
 
 
 class Confirmation:
-    """Asks for one's own password again before something that a stolen page must not do by itself.
+    """Asks for one's own password again before something that must not be done from an unattended window.
 
     Who has none in Argot is not asked: the person at this machine before anybody signs in, and people whom a proxy
     signs in. Given a password (`argot user password NAME`), they are asked as well.
@@ -54,13 +55,14 @@ class Confirmation:
         return has_password(self.kb, who.name)
 
     async def require(self, request: Request, who: Visitor) -> None:
-        """Given as the field `your_password` of the form.
+        """Check the password in the form's field `your_password`.
 
         Raises:
             SignInRefused
         """
         if self.asked_of(who):
             given = (await request.form()).get(YOUR_PASSWORD)
+            # `Field` bounds the other forms; this one is read past FastAPI.
             password = given[:MOST_PASSWORD_CHARS] if isinstance(given, str) else ""
             await self.sign_in.confirm(who.name, password, self.address(request))
 
@@ -78,7 +80,7 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @router.post(SIGN_IN)
     @needs("anonymous", csrf=False)
     async def enter(request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
-        """Another session that this browser had ends: a new one is begun, never an old one taken on."""
+        # No token: there is no session that could hold one. The guard checks the origin of the page.
         address = door.address(request.scope, request.headers)
         try:
             token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
@@ -87,18 +89,19 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
             shown = {"next": own_page(next), "name": name, "error": str(refusal), "passwords": True}
             return render_page("sign_in.html", refusal.status, headers, **shown)
         await leave(kb, request.scope.get(VISITOR))
+        # A new session, never one that the browser had before: it may have been planted there (session fixation).
         return _entered(door, token, own_page(next))
 
     @router.get("/login")
     @needs("anonymous")
     async def window_login() -> Response:
-        """Where the chat window goes when it finds nobody signed in."""
+        # Chainlit's page goes here when it finds nobody signed in; the guard leads from / to our page to sign in.
         return RedirectResponse("/", status_code=303)
 
     @router.post("/logout")
     @needs("anonymous", csrf=False)
     async def window_logout(request: Request) -> Response:
-        """Signing out in the chat window, whose script knows no token."""
+        # The sign-out of the chat window, whose script knows no token.
         await leave(kb, request.scope.get(VISITOR))
         return JSONResponse({"success": True}, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
 
@@ -139,7 +142,6 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @router.post("/password")
     @needs("asker")
     async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
-        """Every session ends with the old password; this browser gets a new one."""
         if new != again:
             return account(who, 400, error=DIFFERENT)
         address = door.address(request.scope, request.headers)
@@ -149,6 +151,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
             return account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
             return account(who, 400, error=str(error))
+        # Every session ended with the old password, this one too: the browser gets another.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
         return _entered(door, token, f"{ACCOUNT}?changed=1")
@@ -156,9 +159,9 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @router.post("/keys")
     @needs("asker")
     async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
-        """The new key stands on this one page, and nowhere else."""
         try:
             await confirmation.require(request, who)
+            # The answer shows the key, without a redirect: only its digest is kept, so no other page could.
             made = await key_add(kb, who.principal, name=name, days=_days(days))
         except SignInRefused as refusal:
             return account(who, refusal.status, error=str(refusal))
@@ -169,7 +172,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @router.post("/keys/{key}/revoke")
     @needs("asker")
     async def revoke_key(who: Who, key: str) -> Response:
-        """One's own, also for an administrator: those of others are revoked on the command line."""
+        """Revoke a key of one's own. Administrators revoke those of others on the command line."""
         await revoke_own_key(kb, who.name, key)
         return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
 
@@ -189,11 +192,13 @@ async def leave(kb: KnowledgeBase, who: object) -> None:
 
 
 def _days(typed: str) -> int | None:
-    """
+    """The number of days that was typed; None: the field was empty.
+
     Raises:
         InvalidInput: it is no number.
     """
     plain = typed.strip()
+    # `isdigit` alone is true of "²" and of digits of other scripts.
     if plain and not (plain.isascii() and plain.isdigit()):
         raise InvalidInput(f"'{plain:.20}' is no number of days. Give one, or leave it empty.")
     return int(plain) if plain else None
@@ -201,9 +206,11 @@ def _days(typed: str) -> int | None:
 
 def own_page(address: str) -> str:
     """The address if it is a page of ours, else the first page: nobody is sent elsewhere after signing in."""
+    # Browsers read "\" as "/" and skip tabs and line feeds: "/\example.org" would lead there.
     parts = urlsplit(address) if address.isprintable() and "\\" not in address else urlsplit("")
     if parts.scheme or parts.netloc or not parts.path.startswith("/") or address.startswith("//"):
         return "/"
+    # Back to a page to sign in on would be a circle.
     return "/" if parts.path in (SIGN_IN, "/login") else address
 
 

@@ -36,6 +36,7 @@ def context_pages(kb: KnowledgeBase) -> APIRouter:
             await _save(pages, who, given)
         except Conflict as error:
             return await _both_page(pages, request, who, given, error)
+        # Deleted meanwhile: the same form makes it anew.
         except NotFound as error:
             return await _contexts_page(pages, request, who, {**given, "id": "", "version": ""}, error=error)
         except (InvalidInput, NotAllowed) as error:
@@ -46,7 +47,7 @@ def context_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
-    """A form that shows a stored context is all of it: what was emptied there is to be empty."""
+    # The form holds all of a stored context: a field that was emptied there is to be empty.
     description, contact, audience = given["description"], given["contact"], between_commas(given["audience"])
     if given["id"]:
         await context_save(
@@ -67,18 +68,20 @@ async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
         description=description,
         contact=contact,
         audience=audience,
+        # Adding must not change one of the same name that somebody else has just made.
         new=True,
     )
 
 
 async def _both_page(pages: Pages, request: Request, who: Visitor, given: dict[str, str], error: Conflict) -> Response:
-    """What is stored beside what was typed. A button pressed twice is no conflict: both say the same."""
+    """What is stored beside what was typed. Of one meant as new every field counts as changed."""
     assert error.current is not None
     version = max(number(given["version"]), 0)
     since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
     if not given["id"]:
         since["base"] = {"description": "", "contact": "", "audience": []}
     differ = differing_fields(since, given, OF_CONTEXT)
+    # A button that was pressed twice, or two people who wrote the same.
     if not differ:
         return sent_to("/contexts", done="context")
     kept = {**merged(since, given, OF_CONTEXT), **_shown_as(since["current"])}

@@ -1,4 +1,4 @@
-"""Import, with a preview of what would change, and export."""
+"""Import and export of the glossary as files; an import is previewed first."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from argot.service.usecases.usecase_registry import outcome
 from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, Who, form_of, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
+# Of each kind of change. The counts are of all.
 SHOWN = 50
 KEPT_SECONDS = 30 * 60
 MOST_KEPT_BYTES = 4 * MOST_BYTES
@@ -34,8 +35,9 @@ MOST_KEPT_BYTES = 4 * MOST_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file between its preview and its import; `context` and `language` are for what it leaves open, `format` is
-    empty to find out, `seen` is the stamp of the preview.
+    """A file between its preview and its import.
+
+    `context` and `language`: for what the file leaves open; `format`: empty to detect it; `seen`: stamp of the preview.
     """
 
     who: str
@@ -61,13 +63,16 @@ class Uploads:
             del self._kept[token]
         token = secrets.token_urlsafe(16)
         self._kept[token] = upload
+        # The oldest go first. The one just kept stays, however large: the size of a request bounds it.
         while len(self._kept) > 1 and sum(len(one.data) for one in self._kept.values()) > MOST_KEPT_BYTES:
             self._kept.popitem(last=False)
         return token
 
     def take(self, token: str, who: str) -> Upload:
-        """Raises:
-        NotFound: it was kept too long ago, imported already, or is somebody else's.
+        """The file of this token, which is kept no longer.
+
+        Raises:
+            NotFound: it was kept too long ago, imported already, or is somebody else's.
         """
         found = self._kept.get(token)
         if found is None or found.who != who or time.monotonic() - found.at > KEPT_SECONDS:
@@ -100,9 +105,11 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
             upload = uploads.take(form.get("token", ""), who.name)
             done = await imported(who, upload, form.get("why", ""))
         except Conflict as error:
+            # The glossary changed since the preview: the file is kept once more, and what it changes is shown anew.
             return await previewed(request, who, replace(upload, at=time.monotonic()), error, why=form.get("why", ""))
         except (InvalidInput, NotAllowed, NotFound) as error:
             return await _files_page(pages, request, who, error)
+        # Nothing in it was new, so there is no change to show.
         if done.change is None:
             return sent_to("", done="imported")
         return sent_to(f"/history/{done.change}", done="imported")
@@ -144,6 +151,7 @@ async def _uploaded(request: Request, who: Visitor) -> Upload:
     file = (await request.form()).get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise InvalidInput("No file was chosen.")
+    # Some browsers send the whole path. The name alone says the format.
     name = file.filename.replace("\\", "/").rsplit("/", 1)[-1][:200]
     form = await form_of(request)
     left_open = {field: form.get(field, "").strip() for field in ("context", "language", "format")}

@@ -39,6 +39,7 @@ def written(given: Mapping[str, str]) -> Written:
         "context": given["context"],
         "expansion": given["expansion"],
         "description": given["description"],
+        # One a line, because an alias may hold a comma.
         "aliases": [line.strip() for line in given["aliases"].splitlines() if line.strip()],
         "notes": given["notes"],
         "owner": given["owner"],
@@ -83,9 +84,10 @@ def merged(since: Mapping[str, Any], given: Mapping[str, str], fields: Sequence[
     theirs = values_of(since["current"], fields)
     base = values_of(since["base"], fields) if since["base"] else None
     untouched = {name for name in fields if base is not None and _plain(name, given[name]) == _plain(name, base[name])}
+    # A three-way merge: a field that only the other person changed is no conflict.
     return {**given, **{name: theirs[name] for name in untouched}}
 
 
 def _plain(name: str, text: str) -> str:
-    """Without what makes no difference: space around it, and the order of readers."""
+    # Space around a text and the order of readers make no difference.
     return ", ".join(sorted(set(between_commas(text)))) if name == "audience" else text.strip()

@@ -16,6 +16,7 @@ from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, effects_tog
 from argot.ui.web.authorization import Visitor, needs
 
 SHOWN = 200
+# An import has thousands of rows in one change.
 ROWS = 100
 
 
@@ -57,6 +58,7 @@ def _history(router: APIRouter, pages: Pages) -> None:
 async def _change_page(
     pages: Pages, request: Request, who: Who, change: int, error: Conflict | NotAllowed | None = None
 ) -> Response:
+    # One more than is shown tells whether there are more.
     rows = await glossary_history(pages.kb, who.principal, change=change, limit=ROWS + 1)
     changes = await glossary_changes(pages.kb, who.principal, limit=1000)
     found = next((one for one in changes if one["id"] == change), None)
@@ -110,7 +112,6 @@ def _drafts(router: APIRouter, pages: Pages) -> None:
     @router.post("/drafts/approve")
     @needs("manager")
     async def approve(request: Request, who: Who) -> Response:
-        """Those that were ticked, each as it was seen."""
         senses = await _ticked(request)
         if not senses:
             return sent_to("/drafts", done="none-ticked")
@@ -140,6 +141,7 @@ async def _ticked(request: Request) -> list[tuple[int, int]]:
     """The drafts that were ticked, each with the version that was seen."""
     ticked = [str(one).partition(":") for one in (await request.form()).getlist("sense")]
     senses = [(number(sense), number(version)) for sense, _, version in ticked]
+    # `number` gives -1 for what is none.
     return [one for one in senses if min(one) >= 0]
 
 
@@ -149,6 +151,7 @@ async def _drafts_page(
     found = await glossary_list(pages.kb, who.principal, status="draft", limit=SHOWN)
     mine = [{**one, "may_manage": who.principal.may_manage(one["context"])} for one in found]
     picked = request.query_params.get("pick") == "all"
+    # `picked`: all are ticked, by a link that loads the page again, because pages work without a script.
     return page(
         "drafts.html", request, who, 409 if left else 200, drafts=mine, left=left or [], made=made, picked=picked
     )

@@ -1,4 +1,4 @@
-"""What all pages share: templates, forms, the way to a use case, and how large a request may be."""
+"""What all pages share: templates, forms, redirects, and the limit on the size of requests."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ HEADERS = {
 Who = Annotated[Visitor, Depends(visitor)]
 """The one way in which a page learns who is asking."""
 
+# The address names one of these and holds no text: nobody can put words into our pages by a link.
 DONE = {
     "draft": "Saved as a draft. It answers nobody until it is approved.",
     "saved": "Saved.",
@@ -67,12 +68,13 @@ DONE = {
     "signed-out": "Signed out everywhere.",
     "all-approved": "Approved. From now on questions understand them.",
 }
-"""What is said on the page one is sent to after something was done."""
+"""What a page says that one is redirected to after something was done, by the value of `done` in its address."""
 
 
 class BoundedRoute(APIRoute):
-    """Refuses what is too large before anything of it is read."""
+    """A route that refuses requests that are too large before reading them."""
 
+    # Read by `authorization.py`: the guard leaves the size of bodies to these routes.
     bounds_bodies = True
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -80,6 +82,7 @@ class BoundedRoute(APIRoute):
 
         async def bounded(request: Request) -> Response:
             length = request.headers.get("content-length", "")
+            # Browsers always say it of forms. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not length.isdigit():
                 raise HTTPException(411, "The request does not say how large it is.")
             if length.isdigit() and int(length) > MOST_BYTES:
@@ -91,15 +94,15 @@ class BoundedRoute(APIRoute):
 
 @cache
 def templates() -> Environment:
-    """The pages of `ui/pages/templates`; whatever is put into one is escaped."""
+    """The templates of `ui/pages/templates`, with the filters they use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from argot.ui.rendering import page_filters
 
     made = Environment(
         loader=PackageLoader("argot.ui.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # in every file: by default Jinja escapes nothing
+        undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -132,14 +135,13 @@ def page(
     error: Exception | None = None,
     **values: Any,
 ) -> HTMLResponse:
-    """A whole page. `done` in its address says what was done before it; an `error` is said on it, and is its status."""
+    """A whole page. It shows what `done` in its address stands for, or an `error`, which also sets its status."""
     shown = {"done": DONE.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
     html = templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
     return HTMLResponse(html, status_code=code if error is None else _status_of(error), headers=HEADERS)
 
 
 def _status_of(error: Exception) -> int:
-    """The status of HTTP of a page that says what went wrong."""
     return 409 if isinstance(error, Conflict) else 403 if isinstance(error, NotAllowed) else 400
 
 
@@ -150,14 +152,14 @@ def part(template: str, headers: Mapping[str, str] | None = None, **values: Any)
 
 
 def effects_together(request: Request, who: Visitor, effects: dict[str, Any], *, back: str) -> HTMLResponse:
-    """What several changes would do, for HTMX or as a page of its own."""
+    """What several changes would change together: a part of a page for HTMX, else a page of its own."""
     if "hx-request" in request.headers:
         return part("effects_together.html", effects=effects)
     return page("effects_together_page.html", request, who, effects=effects, back=back)
 
 
 def sent_to(path: str, **query: str | int) -> RedirectResponse:
-    """Where the browser goes after something was done, so that reloading does not do it again."""
+    """Redirect the browser after something was done, so that reloading does not do it again."""
     return RedirectResponse(glossary_link(path, **query), status_code=303)
 
 
@@ -194,6 +196,7 @@ async def form_of(request: Request) -> dict[str, str]:
     texts: dict[str, str] = {}
     for name, value in (await request.form()).multi_items():
         if isinstance(value, str) and name not in texts:
+            # Browsers send CRLF: stored so, every text would differ from what was typed elsewhere.
             texts[name] = value.replace("\r\n", "\n").replace("\r", "\n")
     return texts
 
@@ -204,10 +207,12 @@ def bounded(text: str | float) -> float:
         found = float(text)
     except ValueError:
         return 0.0
+    # NaN, which `float` reads, is the one number that is not equal to itself.
     return min(max(found, 0.0), 1.0) if found == found else 0.0  # noqa: PLR0124  not a number
 
 
 def number(text: str | None) -> int:
     """A whole number from a form or an address; -1, which nothing has, for anything else."""
     plain = (text or "").strip()
+    # At most 15 digits, which SQLite still holds as an integer; `isdigit` alone is true of "²".
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 16 else -1

@@ -18,6 +18,7 @@ from argot.ui.pages.term_pages import term_pages
 from argot.ui.web.authorization import needs
 
 STATIC = Path(__file__).parent / "static"
+# All that is served from the folder. A list, so that no path leads out of it.
 TYPES = {"pages.css": "text/css", "htmx.min.js": "text/javascript"}
 
 
@@ -27,9 +28,10 @@ def glossary_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get(f"{HOME}/static/{{name}}")
     @needs("anonymous")
     async def static(name: str) -> Response:
-        """Looks and no secrets: a page may still need them when its reader has just been signed out."""
+        # Open to everybody: a page may still need these when its reader has just been signed out.
         if name not in TYPES:
             raise HTTPException(404, "There is nothing here.")
+        # `no-cache`: asked for each time, so that an update shows at once; unchanged it is not sent again.
         return FileResponse(STATIC / name, media_type=TYPES[name], headers={"Cache-Control": "no-cache"})
 
     for made in (term_pages, sense_pages, queue_pages, change_pages, context_pages, file_pages):

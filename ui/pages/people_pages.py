@@ -38,9 +38,7 @@ EMPTY: dict[str, Any] = {**dict.fromkeys(FIELDS, ""), "role": "asker", "manages"
 
 
 class PeoplePages(Pages):
-    """What the pages of people share. What lets somebody in, or further in, takes one's own password once more;
-    shutting out is never held up.
-    """
+    """What the pages of people share: letting somebody in, or giving them rights, takes one's own password."""
 
     def __init__(self, kb: KnowledgeBase, confirmation: Confirmation) -> None:
         super().__init__(kb)
@@ -80,6 +78,7 @@ def _everybody(router: APIRouter, pages: PeoplePages) -> None:
                 role=_role(given),
                 manages=given["manages"] if given["role"] == "manager" else None,
                 password=password,
+                # A typed password wins over "make one up".
                 make_password=form.get("way") == "made" and password is None,
                 new=True,
                 in_window=True,
@@ -134,6 +133,7 @@ def _somebody(router: APIRouter, pages: PeoplePages) -> None:
     @router.post("/{name}/suspend")
     @needs("admin")
     async def suspend(request: Request, who: Who, name: str) -> Response:
+        # No password is asked for: shutting somebody out must not be held up. So with signing them out.
         async def suspending() -> None:
             await user_suspend(pages.kb, who.principal, name=name)
 
@@ -180,6 +180,7 @@ async def _list_page(
     found = [one for one in every if wanted in " ".join((one["name"], one["display_name"], *one["groups"])).casefold()]
     first = not any(one["has_password"] for one in every)
     shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
+    # The first with a password must be an administrator: from then on nobody is let in without one.
     values = given or {**EMPTY, "role": "admin" if first else "asker"}
     contexts = [one["name"] for one in await pages.contexts(who)]
     confirms = pages.confirmation.asked_of(who)
@@ -200,13 +201,14 @@ async def _person_page(
 async def _given(request: Request) -> dict[str, Any]:
     """What was typed; `manages` holds the ticked contexts, `*` alone if all were chosen."""
     form = await form_of(request)
+    # From the form itself: `form_of` keeps the first of several fields of one name.
     ticked = [str(one) for one in (await request.form()).getlist("manages")]
     given = {name: form.get(name, "").strip() for name in FIELDS}
     return {**given, "manages": [EVERY_CONTEXT] if EVERY_CONTEXT in ticked else ticked}
 
 
 def _typed_password(form: dict[str, str]) -> SecretStr | None:
-    """What was typed counts, also where its button was not pressed, unless none at all is wanted."""
+    # A typed password counts even if the choice beside it was forgotten, unless "none" was chosen.
     given, way = form.get("password", ""), form.get("way")
     return SecretStr(given) if way == "typed" or (given and way != "none") else None
 
@@ -220,5 +222,6 @@ def _role(given: dict[str, Any]) -> Role:
 
 
 def _require_contexts(given: dict[str, Any]) -> None:
+    # No tick must not mean "all", and a manager of nothing could do no more than ask.
     if given["role"] == "manager" and not given["manages"]:
         raise InvalidInput("Choose what this manager is to manage: some contexts, or all of them.")

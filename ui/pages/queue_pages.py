@@ -1,4 +1,4 @@
-"""The queue: terms asked for in vain, the meanings proposed for them, and the four things to do with each."""
+"""The queue: terms asked for in vain, the meanings proposed for them, and what a manager can decide about each."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ from argot.ui.pages.sense_pages import form_page
 from argot.ui.web.authorization import Visitor, needs
 
 SHOWN = 100
+# Of so many proposals for a term the evidence is shown: each takes a look at its passages.
 EVIDENCE = 4
 OFFERED = 50
 """Proposals on a page."""
@@ -80,7 +81,9 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue")
     @needs("manager")
     async def queue(request: Request, who: Who, status: str = "open") -> Response:
+        # An unknown status in the address shows the open ones, and no error.
         wanted = one_of(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
+        # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
         growth = {row["term"]: row for row in use["missed"]}
@@ -111,7 +114,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue/alias")
     @needs("manager")
     async def confirm(request: Request, who: Who, t: str = "", sense_id: int = -1, proposal: int = -1) -> Response:
-        """The term as another name of a sense: what that would change, before it is one."""
+        """Shows what making the term another name of a sense would change, and asks whether to."""
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         return page("alias.html", request, who, term=t, sense=sense, proposal=proposal)
 
@@ -140,6 +143,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
         form = await form_of(request)
         term, proposal, sense_id = form.get("term", ""), number(form.get("proposal")), number(form.get("sense_id"))
         why = form.get("why", "")
+        # From a proposal: merging closes it as well.
         if proposal >= 0:
             sense = await glossary_merge(pages.kb, who.principal, proposal_id=proposal, sense_id=sense_id, why=why)
         else:
@@ -174,8 +178,9 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/accept")
     @needs("manager")
     async def accept_many(request: Request, who: Who) -> Response:
-        """Those that were ticked, or all that are sure enough; in one change, which can be taken back as one."""
+        """Accept the ticked proposals, or all that are sure enough, in one change that can be taken back as one."""
         form, ticked = await form_of(request), (await request.form()).getlist("id")
+        # Ticks and "all that are sure enough" are two buttons of one form; the second one wins.
         ids, least = [number(str(one)) for one in ticked], form.get("least", "")
         if not least and not ids:
             return sent_to("/proposals", done="none-ticked")
@@ -191,6 +196,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
                 why=form.get("why", ""),
             )
         except InvalidInput as error:
+            # The same page again, as it was filtered: the form carries that in fields of its own.
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
         return page("accepted.html", request, who, **done, approved=approved)
@@ -209,7 +215,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/mine")
     @needs("manager")
     async def mine(who: Who) -> Response:
-        """Look through the documents, beside everything else; one may leave."""
+        """Begin to mine the documents in the background; one may leave the page."""
         await glossary_mine_start(pages.kb, who.principal)
         return sent_to("/proposals")
 
@@ -222,7 +228,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/mining")
     @needs("manager")
     async def mining(who: Who) -> Response:
-        """How far that is, asked for again and again; when it is done the page loads anew."""
+        """How far mining is. HTMX asks again and again; when it is done the page is loaded anew."""
         job = await glossary_mined(pages.kb, who.principal)
         return part("mining.html", {} if job["state"] == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
@@ -275,9 +281,11 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
     async def dismiss(request: Request, who: Who, proposal_id: int) -> Response:
         form = await form_of(request)
         await glossary_dismiss(pages.kb, who.principal, proposal_id=proposal_id, why=form.get("why", ""))
+        # A line that offers to take it back replaces the proposal, and the list stays where it was.
         if "hx-request" in request.headers:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             return part("dismissed.html", one=found)
+        # One known value only: the field could send the browser anywhere.
         return sent_to(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
 
     @router.post("/proposals/{proposal_id}/reopen")

@@ -1,4 +1,4 @@
-"""Writing a sense down, changing it, and letting it answer: with warnings as one types, and nothing typed ever lost."""
+"""Writing, changing, approving and retiring senses: with warnings as one types, and nothing typed ever lost."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def _writing(router: APIRouter, pages: Pages) -> None:
     @router.get("/new")
     @needs("manager")
     async def new(request: Request, who: Who, term: str = "", context: str = "", expansion: str = "") -> Response:
+        # Links fill the form in beforehand, as with a missed term and its likely context.
         given = {**EMPTY, "term": term, "context": context, "expansion": expansion, "owner": who.name}
         return await form_page(pages, request, who, given, action="/new")
 
@@ -61,6 +62,7 @@ def _writing(router: APIRouter, pages: Pages) -> None:
     async def warnings(request: Request, who: Who) -> Response:
         form = await form_of(request)
         given = typed(form)
+        # Without its own number a stored sense would be found to collide with itself.
         found = await _warnings(pages, who, given, number(form.get("sense_id")))
         return part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
 
@@ -92,6 +94,7 @@ def _changing(router: APIRouter, pages: Pages) -> None:
     async def preview(request: Request, who: Who, sense_id: int) -> Response:
         """What saving the form would change in past questions, and in one typed there. Nothing is stored."""
         form = await form_of(request)
+        # The version with which the form was opened: a change since then must still be found when it is saved.
         given, version, q = typed(form), number(form.get("version")), form.get("q", "")[:4000]
         try:
             found = await glossary_edit_effects(
@@ -178,7 +181,7 @@ async def form_page(
         fields=FIELDS,
         action=action,
         sense=sense,
-        other=other,
+        other=other,  # the sense that stands in the way
         both=both,
         proposal=proposal,
         tried=tried,
@@ -214,9 +217,10 @@ async def not_saved(
     sense_id: int,
     version: int,
 ) -> Response:
-    """The form again; where somebody else saved in between, with what differs."""
+    """The form again; if somebody else saved in between, with the fields that differ."""
     action = action_of(sense_id)
     if isinstance(error, Conflict):
+        # Two kinds of conflict come here: somebody saved this sense in between, or another sense is in the way.
         since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
         current = since["current"]
         if current["version"] != version:
@@ -233,13 +237,14 @@ def action_of(sense_id: int) -> str:
 
 
 def whole(given: dict[str, str]) -> SenseFields:
-    """All fields of a form that shows a stored sense: what was emptied there is to be empty."""
+    # The form holds all of a stored sense: `None`, which means "as it is", must not stand for an emptied field.
     said = SenseFields(**written(given))
     return replace(said, review_by=said.review_by or "", audience=said.audience or [])
 
 
 async def _warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[dict[str, Any]]:
     said = written(given)
+    # Asked while somebody types, and so also before there is a term.
     if not said["term"].strip():
         return []
     return await glossary_warnings(

@@ -1,4 +1,4 @@
-"""What a citation opens: the passage, and for a PDF its original. Read through the access check at each click."""
+"""What a citation opens: the passage, and for a PDF its original. Rights are checked at each click."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from argot.ui.web.authorization import needs
 
 NOT_STORED = {"Cache-Control": "no-store"}
 INERT = {**NOT_STORED, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
-"""For bytes of strangers: opened by themselves they may do nothing."""
+"""For files that come from people: opened by themselves they may do nothing."""
 MAX_SPANS = 50
 EXPORTED: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "json": "json"}
 """In which form a conversation is exported, by the ending of the file's name."""
 _SPAN = re.compile(r"([0-9]{1,11})-([0-9]{1,11})")
 
+# /argot/passages/ID?span=12-80&span=90-95, and for a PDF /argot/passages/ID/original#page=3.
 _ADDRESS = re.compile(re.escape(PASSAGES) + r"/([\w-]{1,64})(/original)?(?:\?[\w=&-]{0,2000})?(?:#page=(\d{1,6}))?")
 
 
@@ -60,7 +61,7 @@ def reported_term(address: object) -> tuple[int, str] | None:
 
 
 async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
-    """The title of the side panel and what it shows: of a PDF the page with the place marked, and then the words."""
+    """The title of the side panel and what it shows: for a PDF the page with the place marked, then the words."""
     import chainlit as cl
 
     page = False
@@ -68,6 +69,7 @@ async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -
         found = await _passage(kb, source.passage_id)
         title, page = panel_title(found), is_pdf(found)
     except ArgotError:
+        # Alike for one that is gone and one that may not be read; the text below says it in a sentence.
         title = "No longer there"
     common = {"name": title, "display": "side", "thread_id": thread}
     if source.original:
@@ -77,6 +79,7 @@ async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -
         path, _, spans = source.address.partition("?")
         address = f"{path}/page.png{'?' * bool(spans)}{spans}"
         elements.append(cl.Image(mime="image/png", url=address, size="large", **common))
+    # Chainlit's page fetches the text at this address: with the rights its reader has by then.
     elements.append(cl.Text(mime="text/plain", url=source.address, **common))
     return title, [element.to_dict() for element in elements]
 
@@ -115,6 +118,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
             found = await _passage(kb, passage_id)
             text = passage_panel(found, spans_of(request.query_params.getlist("span")))
         except ArgotError as error:
+            # Status 200, because the panel shows the words of nothing else.
             text = plain(error)
         return PlainTextResponse(text, headers=INERT)
 
@@ -124,6 +128,7 @@ def sources(kb: KnowledgeBase) -> APIRouter:
         try:
             found = await _passage(kb, passage_id)
             source = await read_original(kb, await current_principal(kb), document=found.document_id)
+            # A web page that somebody put in as a document would otherwise open at our address.
             if source.media_type != "application/pdf":
                 raise NotFound("Only the originals of PDF documents can be shown.")
         except ArgotError as error:
@@ -140,6 +145,6 @@ async def _passage(kb: KnowledgeBase, passage_id: str) -> PassageShown:
 
 
 def spans_of(texts: list[str]) -> list[tuple[int, int]]:
-    """The span (12, 80) of "12-80"; what does not read so is left out: it only colours the text."""
+    """The span (12, 80) of "12-80". Malformed ones are left out: spans only colour the text."""
     found = (_SPAN.fullmatch(text) for text in texts[:MAX_SPANS])
     return [(int(one[1]), int(one[2])) for one in found if one]

@@ -26,7 +26,7 @@ from argot.ui.web.authorization import Visitor, needs
 SHOWN = 50
 SEARCHED = 20
 MOST_SEARCHED = 200
-"""So many of what was searched for are shown when one asks for more."""
+"""The most results of a search, shown when one asks for more."""
 HISTORY = 30
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
@@ -43,13 +43,15 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/search")
     @needs("manager")
     async def search(request: Request, who: Who) -> Response:
-        """As one types: only the list is sent, and the address in the browser follows."""
+        """Results as one types: HTMX gets the list alone, and the browser's address follows."""
+        # Without a script, and when the page is loaded again: a whole page.
         if "hx-request" not in request.headers:
             return await home_page(request, who)
         wanted = _wanted(request)
         found = await _found(pages, who, **wanted)
         return part(
             "results.html",
+            # Replaced, not added: each letter typed would be an entry in the browser's history.
             {"HX-Replace-Url": glossary_link("", **{**wanted, "start": wanted["start"] or None})},
             **wanted,
             **found,
@@ -125,6 +127,7 @@ async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: st
     """The senses of a page, and whether there are more. Of what was searched for, the next page is all that is left."""
     of = one_of(STATUSES, status, "the status") if status else None
     if q.strip():
+        # A search is ranked as a whole, so it has two pages at most: the best, and the rest.
         most = MOST_SEARCHED if start else SEARCHED
         senses = await glossary_search(
             pages.kb, who.principal, text=q, status=of, context=context or None, limit=most + 1

@@ -32,13 +32,14 @@ THREADS = "/argot/threads"
 NOT_MEANT = "Not what I meant"
 
 UNSUPPORTED = "⚠ *(no passage supports this)*"
-"""Words and a sign, not colour alone."""
+"""Words and a sign, because colour alone is not seen by everybody."""
 NEAREST = 3
 """Passages shown when there is no answer."""
 LONGEST_LABEL = 80
 ANYWAY = "answer anyway"
-"""What an answer about an unknown term invites to say, where that is possible (`argot.graph.presentation.wording`)."""
+"""The reply that an answer about an unknown term offers, where it may (`argot.graph.presentation.wording`)."""
 
+# By the names of the graph's nodes. One that is missing is shown by its own name, so a new node breaks nothing.
 STAGES = {
     "stand_alone": "Reading the question",
     "identify_jargon": "Looking for jargon",
@@ -84,6 +85,7 @@ def view(result: AskResult) -> AnswerView:
         case "abstained":
             return _abstained(result)
         case "small_talk":
+            # The first line alone: what follows it lists the choices or examples in words, and here they are buttons.
             return AnswerView(plain(first_line(result.answer)), next_buttons(result.examples))
 
 
@@ -108,6 +110,7 @@ def passage_panel(passage: PassageShown, spans: Iterable[tuple[int, int]]) -> st
         spans: the cited sentences, [start, end) in characters of the revision's Markdown.
     """
     start = passage.start
+    # Spans count from the start of the document, and the text from the start of the passage.
     text, elsewhere = highlighted(passage.text, [(first - start, last - start) for first, last in spans])
     heading = [f"###### {plain(passage.heading)}"] if passage.heading else []
     parts = [*heading, *(f"> {plain(words)}" for words in elsewhere), text]
@@ -123,13 +126,13 @@ def is_pdf(passage: PassageShown) -> bool:
 
 
 def panel_title(passage: PassageShown) -> str:
-    """The head of the side panel: the document, and where in it."""
+    """The title of the side panel: the document, and the page in it."""
     page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
     return f"{literal(passage.document)}{page}"
 
 
 def other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
-    """What a term may mean besides what it was taken for (as `other_senses` gives it), to be pressed."""
+    """What a term may mean besides the sense it was read in (as `other_senses` gives them), as buttons."""
     read, term = offer.read, offer.term
     meaning = plain(read.expansion or read.description or read.term)
     context = f" ({plain(read.context)})" if read.context else ""
@@ -149,7 +152,7 @@ def _sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
 
 
 def next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
-    """Questions to go on with."""
+    """Buttons that ask these questions."""
     return tuple(Button(ASK_INSTEAD, literal(one), {"question": one}, icon="corner-down-right") for one in questions)
 
 
@@ -183,6 +186,7 @@ def _answered(result: AskResult) -> AnswerView:
 
 
 def _abstained(result: AskResult) -> AnswerView:
+    # A stopped question has no outcome: passages below it would look like one.
     nearest = () if result.answer == STOPPED else result.passages[:NEAREST]
     head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
     return AnswerView(_joined([head, _sources(result, nearest), _understood(result), _notes(result)]))
@@ -202,6 +206,7 @@ def _missed(result: AskResult) -> AnswerView:
         for miss in result.misses
         for other in miss.suggestions
     )
+    # Only where the answer's own words offer it: whether it is possible is the graph's to decide.
     if f"“{ANYWAY}”" in result.answer:
         buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
     return AnswerView(_joined([plain(result.answer), _understood(result), _notes(result)]), buttons=buttons)
@@ -218,6 +223,7 @@ def _answer_text(result: AskResult) -> str:
     """Every sentence with its marks, in the answer's own layout."""
     links = {passage.n: _link(passage, result.sentences) for passage in result.passages}
     marked = [(sentence.text, _marked(sentence, links)) for sentence in result.sentences]
+    # No sentences: an answer that was never split is shown as it is.
     return laid_out(result.answer, marked) or quoted(result.answer)
 
 
@@ -227,8 +233,10 @@ def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:
     numbers = sorted({citation.n for citation in sentence.citations})
     marks = " ".join(links[n] for n in numbers if n in links) if sentence.supported else UNSUPPORTED
     bare = text.rstrip()
+    # A mark behind a closing fence of code would undo the fence.
     if "\n" in bare:
         return f"{bare}\n\n{marks}\n\n"
+    # A mark behind the last bar of a row would be a cell too many.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
         return f"{bare[:-1]} {marks} |"
     return f"{bare} {marks}"
@@ -243,6 +251,7 @@ def _understood(result: AskResult) -> str:
         name = term.surface if same else f"{term.surface} → {term.term}"
         context = f" · {plain(term.context)}" if term.context else ""
         lines.append(f"**{plain(name)}**: {plain(term.expansion or term.description or term.term)}{context}{other}")
+    # The same term twice in a question is one line.
     return f"###### Understood as\n{listed(list(dict.fromkeys(lines)))}" if lines else ""
 
 
@@ -264,7 +273,9 @@ def _source(passage: FoundPassage) -> str:
 def _link(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:
     """The mark of a passage, "[1]", which opens it with the sentences that rest on it."""
     citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]
+    # Several sentences may rest on the same words: each span once.
     spans = "&".join(f"span={start}-{end}" for start, end in dict.fromkeys(one.span for one in citations))
+    # Brackets within brackets: the escaped ones are what is read, "[1]".
     return f"[\\[{passage.n}\\]]({_address(passage)}{'?' if spans else ''}{spans})"
 
 
@@ -277,6 +288,7 @@ def _term_address(result: AskResult, term: Jargon) -> str:
 
 
 def _notes(result: AskResult) -> str:
+    # An empty quoted line keeps the notes in one block, each in its own paragraph.
     return "\n>\n".join(f"> {plain(note)}" for note in result.notes)
 
 

@@ -1,8 +1,8 @@
 """An answer as the text of a chat message for other programs: Markdown with numbered marks and footnotes.
 
-What comes from documents, glossary and file names is data: no link of it can be followed, no image is loaded. Word
-joiners, which nobody sees, take care of that: the text is also read as it is, where backslashes would show.
-Footnotes stand behind a line, so that they can be taken off again when the message comes back as history.
+What comes from documents, glossary and file names is data: no link in it can be followed, no image is loaded.
+Invisible word joiners break them up, not backslashes, which would show where a program displays the text as it is.
+Footnotes stand below a rule, so that they can be removed again when the message comes back as history.
 """
 
 from __future__ import annotations
@@ -25,13 +25,18 @@ NEAREST = 3
 """Passages named where there is no answer."""
 PASSAGES = "/argot/passages"
 
+# A rule in the text of a document is told from ours by what follows: one of our titles (`_FOOT`).
 _RULE = "\n\n---\n\n"
 _FOOT = re.compile(rf"{_RULE}\*\*(?:Sources|Nearest passages|Understood as|Notes)\*\*.*\Z", re.DOTALL)
 _MARK = re.compile(r"(?<![ \t])[ \t]*\[(?:\d{1,3}|\?)\]")
 """A mark with the space before it. Looking behind keeps a long run of spaces from being tried at each of them."""
 _JOINER = "\u2060"
+# Where Markdown would see a link, image or tag: between "](" , "][" and "]:", and behind "<" in "<a", "</a", "<!--",
+# "<?".
 _LINKS = re.compile(r"(?<=\])(?=[(\[:])|(?<=<)(?=[A-Za-z/!?])")
+# Control and bidirectional characters, but for tab and line feed.
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
+# Lookalikes, because an escaped "\[" would show its backslash; "[1]" in a file name must not pass for a mark.
 _ACTIVE = str.maketrans({"[": "(", "]": ")", "<": "‹", "`": "'", "*": "∗"})
 
 
@@ -43,11 +48,12 @@ def message_text(result: Result, site: str = "") -> str:
 
 
 def body_text(result: Result) -> str:
-    """What is said, without footnotes."""
+    """The message's text without footnotes."""
     if result["status"] == "answered":
         return _marked_answer(result)
     lines = result["answer"].strip().split("\n")
     if result["status"] == "abstained":
+        # The further lines list the nearest passages, which the footnotes name.
         return _name(lines[0])
     said = "\n".join(map(_name, lines))
     return f"{said}\n\n{HOW_TO_CHOOSE}" if result["choices"] else said
@@ -77,13 +83,14 @@ def footnotes(result: Result, site: str = "", *, by_number: bool = False) -> str
 
 
 def without_footnotes(text: str) -> str:
-    """A message of ours as it was said, when it comes back as history."""
+    """A message of ours that comes back as history, without marks and footnotes."""
+    # Of a streamed message that was taken back and begun anew only the last part counts.
     said = text.rpartition(TAKEN_BACK)[2]
     return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{HOW_TO_CHOOSE}", ""))).replace(_JOINER, "").strip()
 
 
 def unmarked(text: str) -> str:
-    """Text without marks, of which a language model's are provisional."""
+    """The text without marks. Those a language model writes itself are provisional: each is checked afterwards."""
     return _MARK.sub("", text)
 
 

@@ -1,4 +1,4 @@
-"""How things look: words for what the program calls otherwise, small pictures, and the difference of two texts."""
+"""Filters for the pages' templates: labels for stored values, small bar charts, and the difference of two texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from markupsafe import Markup
 from argot.locations import place
 
 MOST_COMPARED = 3000
-"""Words on each side; longer texts are shown as they are."""
+"""Words on each side. Comparing takes time with the product of both; longer texts are shown whole."""
 BAR, GAP, TALL = 9, 3, 30
 DELETED, INSERTED = Markup("<del>{}</del>"), Markup("<ins>{}</ins>")
 
@@ -74,7 +74,7 @@ def place_of(passage: Mapping[str, Any]) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """As in 1 question, 3 questions, 12,000 questions."""
+    """A number with its noun: 1 question, 3 questions, 12,000 questions."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -85,6 +85,7 @@ def bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
     drawn = Markup("").join(
         Markup('<rect x="{}" y="{}" width="{}" height="{}"{}><title>{}: {}</title></rect>').format(
             place * (BAR + GAP),
+            # SVG counts from the top. At least one unit high, so that a week without any still shows as a week.
             TALL - (height := max(round(number / most * TALL), 1)),
             BAR,
             height,
@@ -106,6 +107,7 @@ def differences(before: object, after: object) -> tuple[Markup, Markup]:
         whole_old, whole_new = "".join(old), "".join(new)
         return _tagged(DELETED, whole_old), _tagged(INSERTED, whole_new)
     left, right = Markup(""), Markup("")
+    # `autojunk` would leave words out of the comparison that occur often, such as "the" and blanks.
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             left += "".join(old[i1:i2])
@@ -117,10 +119,12 @@ def differences(before: object, after: object) -> tuple[Markup, Markup]:
 
 
 def _words(value: object) -> list[str]:
+    # Blanks and signs too are pieces of their own: joined again they give the text as it was.
     return re.findall(r"\s+|\w+|[^\w\s]", as_text(value))
 
 
 def _tagged(frame: Markup, text: str) -> Markup:
+    # `Markup.format` escapes what it fills in.
     return frame.format(text) if text else Markup("")
 
 

@@ -12,21 +12,30 @@ from collections.abc import Callable, Iterable, Sequence
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
 """Control, bidirectional and private characters; U+200B would be drawn as the blinking cursor of a streamed answer."""
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:&$^=])")
+# Up to the point where a renderer would turn it into a link: "https:" before "//", "www" before ".".
 _ADDRESS = re.compile(r"(?i)\b(https?:|ftp:)(?=//)|\b(www)(?=\.)")
 
+# A block of code, closed by its own fence; left open, it runs to the end of the text, as in CommonMark.
 _FENCE = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|.*\Z)"
+# Code within a line: closed by as many ticks as it began with, and not across an empty line.
 _SPAN = r"(?<![`\\])(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)"
 _CODE = re.compile(f"{_FENCE}|{_SPAN}", re.MULTILINE | re.DOTALL)
 _PAIR = r"\([^()\n]*\)"
 """An address may hold brackets in pairs: .../wiki/Cell_(memory)."""
+# ![words](address) and ![words][name].
 _IMAGE = re.compile(rf"!\[([^\]\n]*)\](?:\((?:[^()\n]|{_PAIR})*\)|\[[^\]\n]*\])")
+# [words](address "title") and [words](<address>); not one behind a backslash, and not an image.
 _LINK = re.compile(rf"(?<![\\!])\[([^\[\]\n]+)\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)")
+# <https://example.org> and <mailto:a@example.org>.
 _ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
 _BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|]+)")
+# Escapes are matched first, and left as they are: another backslash before theirs would undo them.
 _ACTIVE = re.compile(r"\\[^\n]|[\[\]<]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::|~~", re.MULTILINE)
 
 _ENTITIES = {"<": "&lt;", "&": "&amp;", "~~": "\\~\\~"}
+# Private characters stand for "**" until all is escaped. `_HIDDEN` has removed any of the text's own.
 _OPEN, _CLOSE = "\ue000", "\ue001"
+# The mark of a list, quotation or heading, nested too: "> - ". Bold type around it would undo it.
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[ \t]+)*")
 
 
@@ -64,6 +73,7 @@ def highlighted(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, l
             left.append(literal(inside))
         else:
             pieces += _lines(text, start, end)
+    # From the end: what is put in must not move the pieces still to come.
     for start, end in sorted(pieces, reverse=True):
         text = f"{text[:start]}{_OPEN}{text[start:end]}{_CLOSE}{text[end:]}"
     return _quoted(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
@@ -96,6 +106,7 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _quoted(text: str) -> str:
+    # Code is looked for twice: `without_links` makes bare addresses into code of their own, which is not to be escaped.
     return outside_code(text, lambda part: outside_code(without_links(part), _escaped))
 
 
@@ -118,11 +129,14 @@ def without_links(text: str) -> str:
 def _link_as_text(match: re.Match[str]) -> str:
     words, address = match[1], match[2]
     outward = address.casefold().startswith(("http:", "https:", "ftp:", "www."))
+    # An address within the document set ("../guide.md", "#part") says nothing to a reader, and is dropped.
     return f"{words} ({address})" if outward and address != words else words
 
 
 def _as_code(match: re.Match[str]) -> str:
+    # Punctuation at the end is the sentence's, not the address's.
     address = match[1].rstrip(".,;:!?\"')]}*_")
+    # A bracket that the address itself opened is its own: .../wiki/Cell_(memory).
     if match[1].startswith(f"{address})") and address.count("(") > address.count(")"):
         address += ")"
     return f"`{address}`{match[1][len(address) :]}"
@@ -152,6 +166,7 @@ def laid_out(answer: str, sentences: Iterable[tuple[str, str]]) -> str:
     parts: list[str] = []
     end = 0
     for text, shown in sentences:
+        # Looked for behind the one before: the same sentence may stand in an answer twice.
         at = answer.find(text, end)
         gap = answer[end:at] if at >= 0 else " "
         end = at + len(text) if at >= 0 else end

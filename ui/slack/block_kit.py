@@ -24,6 +24,7 @@ Message: TypeAlias = dict[str, Any]
 
 SOURCES = "/slack/sources"
 """Where a number leads: a page of its own, for there is no conversation to show it beside."""
+# Slack's limits: blocks of a message, characters of a button's label and of its value. It refuses what is beyond.
 MOST_BLOCKS = 50
 MOST_CHARS = 12_000
 """Characters of one message's blocks; Slack takes a little more."""
@@ -35,7 +36,7 @@ MOST_FALLBACK = 3000
 CHOOSE, AGAIN, PERSON, ALONE, WEB, FEEDBACK, SHARE, MEANT = (
     f"argot_{name}" for name in ("choose", "again", "person", "alone", "web", "feedback", "share", "meant")
 )
-"""What a pressed button says it is; those of which there are several end in a number."""
+"""The `action_id` of each button. It must be unique in a message, so where there may be several a number follows."""
 UNSUPPORTED = ":warning: _no passage supports this_"
 
 
@@ -69,7 +70,7 @@ def notice(text: str) -> Message:
 
 
 def news_message(told: dict[str, Any], thread: str) -> Message:
-    """That a term somebody asked for has a meaning now, with a button that asks again."""
+    """The news that a term somebody asked for has a meaning now, with a button that asks again."""
     meanings = "; ".join(f"*{plain(one['expansion'])}* ({plain(one['context'])})" for one in told["senses"])
     said = notice(f"You asked about “{plain(told['term'])}”. It has a meaning now: {meanings}.")
     again = _button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": told["question"]}) if told["question"] else None
@@ -77,7 +78,7 @@ def news_message(told: dict[str, Any], thread: str) -> Message:
 
 
 def without_native_feedback(message: Message) -> Message:
-    """The same for a workspace that does not know Slack's feedback buttons: plain ones."""
+    """The message with plain buttons in the place of Slack's own feedback buttons."""
     return {**message, "blocks": [_plain_feedback(block) for block in message["blocks"]]}
 
 
@@ -119,6 +120,7 @@ def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Se
     text = quoted(sentence.text).rstrip()
     if not sentence.supported:
         marks = UNSUPPORTED
+    # Behind a closing fence on the same line the marks would be code.
     return f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}"
 
 
@@ -151,6 +153,7 @@ def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str
     if not web:
         return f"[{passage.n}]"
     citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]
+    # As mrkdwn has it. At most eight spans: a link cannot be cut where a text is split.
     spans = "&amp;".join(f"span={start}-{end}" for start, end in dict.fromkeys(one.span for one in citations[:8]))
     address = f"{web}{SOURCES}/{quote(passage.passage_id, safe='')}{'?' if spans else ''}{spans}"
     return link(address, f"[{passage.n}]")
@@ -184,6 +187,7 @@ def _buttons(result: AskResult, around: Around) -> list[Block]:
         rows.append(_button(f"{AGAIN}_{number}", literal(example), {**thread, "q": example}))
     blocks = _rows(rows)
     below: list[Block | None] = []
+    # While a choice is open it comes first: a person is offered with the answer.
     if not result.choices and result.status != "small_talk":
         below.append(_button(PERSON, "Ask a person", {**thread, "x": result.context or ""}))
     if any(term.sense_id for term in result.jargon):
@@ -192,6 +196,7 @@ def _buttons(result: AskResult, around: Around) -> list[Block]:
         below.append(_button(SHARE, "Let the glossary's managers read this", thread))
     if around.public:
         below.append(_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))
+    # A private thread opens only for its owner, who must be able to sign in; a public one is copied for whoever comes.
     if around.web and (around.public or around.known):
         road = "slack/threads" if around.public else "thread"
         url = f"{around.web}/{road}/{quote(result.thread, safe='')}"
@@ -236,6 +241,7 @@ def _plain_feedback(block: Block) -> Block:
 
 def _button(action: str, label: str, value: dict[str, Any], spoken: str = "") -> Block | None:
     """None where the value is longer than Slack takes: what it stands for can be typed as well."""
+    # Slack counts characters: escapes would make one into six.
     text = json.dumps(value, ensure_ascii=False)
     if len(text) > MOST_VALUE:
         return None
@@ -264,6 +270,7 @@ def _choice_line(choice: Choice) -> str:
 
 
 def _section(text: str) -> Block:
+    # `verbatim`: Slack makes no links, channels or calls out of what reads like one.
     return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
 
 

@@ -1,7 +1,7 @@
-"""The Bolt application: what Slack sends finds its way to the inbox or to a button, and is acknowledged.
+"""The Bolt application: leads what Slack sends to the inbox or to a button, and acknowledges it.
 
-Acknowledged is what is on the disk: a listener that fails makes Slack send the event again. What takes longer than
-that, or needs Slack itself, happens afterwards.
+An event is acknowledged when it is on the disk: after a listener that failed Slack sends it again. What takes longer,
+or needs Slack itself, happens afterwards.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from argot.ui.slack.slack_answers import Answering
 logger = logging.getLogger(__name__)
 
 ADD_TERM = "argot_add_term"
-"""The shortcut in the menu of a message, as the manifest names it."""
+"""The `callback_id` of the shortcut in a message's menu, as in the manifest."""
 GREETING = "What would you like to know from your organisation's documents?"
 MOST_PROMPTS = 4
 _ANY = re.compile(".*", re.DOTALL)
 
 
 class AssistantViews(AsyncAssistantThreadContextStore):
-    """Which channel somebody looks at beside an assistant's pane, kept here instead of in messages."""
+    """Stores which channel somebody looks at beside an assistant's pane; Bolt would store it in messages."""
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
@@ -54,7 +54,7 @@ class AssistantViews(AsyncAssistantThreadContextStore):
 
 
 class Listeners:
-    """What Bolt calls. `soon` runs beside: what goes wrong in it is logged."""
+    """What Bolt calls. Work given to `soon` runs in the background; its errors are logged."""
 
     def __init__(self, answering: Answering, inbox: Inbox) -> None:
         self.answering = answering
@@ -65,6 +65,7 @@ class Listeners:
 
     def soon(self, work: Coroutine[Any, Any, Any]) -> None:
         async def guarded() -> None:
+            # Set here: over HTTP and in Socket Mode the task inherits different contexts.
             surface.set("slack")
             asked_from_elsewhere.set(True)
             try:
@@ -73,17 +74,20 @@ class Listeners:
                 logger.exception("something that was to be done in Slack was not done")
 
         task = asyncio.create_task(guarded())
+        # The event loop holds tasks weakly: without this one could be collected before it is done.
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
     async def message(self, ack: Any, body: Any) -> None:
-        """A message in a channel or to us, or a mention; often both for one message. Or that it was deleted."""
+        """A message, a mention (often both are sent for one message), or the news that a message was deleted."""
+        # A question that was taken back before its turn came is not answered.
         if place := deleted(body):
             await self.inbox.read(self.inbox.store.withdraw, place)
         event: Mapping[str, Any] = body.get("event") or {}
         channel = await self.inbox.read(self.inbox.store.channel, str(event.get("channel") or ""))
         job = job_of(body, self.answering.me, channel, self.answering.people.team)
         if job is not None:
+            # By its place as well: a mention arrives twice, as `message` and as `app_mention`, under two event ids.
             await self.inbox.note(str(body.get("event_id") or job.place), job)
         await ack()
 
@@ -106,6 +110,7 @@ class Listeners:
         thread = body["event"].get("assistant_thread") or {}
         channel, ts = str(thread.get("channel_id") or ""), str(thread.get("thread_ts") or "")
         await self.views.save(channel_id=channel, thread_ts=ts, context=thread.get("context") or {})
+        # Sent again it would greet twice: this posts a message, where `opened` only sets suggestions.
         if await self.inbox.first(f"p:{channel}:{ts}"):
             self.soon(self._suggest(team_of(body), str(thread.get("user_id") or ""), channel, ts))
         await ack()
@@ -113,6 +118,7 @@ class Listeners:
     async def asks(self, ack: Any, body: Any) -> None:
         new = await self.buttons.asks(body)
         chosen = str(body["actions"][0].get("action_id", "")).startswith((CHOOSE, AGAIN))
+        # A message for one person alone cannot be changed afterwards.
         if new and chosen and not (body.get("container") or {}).get("is_ephemeral"):
             self.soon(self.buttons.take_choices_away(body))
         await ack()
@@ -149,7 +155,7 @@ class Listeners:
         await ack(**await self.buttons.term_sent(body))
 
     async def nothing(self, ack: Any) -> None:
-        """Sent, and not for us."""
+        """Acknowledge what is not for us."""
         await ack()
 
     async def _looks_at(self, channel: str, event: Mapping[str, Any]) -> None:
@@ -160,6 +166,7 @@ class Listeners:
         """Questions to begin with: of the terms this person may know. `ts`: the thread of an assistant's pane."""
         answering = self.answering
         scope = await answering.people.own_scope(team, user)
+        # Five for each prompt: several senses may be of one term.
         senses = await glossary_list(answering.kb, scope.principal, status="approved", limit=MOST_PROMPTS * 5)
         terms = list(dict.fromkeys(str(one["term"]) for one in senses))[:MOST_PROMPTS]
         prompts = [{"title": f"What is {term}?"[:75], "message": f"What is {term}?"} for term in terms]
@@ -172,7 +179,7 @@ class Listeners:
 
 
 def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
-    """The application, without any call to Slack on the way to an acknowledgement."""
+    """The Bolt application, which acknowledges without any call to Slack."""
     answering = listeners.answering
     token = answering.calls.client.token
 
@@ -202,7 +209,7 @@ def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
 
 
 def _connect(app: AsyncApp, listeners: Listeners) -> None:
-    """Lead to its listener what is for us, and to one that does nothing whatever else is sent."""
+    """Register the listeners, and for everything else that is sent one that does nothing."""
     assistant = AsyncAssistant(thread_context_store=listeners.views)
     assistant.thread_started(listeners.pane_opened)
     assistant.user_message(listeners.message)
@@ -221,12 +228,14 @@ def _connect(app: AsyncApp, listeners: Listeners) -> None:
     app.view(REASON)(listeners.reason)
     app.view(TERM)(listeners.term_sent)
     app.shortcut(ADD_TERM)(listeners.term)
+    # Last, because Bolt takes the first that fits. What fits none it answers with 404, which Slack counts as a
+    # failure.
     for whatever in (app.event, app.action, app.view, app.shortcut, app.command, app.options):
         whatever(_ANY)(listeners.nothing)
 
 
 def _quiet_logger() -> logging.Logger:
-    """Bolt writes whole messages into its log below this."""
+    # Below this level Bolt logs whole messages, with what people ask.
     quiet = logging.getLogger("argot.slack_bolt")
     quiet.setLevel(logging.ERROR)
     return quiet

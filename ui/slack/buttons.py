@@ -1,4 +1,4 @@
-"""What happens at once when somebody presses a button or sends a form; answers wait for their turn in the inbox."""
+"""What happens at once when somebody presses a button or submits a form; answers wait for their turn in the inbox."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Buttons:
     # -- buttons that ask ----------------------------------------------------------------------------------------------
 
     async def asks(self, body: Mapping[str, Any]) -> bool:
-        """A choice, the question in other words, or the answer for one alone. Whether it is new."""
+        """Note a choice, a question in other words, or an answer for one person alone. False: it was sent before."""
         value = value_of(body)
         name = str(body["actions"][0].get("action_id", ""))
         job = self._job(body)
@@ -68,7 +68,7 @@ class Buttons:
         return await self.inbox.note(key, job, place=once(job, body) or key)
 
     async def take_choices_away(self, body: Mapping[str, Any]) -> None:
-        """A choice was made: its buttons go, and what was chosen stays."""
+        """Take the buttons of a choice away once it is made, and show what was chosen."""
         message = body.get("message") or {}
         label = str((body["actions"][0].get("text") or {}).get("text", ""))
         blocks = [block for block in message.get("blocks") or () if not _offers(block)]
@@ -84,11 +84,12 @@ class Buttons:
     # -- thumbs --------------------------------------------------------------------------------------------------------
 
     async def thumb(self, body: Mapping[str, Any]) -> None:
-        """Keep it; a thumb down opens the form that asks why."""
+        """Keep a thumb; one that points down opens the form that asks why."""
         value = value_of(body)
         job = self._job(body)
         if value.get("v") == -1:
             view = reason_form(kept_of(job))
+            # Before it is kept: the form must be open within three seconds of the press.
             await self.calls.gently(self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view)
         try:
             await self._judge(job, 1 if value.get("v") == 1 else -1, "")
@@ -99,7 +100,7 @@ class Buttons:
             await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
 
     async def reason(self, body: Mapping[str, Any]) -> None:
-        """What was said in the form, beside the thumb."""
+        """Keep what was said in the form, with the thumb."""
         job = job_of_form(body, self.people.team, "choice")
         said = self._judge(job, -1, reason_of(body["view"]), share=True)
         await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
@@ -120,7 +121,7 @@ class Buttons:
     # -- not what I meant ----------------------------------------------------------------------------------------------
 
     async def meant(self, body: Mapping[str, Any]) -> None:
-        """The form with the other senses of an answer's terms."""
+        """Open the form with the other senses of an answer's terms."""
         job = self._job(body)
         try:
             scope = await self.answering.scope(job)
@@ -140,7 +141,7 @@ class Buttons:
         await self._open(body, view, job)
 
     async def meant_sent(self, body: Mapping[str, Any]) -> None:
-        """Asked again in the chosen sense; of a meaning that the glossary lacks its managers are told."""
+        """Ask again in the chosen sense; or tell the managers of a meaning that the glossary lacks."""
         term, sense = other_of(body["view"], kept_in(body["view"]))
         key = key_of(body)
         job = job_of_form(body, self.people.team, "sense")
@@ -161,7 +162,8 @@ class Buttons:
     # -- a person ------------------------------------------------------------------------------------------------------
 
     async def person(self, body: Mapping[str, Any]) -> None:
-        """Call the one who looks after the context; in a channel so that they see it, else by saying who it is."""
+        """Mention the context's contact in the channel, so that they see it; or tell the asker alone who it is."""
+        # Slack may send a press again, and a person is not called twice for it.
         if not await self.inbox.first(key_of(body)):
             return
         job = self._job(body)
@@ -175,11 +177,13 @@ class Buttons:
             named = f" of {plain(context)}" if context else ""
             await self._tell(job, f"Nobody is named as the contact{named}. Whoever runs Argot can tell whom to ask.")
             return
+        # A contact that Slack does not know is named, and not called.
         called = await self.people.contact(job.team, contact) or plain(contact)
         after = f" ({plain(context)})" if context else ""
         if job.direct or not scope.public:
             await self._tell(job, f"Ask {called}{after}.")
             return
+        # Nor for another press of the same person below the same answer.
         if not await self.inbox.first(f"p:{hashed(job.channel, job.thread, str(job.turn), job.user)}"):
             await self._tell(job, f"{called} was called here before.")
             return
@@ -195,12 +199,13 @@ class Buttons:
             if known.get(name):
                 return known[name], name
         named = [(contact, name) for name, contact in known.items() if contact]
+        # Of several contacts none is chosen: calling the wrong person is worse than naming nobody.
         return named[0] if len(named) == 1 else ("", context or home or "")
 
     # -- terms ---------------------------------------------------------------------------------------------------------
 
     async def term(self, body: Mapping[str, Any]) -> None:
-        """The form for a term found in a message, to those who may add one."""
+        """Open the form for a term found in a message, for those who may add one."""
         team, user = who(body, self.people.team)
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
@@ -217,11 +222,12 @@ class Buttons:
         await self._open(body, view, self._job(body))
 
     async def term_sent(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Put the term in; what the form is to say to it."""
+        """Put the term into the glossary. Returns how Slack is to change the form."""
         team, user = who(body, self.people.team)
         fields, state = submitted_term(body["view"])
         try:
             scope = await self._manager(team, user)
+            # Only of drafts: adding the same approved sense again changes the one that is there.
             if state == "draft" and not await self.inbox.first(key_of(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
             if state == "draft":
@@ -229,6 +235,7 @@ class Buttons:
             else:
                 await glossary_add(self.kb, scope.principal, **fields)
         except ArgotError as error:
+            # Slack keeps the form open and shows it below the field.
             return {"response_action": "errors", "errors": {"term": str(error)[:MOST_TITLE]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
         ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
@@ -246,7 +253,7 @@ class Buttons:
         return job_of_press(body, self.people.team)
 
     async def _principal(self, job: SlackJob) -> Principal:
-        """On whose behalf the conversation is.
+        """The principal on whose behalf the conversation is answered.
 
         Raises:
             ArgotError: who pressed may not act in it.
@@ -269,7 +276,6 @@ class Buttons:
         await self._tell(job, text)
 
     async def _tell(self, job: SlackJob, text: str) -> None:
-        """Say something to the one who pressed."""
         message = notice(text)
         client = self.calls.client
         if job.direct:

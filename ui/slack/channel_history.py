@@ -1,4 +1,4 @@
-"""What was said in a Slack thread, as Slack hands it out: page by page."""
+"""What was said in a Slack thread, fetched page by page."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ async def said_in_thread(calls: Calls, job: SlackJob, **which: Any) -> list[dict
             calls.client.conversations_replies,
             channel=job.channel, ts=job.thread_ts, limit=PAGE, **which, **({"cursor": cursor} if cursor else {}),
         )  # fmt: skip
+        # A page that cannot be fetched ends it: an answer with less context is better than none.
         said += [one for one in (found or {}).get("messages", ()) if isinstance(one, dict)]
         cursor = str(((found or {}).get("response_metadata") or {}).get("next_cursor") or "")
         if not cursor:

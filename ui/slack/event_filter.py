@@ -15,7 +15,9 @@ HUMAN = (None, "file_share", "thread_broadcast", "me_message")
 """Subtypes of messages that somebody wrote. All others tell of joins, edits, deletions, bots."""
 SLACKBOT = "USLACKBOT"
 CHANNEL_IN_VIEW = "slack#/types/channel_id"
+# <@U012AB3CD>, or with a name: <@U012AB3CD|ada>.
 _MENTION = re.compile(r"<@(\w+)(?:\|[^>]*)?>")
+# A question without its mark: "hi, what is PUC", "so does anybody know ...".
 _ASKS = re.compile(
     r"(?:(?:hi|hello|hey|so|and|but|also|please|sorry)[,! ]+){0,2}"
     rf"(?:{INTERROGATIVES}|{AUXILIARIES}|must|has|have|any(?:one|body))\b",
@@ -34,7 +36,7 @@ class SlackJob:
         text: the question, or what was chosen.
         direct: between two alone, where Slack may show a title and a status. `viewed`: the channel that the asker
             looks at beside it.
-        status: Slack shows what we are doing.
+        status: Slack shows what Argot is doing.
         outsiders: people of other companies read the channel.
         team: our own workspace. `sender`: that of who wrote, if Slack says it.
         thread: of a button: our conversation that it belongs to, and the `turn` of it.
@@ -61,12 +63,12 @@ class SlackJob:
 
     @property
     def lane(self) -> str:
-        """What belongs to one thread is answered one after the other."""
+        """The key of the Slack thread: jobs of one lane are answered one after the other."""
         return f"{self.channel}:{self.thread_ts}"
 
     @property
     def place(self) -> str:
-        """The same message, whatever it is sent as."""
+        """The key of the message, under whatever event it is sent."""
         return _place_of(self.channel, self.ts)
 
     @property
@@ -84,15 +86,19 @@ def job_of(body: Mapping[str, Any], me: str, channel: Channel, home: str = "") -
         home: our own workspace; empty: not known yet. What was sent for another one is not for us.
     """
     team = team_of(body)
+    # A shared channel is in several workspaces, and Argot may be installed in each.
     if home and team != home:
         return None
     event: Mapping[str, Any] = body.get("event") or {}
+    # At the start Slack may not have told us our id yet.
     me = me or _bot_of(body) or _called(event)
     user, ts, text = str(event.get("user") or ""), str(event.get("ts") or ""), str(event.get("text") or "")
     if event.get("subtype") not in HUMAN or event.get("bot_id") or event.get("hidden") or not (user and ts):
         return None
+    # Our own messages come as events too: answering them would never end.
     if user in (me, SLACKBOT) or not event.get("channel"):
         return None
+    # An `app_mention` names no type; the ids of direct messages begin with D.
     direct = event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
     threaded = bool(event.get("thread_ts")) and event.get("thread_ts") != ts
     mentioned = event.get("type") == "app_mention" or (bool(me) and me in _MENTION.findall(text))
@@ -124,7 +130,6 @@ def deleted(body: Mapping[str, Any]) -> str:
 
 
 def _place_of(channel: str, ts: str) -> str:
-    """A message, whatever it is sent as."""
     return f"m:{channel}:{ts}"
 
 
@@ -136,7 +141,7 @@ def viewed(context: Any) -> str:
 
 
 def reads_as_question(text: str) -> bool:
-    """Whether somebody asks something, of whomever."""
+    """Whether a message asks something."""
     plain = question_of(text)
     return bool(re.search(r"\?\s*(?:\W*$|[\s])", plain)) or bool(_ASKS.match(plain) and len(plain.split()) > 2)
 
@@ -146,6 +151,7 @@ def _wanted(channel: Channel, text: str, *, mentioned: bool, threaded: bool) -> 
         return False
     if mentioned:
         return True
+    # People who talk among themselves in a thread are left alone unless they mention us.
     if threaded or not text.strip():
         return False
     if channel.mode == "all":
@@ -154,7 +160,7 @@ def _wanted(channel: Channel, text: str, *, mentioned: bool, threaded: bool) -> 
 
 
 def _called(event: Mapping[str, Any]) -> str:
-    """Whom a mention of us names first, if nothing else tells who we are."""
+    # An `app_mention` is sent to the one mentioned: if nothing else tells our id, the first mention in it does.
     found = _MENTION.findall(str(event.get("text") or "")) if event.get("type") == "app_mention" else []
     return found[0] if found else ""
 
@@ -165,7 +171,8 @@ def _bot_of(body: Mapping[str, Any]) -> str:
 
 
 def team_of(body: Mapping[str, Any]) -> str:
-    """The workspace an event was sent for: the one Argot is installed in. `team_id` may be that of another company."""
+    """The workspace an event was sent for: the one Argot is installed in."""
+    # In a channel shared with another company `team_id` may be theirs; `authorizations` names the installation.
     return str(_granted(body).get("team_id") or body.get("team_id") or "")
 
 

@@ -1,8 +1,8 @@
-"""What Slack sent, noted before it is acknowledged, and dealt with a few at a time.
+"""The inbox: what Slack sent, stored before it is acknowledged, and dealt with a few at a time.
 
-Slack waits three seconds and then sends an event again; answering takes longer. So an event is put into people.db, by
-a thread that has nothing else to do, and acknowledged; then it waits for its turn. What is not finished when the
-process ends is taken up by the next one.
+Slack waits three seconds and then sends an event again; answering takes longer. So an event is put into people.db, by a
+thread that does nothing else, and acknowledged; then it waits for its turn. What is not finished when the process ends
+is taken up by the next one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAUSES = (5.0, 15.0, 60.0, 180.0, 600.0, 1800.0)
 FAULT_SECONDS = 5.0
 """Until the next try when people.db itself cannot be read or written."""
 MOST_TRIES = 20
-"""Starts of Argot that an event survives: one that ends the process must not end it for ever."""
+"""How often an event is begun at most: one that crashes the process must not crash it at every start."""
 
 
 class Inbox:
@@ -46,13 +46,14 @@ class Inbox:
         self.store = store
         self.handle = handle
         self.concurrent = concurrent
+        # Its own thread: the shared ones may all be busy with answers for longer than Slack waits.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="slack-inbox")
         self._wake = asyncio.Event()
         self._running: dict[asyncio.Task[None], str] = {}
         self._loop: asyncio.Task[None] | None = None
 
     async def note(self, event_id: str, job: SlackJob, place: str = "") -> bool:
-        """Whether the event is new. When this returns it is on the disk."""
+        """Store an event; False: it is there already. When this returns it is on the disk."""
         new = await self._in_thread(
             self.store.note, event_id, place or job.place, job.lane, job.ts, {**job.plain, "event_id": event_id}
         )
@@ -61,14 +62,14 @@ class Inbox:
         return new
 
     async def first(self, key: str) -> bool:
-        """Whether this is seen for the first time: of what is dealt with at once."""
+        """Whether this is seen for the first time; for what is dealt with at once and needs no place in the queue."""
         return await self._in_thread(self.store.note, key, key, key, "", None)
 
     def start(self) -> None:
         self._loop = asyncio.create_task(self._work())
 
     async def stop(self) -> None:
-        """Take nothing up any more, and let what is under way finish, for a while."""
+        """Begin nothing new, and give what is under way some time to finish."""
         if self._loop is not None:
             self._loop.cancel()
             with suppress(asyncio.CancelledError):
@@ -81,16 +82,17 @@ class Inbox:
         self._thread.shutdown()
 
     async def read(self, function: Callable[..., T], *arguments: Any) -> T:
-        """What a function of the store says, without waiting for other work."""
+        """Call a function of the store in the inbox's own thread, where it waits for no other work."""
         return await self._in_thread(function, *arguments)
 
     async def open(self) -> int:
-        """Events that are not dealt with yet."""
+        """The number of events that are not dealt with yet."""
         return await self._in_thread(self.store.waiting)
 
     async def _work(self) -> None:
         taken_over = False
         while True:
+            # Before looking: what is noted while it looks sets it again, and is not missed.
             self._wake.clear()
             try:
                 if not taken_over:
@@ -106,11 +108,12 @@ class Inbox:
                     await self._wake.wait()
 
     async def _take_up(self) -> None:
-        """As many as may be dealt with at once."""
+        """Begin as many events as may be dealt with at once."""
         while len(self._running) < self.concurrent:
             noted = await self._in_thread(self.store.next, set(self._running.values()))
             if noted is None:
                 return
+            # Counted before it is tried: an event that crashes the process has been counted.
             await self._in_thread(self.store.begin, noted.id)
             task = asyncio.create_task(self._deal_with(noted))
             self._running[task] = noted.lane
@@ -135,6 +138,7 @@ class Inbox:
             logger.error("Slack could not be reached (%s); an answer is given up", error)
         except Exception:
             logger.exception("something from Slack could not be dealt with")
+        # Also after an error nobody foresaw: trying it again would fail again.
         await self._in_thread(self.store.done, noted.id)
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -142,7 +146,8 @@ class Inbox:
 
 
 def job_from(noted: Noted) -> tuple[SlackJob, str]:
-    """The job as it was noted, and the number Slack gave the event."""
+    """The stored job, and Slack's id of its event."""
     plain: Mapping[str, Any] = noted.job
+    # An older Argot may have noted it, with fields that are gone.
     fields = {name: value for name, value in plain.items() if name in SlackJob.__slots__}
     return SlackJob(**fields), str(plain.get("event_id", ""))

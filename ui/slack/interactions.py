@@ -1,4 +1,4 @@
-"""What a press of a button or a form that is sent says: who, in which conversation, and whether it was said before."""
+"""Reads a pressed button or a submitted form: who, in which conversation, and whether it was sent before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.modals import OTHER, TERM
 
 TWICE_SECONDS = 30
-"""Who presses the same button again within about this time means it once."""
+"""The same button pressed again within about this time counts once."""
 
 
 def who(body: Mapping[str, Any], home: str) -> tuple[str, str]:
@@ -43,6 +43,7 @@ def job_of_press(body: Mapping[str, Any], home: str) -> SlackJob:
     ts = str(message.get("ts") or container.get("message_ts") or "")
     thread_ts = str(message.get("thread_ts") or container.get("thread_ts") or ts)
     return SlackJob(
+        # Each press has a time of its own, so that answers to several presses on one message are told apart.
         "choice", team, channel, user, f"{ts}#{key_of(body)}", thread_ts,
         direct=channel.startswith("D"), outsiders=bool(value.get("o")), thread=str(value.get("t", "")),
         turn=int(value.get("n") or 0), ephemeral=bool(container.get("is_ephemeral")),
@@ -75,9 +76,8 @@ def kept_in(view: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def once(job: SlackJob, body: Mapping[str, Any]) -> str:
-    """By this a button that is pressed twice in a row asks once: a choice by one person (others are told that it is
-    over), a question in other words by anybody. Empty: each press counts.
-    """
+    """The key under which a button pressed twice in a row asks once; empty: each press counts."""
+    # A choice once by one person, since others are told that it is over; a question in other words once by anybody.
     message = job.ts.partition("#")[0]
     by = {"choice": job.user, "again": ""}.get(job.kind)
     at = str(body["actions"][0].get("action_ts") or "")
@@ -88,11 +88,13 @@ def once(job: SlackJob, body: Mapping[str, Any]) -> str:
 
 
 def hashed(*parts: str) -> str:
+    # Joined by a control character, so that ("a", "bc") and ("ab", "c") differ. Keys stay when words are
+    # deleted.
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def key_of(body: Mapping[str, Any]) -> str:
-    """By this a press is known when it is sent again: who pressed what, when."""
+    """The key by which a press is known again when Slack sends it again: who pressed what, when."""
     actions = body.get("actions") or [{}]
     view = body.get("view") or {}
     parts = [

@@ -1,4 +1,4 @@
-"""Argot in Slack beside the service: begun with it, ended with it, over HTTP or Slack's Socket Mode."""
+"""Starts and stops Argot in Slack together with the service, over HTTP or Slack's Socket Mode."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Slack:
     """One workspace, connected."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
+        # Imported here: a service without Slack needs neither Bolt nor aiohttp.
         from argot.ui.slack.bolt_app import Listeners, bolt_app
         from argot.ui.slack.inbox import Inbox
         from argot.ui.slack.slack_answers import Answering
@@ -61,6 +62,7 @@ class Slack:
         from argot.ui.slack.web_api import CALL_SECONDS
 
         client = self.answering.calls.client
+        # One session for all calls, made inside the running loop; the client would open a connection for each call.
         client.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS))
         self.inbox.start()
         self._tasks += [asyncio.create_task(self._introduce()), asyncio.create_task(self._tell_news())]
@@ -68,13 +70,15 @@ class Slack:
             self._tasks.append(asyncio.create_task(self._connect()))
 
     async def stop(self) -> None:
-        """Take nothing more, finish what can be finished soon, and hang up."""
+        """Accept nothing more, finish what can be finished soon, and disconnect."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._socket is not None:
             with suppress(Exception):
                 await self._socket.close_async()
+        # After the socket is closed, so that nothing more comes in; before the session, for the last answers go out by
+        # it.
         await self.inbox.stop()
         for task in self.listeners.tasks:
             task.cancel()
@@ -83,7 +87,7 @@ class Slack:
             await self.answering.calls.client.session.close()
 
     async def _introduce(self) -> None:
-        """Learn our own name, by which mentions are known. Events tell it as well."""
+        """Learn our own id, by which mentions are recognised. Events tell it as well."""
         from argot.ui.slack.web_api import SlackRefused, SlackUnreachable
 
         for pause in _pauses():
@@ -101,6 +105,7 @@ class Slack:
 
     async def _tell_news(self) -> None:
         """Look now and then whether the glossary has changed, and tell those who asked in vain."""
+        # No version, so that it looks once at the start: terms may have got a meaning while Argot was not running.
         known = -1
         while True:
             try:
@@ -113,7 +118,7 @@ class Slack:
             await asyncio.sleep(NEWS_SECONDS)
 
     async def news(self) -> None:
-        """Note what there is to tell; the inbox tells it, also if Slack cannot be reached now."""
+        """Put the news into the inbox, which tells them later if Slack cannot be reached now."""
         from argot.ui.slack.event_filter import SlackJob
 
         async for thread, told in slack_scopes.news(self.answering.kb):
@@ -125,6 +130,7 @@ class Slack:
                 thread.ts, json.dumps(told), direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),
             )  # fmt: skip
+            # By its key each piece of news is told once in a thread.
             await self.inbox.note(key, job, place=key)
 
     async def _connect(self) -> None:
@@ -133,12 +139,14 @@ class Slack:
 
         token = self.settings.slack_app_token.get_secret_value()
         self._socket = AsyncSocketModeHandler(self.bolt, token, logger=self.bolt.logger)
+        # The handler would take the environment's proxy again, also for a Slack of this machine.
         self._socket.client.proxy = self.answering.calls.client.proxy
         for pause in _pauses():
             try:
                 await self._socket.connect_async()
                 return
             except Exception as error:
+                # The kind of error alone: its text may hold the address with its ticket.
                 logger.warning("Slack's Socket Mode cannot be reached: %s", type(error).__name__)
             await asyncio.sleep(pause)
 

@@ -51,8 +51,10 @@ def manifest(url: str = "") -> str:
         "settings": {
             "event_subscriptions": {**address, "bot_events": list(EVENTS)},
             "interactivity": {"is_enabled": True, **address},
+            # One workspace: people, channels and the token are kept for one.
             "org_deploy_enabled": False,
             "socket_mode_enabled": not url,
+            # The token stands in the settings, and is not written back.
             "token_rotation_enabled": False,
         },
     }

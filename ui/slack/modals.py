@@ -1,4 +1,4 @@
-"""The forms that open above Slack: why an answer was bad, and what a term means."""
+"""The forms (Slack's modals): why an answer was bad, what a term was meant to be, and what a term means."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ MOST_KEPT = 3000
 """Characters that a form keeps for when it is sent."""
 MOST_OPTION = 150
 """Characters of an option's value."""
+# PUC, RAG2, LoRa: a capital, and behind it another one or a digit.
 _SHORT = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z][A-Za-z0-9]{1,11}\b")
 
 
 def reason_form(kept: Mapping[str, Any]) -> Block:
-    """Asked after a thumb down. `kept` says of which answer."""
+    """The form that asks why an answer was bad. `kept` says which answer."""
     options = [{"text": _text(reason), "value": str(number)} for number, reason in enumerate(REASONS)]
     return {
         "type": "modal",
@@ -45,7 +46,7 @@ def reason_form(kept: Mapping[str, Any]) -> Block:
 
 
 def reason_of(view: Mapping[str, Any]) -> str:
-    """What was said in it, in one text."""
+    """What the form says, as one text."""
     values = view["state"]["values"]
     chosen = (values["why"]["why"].get("selected_option") or {}).get("value")
     said = str(values["comment"]["comment"].get("value") or "").strip()
@@ -54,9 +55,10 @@ def reason_of(view: Mapping[str, Any]) -> str:
 
 
 def other_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:
-    """Asks what a term was meant to be. `terms`: as `other_senses` gives them; `kept` says of which answer."""
+    """The form that asks what a term meant. `terms`: as `other_senses` gives them; `kept` says which answer."""
     names = [term.term[:200] for term in terms]
     while len(_kept({**kept, "terms": names})) > MOST_KEPT:
+        # Terms that do not fit are left out; the form's numbers point into what is kept.
         names.pop()
     options = []
     for number, term in enumerate(terms[: len(names)]):
@@ -90,7 +92,7 @@ def other_of(view: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[str, int
 
 
 def term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[str, Any]) -> Block:
-    """For a meaning found in a message.
+    """The form that adds a term found in a message.
 
     Args:
         message: what the message says; a short form in it is put in to begin with.
@@ -102,6 +104,7 @@ def term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[st
     names = [*at_home, *(name for name in contexts if name not in at_home)]
     options = [{"text": _text(name), "value": name[:MOST_OPTION]} for name in names[:MOST_CONTEXTS]]
     select: Block = {"type": "static_select", "options": options}
+    # Where several contexts are possible none is chosen beforehand: it would be sent along unread.
     initial = options[0] if at_home or len(options) == 1 else None
     if initial:
         select["initial_option"] = initial
@@ -174,7 +177,7 @@ def short_form(message: str) -> str:
 
 
 def _kept(what: Mapping[str, Any]) -> str:
-    """Slack counts characters: none is spelt as six."""
+    # Slack counts characters: "\u00fc" would be six of them.
     return json.dumps(what, ensure_ascii=False)
 
 

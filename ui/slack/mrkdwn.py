@@ -1,7 +1,7 @@
 """Text of documents, glossary, models and people, made safe for Slack's own markup (mrkdwn), and cut to its limits.
 
-Such text is data: it may keep its emphasis, lists and code, but it calls nobody, no link of it can be pressed, and
-nothing in it can pass for markup of ours. And the other way: a message of Slack's as the plain question it is.
+Such text is data: it may keep its emphasis, lists and code, but it calls nobody, no link in it can be pressed, and
+nothing in it can pass for markup of ours. And the other way: a message from Slack as a plain question.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ _CALL = re.compile(r"@(?=(?:channel|here|everyone)\b)", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?i)\b(https?:|ftp:|mailto:|slack:)(?=\S)|\b(www)(?=\.)")
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*|__(?=\S)(.+?)(?<=\S)__")
+# *so*, but neither 2*3*4 nor a star that begins a list.
 _ITALIC = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
+# mrkdwn has neither headings nor tables: a heading becomes bold, a row its cells with bars between.
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _BULLET = re.compile(r"^([ \t]*)[-*+][ \t]+", re.MULTILINE)
 _RULE = re.compile(r"^[ ]{0,3}(?:[-*_][ \t]*){3,}$", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
 _DIVIDER = re.compile(r"[\s:|-]+")
+# mrkdwn has no escapes: the backslashes of Markdown would show.
 _BACKSLASH = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 _EMOJI = re.compile(r"(?<![\w:])(?::[a-z0-9_'+-]{0,60}[a-z+-][a-z0-9_'+-]{0,60}:)+(?![\w:])")
 """As Slack writes what somebody picked: ":wave:"; times and ratios ("1:2:3") are none."""
+# Stands for "*" until italics are done, which are single stars in Markdown. `_HIDDEN` removes any in the text.
 _BOLD_MARK = "\ue000"
 _FENCE = "```"
 
@@ -61,6 +65,7 @@ def split(text: str, most: int = MOST_SECTION) -> list[str]:
     parts: list[str] = []
     rest = text.strip("\n")
     while len(rest) > most:
+        # Room for a fence that is closed at the end of this part and opened again in the next.
         at = _cut(rest, most - 2 * len(_FENCE) - 2)
         part, rest = rest[:at].rstrip(), rest[at:].lstrip("\n ")
         if part.count(_FENCE) % 2:
@@ -73,9 +78,11 @@ def question_of(text: str, me: str = "") -> str:
     """What somebody wrote, as a plain question: without calling us, names instead of numbers, no markup."""
     if me:
         text = re.sub(rf"<@{re.escape(me)}(?:\|[^>]*)?>", " ", text)
+    # <!here>, <!subteam^S012|@team>, <!date^...>: the name alone.
     text = re.sub(r"<!(?:subteam\^\w+\|)?@?([\w-]*)[^>]*>", r"\1", text)
     text = re.sub(r"<@\w+\|([^>]+)>", r"\1", text)
     text = re.sub(r"<@\w+>", "a colleague", text)
+    # Channels (<#C012|general>), then links with words and links without.
     text = re.sub(r"<#\w+\|([^>]*)>", r"\1", text)
     text = re.sub(r"<(?:https?:|mailto:)[^|>]*\|([^>]+)>", r"\1", text)
     text = re.sub(r"<((?:https?:|mailto:)[^>]*)>", r"\1", text)
@@ -83,7 +90,9 @@ def question_of(text: str, me: str = "") -> str:
     for mark in "*_~`":
         sign = re.escape(mark)
         text = re.sub(rf"(?<![\w{sign}]){sign}(?=\S)([^{sign}\n]+?)(?<=\S){sign}(?![\w{sign}])", r"\1", text)
+    # "&amp;" last: "&amp;lt;" is somebody's "&lt;", and not "<".
     plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+    # A lone surrogate could not be stored.
     return plain.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -97,11 +106,12 @@ def _inert(text: str) -> str:
 
 
 def _code_of_slack(text: str) -> str:
-    """Fences without a language, for Slack would show it; code spans as they are."""
+    # Slack would show the language behind a fence as the first line of the code.
     return re.sub(r"^([ ]{0,3})(?:`{3,}|~{3,})[^\n`]*$", _FENCE, text, flags=re.MULTILINE)
 
 
 def _formatted(text: str) -> str:
+    # The order matters: a rule of stars ("* * *") before lists, and what is within a row after the row.
     text = _ROW.sub(_cells, text)
     text = _RULE.sub("", text)
     text = _BOLD.sub(lambda match: f"{_BOLD_MARK}{match[1] or match[2]}{_BOLD_MARK}", text)
@@ -121,10 +131,12 @@ def _cells(row: re.Match[str]) -> str:
 def _cut(text: str, most: int) -> int:
     """Where to cut: after a paragraph, a line, a sentence, a word; in a word only if it is longer than a part."""
     for end in ("\n\n", "\n", ". ", " "):
+        # Not in the first half: a part of a few words looks broken.
         at = text.rfind(end, most // 2, most)
         if at > 0 and not _inside_link(text, at):
             return at + len(end)
     at = most
+    # "&amp;" is not cut in two.
     opened = text.rfind("&", 0, at)
     if 0 <= at - opened < 6 and ";" not in text[opened:at]:
         at = opened
@@ -132,5 +144,5 @@ def _cut(text: str, most: int) -> int:
 
 
 def _inside_link(text: str, at: int) -> bool:
-    """Every "<" left in it is ours: those of documents are escaped."""
+    # Every "<" left is of a link of ours: those of documents are escaped.
     return text.rfind("<", 0, at) > text.rfind(">", 0, at)

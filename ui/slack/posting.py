@@ -1,4 +1,4 @@
-"""Messages on their way into Slack: in a form that the workspace takes, to all or to one, and known again there."""
+"""Posts messages into Slack: in a form that the workspace takes, to all or to one, and so that they are known again."""
 
 from __future__ import annotations
 
@@ -42,12 +42,13 @@ class Posting:
             await self._post_plainer(job, given, only, error)
 
     async def _post_plainer(self, job: SlackJob, given: Message, only: str, error: SlackRefused) -> None:
-        """With buttons that every workspace takes; and if that is not it, as text."""
+        """Post with buttons that every workspace takes; if that is refused too, as text."""
         plainer = without_native_feedback(given)
         for message in (plainer, {name: value for name, value in given.items() if name != "blocks"}):
             try:
                 await self._post(job, message, only)
                 if message is plainer and plainer != given:
+                    # Only when plain buttons were what helped: blocks may be refused for another reason.
                     self.native = False
                 return
             except SlackRefused as again:
@@ -57,6 +58,7 @@ class Posting:
     async def _post(self, job: SlackJob, message: Message, only: str) -> None:
         client = self.calls.client
         if only and not job.direct:
+            # A message for one person alone takes no metadata, and cannot be found again.
             await self.alone(job, only, {name: value for name, value in message.items() if name != "metadata"})
             return
         await self.calls(
@@ -76,6 +78,7 @@ class Posting:
             SlackUnreachable, SlackRefused
         """
         client = self.calls.client
+        # In a thread that has no messages yet Slack would not show it.
         thread = {"thread_ts": job.thread_ts} if job.threaded else {}
         try:
             await self.calls(
@@ -96,6 +99,7 @@ def with_metadata(message: Message, job: SlackJob, part: int) -> Message:
 
 async def parts_there(calls: Calls, job: SlackJob) -> set[int]:
     """Parts of the answer that an earlier try posted, and was ended before it could note that."""
+    # "#" and what follows tells presses on one message apart; Slack knows only what stands before it.
     said = await said_in_thread(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
     kept = [(one.get("metadata") or {}) for one in said]
     payloads = [one.get("event_payload") or {} for one in kept if one.get("event_type") == ANSWER]

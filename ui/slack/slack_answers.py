@@ -40,7 +40,7 @@ FAILED = "Something went wrong while answering. The log of the service tells mor
 NOT_YOURS = "This is part of somebody else's conversation. Ask your own question, and I answer you."
 GONE = "This conversation is not there any more. Ask your question again."
 HEARD = 6
-"""Messages of others before a question that it may lean on."""
+"""Messages of others before a question, at most, that it may refer to."""
 LONGEST_HEARD = 500
 STATUS_SECONDS = 1.0
 
@@ -79,6 +79,7 @@ class Answering:
                 if not await self.kb.blocking(self.store.is_open, noted.id):  # the question was deleted
                     await stream.take_away()
                     return
+                # Kept before it is shown: after a crash the same answer is posted, and no model asked again.
                 await self.kb.blocking(self.store.keep_answer, noted.id, answer)
                 shown = bool(answer) and await stream.finish(with_metadata(answer[0], job, 0))
             else:
@@ -90,7 +91,7 @@ class Answering:
     # -- asking --------------------------------------------------------------------------------------------------------
 
     async def scope(self, job: SlackJob) -> Scope:
-        """On whose behalf. Of a button: the conversation's, if this person may go on with it.
+        """On whose behalf a job is done. For a button: the conversation's, if this person may go on with it.
 
         Raises:
             NotAllowed: suspended, or somebody else's.
@@ -111,10 +112,11 @@ class Answering:
         return slack_scopes.public_scope(job.team, channel, outsiders=job.outsiders)
 
     async def _answer(self, job: SlackJob, stream: Stream) -> list[Message]:
-        """What is to be posted. What goes wrong is said in a sentence: to who pressed a button, or where it was asked.
+        """The messages to post. An error is told in a sentence: to who pressed a button, or where it was asked.
 
-        What rests on one person's rights is shown to nobody else, whatever else is the case.
+        What rests on one person's rights is shown to nobody else, whatever happens.
         """
+        # An error after a press is told to who pressed; the others see a message that did not change.
         only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
         try:
             if job.kind == "news":
@@ -124,8 +126,11 @@ class Answering:
                 stream.open = False
                 return await self._alone(job, scope, stream)
             if not scope.public and not job.direct:
+                # A private conversation's button in a channel: its answer is for this person, and a stream is seen by
+                # all.
                 job, stream.open = replace(job, ephemeral=True), False
             return await self._ask(job, scope, stream)
+        # Kept for the next start, and not told as an error.
         except ServiceStopping as error:
             raise SlackUnreachable(str(error)) from error
         except ArgotError as error:
@@ -154,6 +159,7 @@ class Answering:
     async def _ask(self, job: SlackJob, scope: Scope, stream: Stream) -> list[Message]:
         heard = await self._heard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
         question = job.text
+        # A mention alone, or with a "?": it is about what was said before it.
         if not any(character.isalnum() for character in question):
             if not heard:
                 return [self._shown_to(notice(HELP), job)]
@@ -190,6 +196,7 @@ class Answering:
                 if isinstance(event.data, AskResult):
                     return event.data
                 if event.kind == "stage" and job.status and event.seconds is None:
+                    # A stage may be over before anybody has read its name, and each change is a call.
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
                         await show_status(self.calls, job, STAGES.get(event.name, "Working"))
@@ -215,6 +222,7 @@ class Answering:
     async def _heard(self, job: SlackJob, scope: Scope) -> list[str]:
         """What people said in the Slack thread since Argot last heard it, up to this question."""
         kept = await self.kb.blocking(self.store.thread, job.team, job.channel, job.thread_ts, scope.key)
+        # Slack leaves the one at `oldest` out, but always sends the first of the thread: hence the filter below.
         since = {"oldest": kept.last_ts} if kept is not None and kept.last_ts else {}
         said = await said_in_thread(self.calls, job, latest=job.ts, **since)
         human = [one for one in said if not one.get("bot_id") and one.get("subtype") in HUMAN and one.get("user")]
@@ -225,7 +233,6 @@ class Answering:
     # -- showing -------------------------------------------------------------------------------------------------------
 
     def _shown_to(self, message: Message, job: SlackJob) -> Message:
-        """To one person alone, in a place that others see."""
         return {**message, "only": job.user} if job.ephemeral else message
 
     async def _began(self, noted: Noted, ts: str) -> None:
@@ -238,6 +245,7 @@ class Answering:
         return await replaced(self.calls, job.channel, noted.stream, with_metadata(answer[0], job, 0))
 
     async def _deliver(self, noted: Noted, job: SlackJob, answer: list[Message], sent: int) -> None:
+        # One more call, and so only where an earlier try may have posted something.
         there = await parts_there(self.calls, job) if noted.tries else set()
         for number, message in enumerate(answer):
             if number < sent or number in there:

@@ -36,6 +36,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
         from argot.ui.slack.lifecycle import running
 
         slack = running(kb)
+        # Without a secret nothing could be told from a forgery: Socket Mode needs no address.
         if slack is None or not slack.secret:
             return PlainTextResponse("Slack is not set up here over HTTP.", 404)
         body = await request.body()
@@ -47,6 +48,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
     @needs("asker")
     async def go_on(thread: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
         """From a link in a channel: the same conversation, as one's own, in the window."""
+        # A copy: what the channel sees stays as it is, and what is asked on is seen by nobody there.
         mine = await slack_continue(kb, who.principal, thread=thread)
         return RedirectResponse(f"/thread/{quote(mine['thread'], safe='')}", 303)
 
@@ -89,9 +91,8 @@ def _parts_of(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]
 
 
 def is_signed(slack: Slack, request: Request, body: bytes) -> bool:
-    """Whether Slack sent this, within the last five minutes. Bolt looks once more; but it fails on what is no number,
-    no text or no JSON, and reads a body before it knows whose it is.
-    """
+    """Whether Slack sent this, within the last five minutes."""
+    # Bolt verifies again, but raises where the timestamp is no number or the body no text, and parses the body first.
     from slack_sdk.signature import SignatureVerifier
 
     timestamp = request.headers.get("x-slack-request-timestamp", "")

@@ -1,4 +1,4 @@
-"""Who somebody in Slack is: their address, as Slack knows it, remembered for a few minutes."""
+"""Who somebody in Slack is, by their email address there, remembered for a few minutes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
 from argot.ui.slack.web_api import Calls
 
+# Every question would otherwise cost a call; whoever changes their address is known by it after this time.
 REMEMBERED_SECONDS = 600
 MOST_REMEMBERED = 5000
 MOST_CALLED = 5
@@ -32,7 +33,7 @@ class SlackPeople:
         self._emails: dict[str, tuple[float, str]] = {}
 
     async def own_scope(self, team: str, user: str) -> Scope:
-        """What is said to this person alone rests on this.
+        """The rights on which an answer to this person alone rests.
 
         Raises:
             NotAllowed: suspended.
@@ -55,16 +56,18 @@ class SlackPeople:
             return email
         answer = await self.calls.gently(self.calls.client.users_info, user=user)
         home = await self.home()
+        # Not remembered: the next question asks again.
         if answer is None or not home:
             return ""
         email = _email_of(answer.get("user") or {}, home)
         while len(self._emails) >= MOST_REMEMBERED:
+            # The oldest: a dict keeps the order of insertion.
             del self._emails[next(iter(self._emails))]
         self._emails[user] = (time.monotonic(), email)
         return email
 
     async def contact(self, team: str, text: str) -> str:
-        """Those whom a context's contact names, as Slack calls them ("<@U1>"); empty: nobody that Slack knows."""
+        """Mentions ("<@U1>") of those whom a context's contact names; empty: nobody that Slack knows."""
         ids = [one for one in dict.fromkeys(_SLACK_ID.findall(text)[:MOST_CALLED]) if await self._is_there(one)]
         for email in dict.fromkeys(_EMAIL.findall(text)[:MOST_CALLED]):
             answer = await self.calls.gently(self.calls.client.users_lookupByEmail, email=email)
@@ -76,13 +79,13 @@ class SlackPeople:
         return " ".join(f"<@{one}>" for one in ids[:MOST_CALLED])
 
     async def _is_there(self, slack_id: str) -> bool:
-        """Whether somebody is called so, and not just a word in capitals (WAREHOUSE); whoever left is not called."""
+        # A word in capitals (WAREHOUSE) looks like an id, too. Whoever left is not called.
         answer = await self.calls.gently(self.calls.client.users_info, user=slack_id)
         return bool(answer) and not ((answer or {}).get("user") or {}).get("deleted")
 
 
 def _email_of(user: Mapping[str, Any], home: str) -> str:
-    """People of other companies, bots and those who left could be called anything."""
+    # Another company says itself which addresses its people have: they would be let in as ours. So with bots.
     profile = user.get("profile") or {}
     teams = (user.get("enterprise_user") or {}).get("teams") or [user.get("team_id")]
     foreign = user.get("is_stranger") or home not in teams

@@ -15,10 +15,11 @@ LONGEST_TITLE = 80
 
 @asynccontextmanager
 async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[SlackJob]:
-    """As long as it is worked on: between two alone a status, where the workspace's plan has that, else a reaction
-    on the question. Gives the job, which says whether a status is shown.
+    """Shows that a question is worked on: in a direct message by a status, where the workspace's plan has it, else by a
+    reaction. Gives the job, which says whether a status is shown.
     """
     told = job.direct and job.kind != "news" and await show_status(calls, job, "Working")
+    # A press has no message of its own to react to.
     name = reaction if job.kind == "message" and not told else ""
     where = {"name": name, "channel": job.channel, "timestamp": job.ts}
     if name:
@@ -27,13 +28,14 @@ async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[S
         yield replace(job, status=told)
     finally:
         if name:
+            # Not `at_once`: a reaction that stays would say that it is still being worked on.
             await calls.gently(calls.client.reactions_remove, **where)
         if told:
             await show_status(calls, job, "")
 
 
 async def show_status(calls: Calls, job: SlackJob, stage: str) -> bool:
-    """Whether Slack shows it. An empty stage takes the status away."""
+    """Show what is being done; an empty stage takes the status away. False: Slack does not show it."""
     status = f"is {stage[0].lower()}{stage[1:]} …" if stage else ""
     taken = await calls.at_once(
         calls.client.assistant_threads_setStatus,

@@ -1,7 +1,7 @@
 """An answer that is shown while it is written, where the workspace's plan allows it.
 
-What is streamed are words alone: marks and sources are settled when the answer is, and then take its place. An answer
-that is there at once is never streamed.
+Only words are streamed: marks and sources are known when the answer is complete, and then the message is replaced. An
+answer that is there at once is never streamed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OF_THIS_PLACE = (
     "missing_recipient_user_id", "not_in_channel", "restricted_action", "team_not_found", "thread_not_found",
     "user_not_found",
 )  # fmt: skip
-"""A refusal to stream that says nothing of other channels."""
+"""Refusals that concern this channel or person only, and not streaming in the whole workspace."""
 
 
 class Streaming:
@@ -45,23 +45,25 @@ class Streaming:
 
 
 class Stream:
-    """One answer. `began` is told the timestamp of its message when that is there."""
+    """One answer's stream. `began` is told the timestamp of its message when that is there."""
 
     def __init__(self, calls: Calls, job: SlackJob, known: Streaming, began: Callable[[str], Awaitable[None]]) -> None:
         self.calls = calls
         self.job = job
         self.known = known
         self.began = began
+        # A stream cannot be shown to one person alone.
         self.open = known.allowed and not job.ephemeral
         self._ts = ""
         self._waiting = ""
         self._at = 0.0
 
     async def add(self, piece: str) -> None:
-        """A piece of the answer; it is sent with others, whole words at a time."""
+        """Add a piece of the answer. Pieces are sent together, whole words at a time."""
         now = time.monotonic()
         self._at = self._at or now + FIRST_SECONDS
         self._waiting += piece
+        # Half a word could be half of a link or a call, which is made safe only as a whole.
         end = max(self._waiting.rfind(" "), self._waiting.rfind("\n")) + 1
         if not self.open or not end or now < self._at:
             return
@@ -70,7 +72,7 @@ class Stream:
         await self._send(words)
 
     async def retract(self) -> None:
-        """What was sent does not count. It cannot be taken back yet; the next begins in a paragraph of its own."""
+        """What was sent no longer counts. It stands until the end; what comes next begins a new paragraph."""
         self._waiting = "\n\n" if self._ts else ""
 
     async def finish(self, message: Message) -> bool:
@@ -87,7 +89,7 @@ class Stream:
         return await replaced(self.calls, self.job.channel, self._ts, message)
 
     async def take_away(self) -> None:
-        """What was streamed is not to be seen any more."""
+        """Delete what was streamed."""
         if self._ts:
             await taken_away(self.calls, self.job.channel, self._ts)
 
@@ -118,11 +120,12 @@ class Stream:
             return
         self._ts = str(begun.get("ts") or "")
         self.open = bool(self._ts)
+        # Noted, so that after a crash the beginning that stands there can be taken away.
         await self.began(self._ts)
 
 
 async def replaced(calls: Calls, channel: str, ts: str, message: Message) -> bool:
-    """Whether a message that was streamed now reads so. One that cannot is taken away.
+    """Replace a streamed message by this one. False: Slack refused, and it was deleted.
 
     Raises:
         SlackUnreachable
@@ -137,6 +140,6 @@ async def replaced(calls: Calls, channel: str, ts: str, message: Message) -> boo
 
 
 async def taken_away(calls: Calls, channel: str, ts: str) -> None:
-    """A message that was streamed, or is still."""
+    """Delete a message that was streamed, or still is."""
     await calls.gently(calls.client.chat_stopStream, channel=channel, ts=ts)
     await calls.gently(calls.client.chat_delete, channel=channel, ts=ts)

@@ -1,4 +1,4 @@
-"""Calls to Slack's Web API: its rate limits kept, and two kinds of failure told apart."""
+"""Calls to Slack's Web API: keeps its rate limits, and tells failures that pass from refusals."""
 
 from __future__ import annotations
 
@@ -87,15 +87,16 @@ class Calls:
                 await asyncio.sleep(seconds)
             except (aiohttp.ClientError, TimeoutError, OSError) as error:
                 raise SlackUnreachable(f"{type(error).__name__}: {error}") from error
+            # The client's own refusals, as of a response that is no JSON. Last: `SlackApiError` is one of them.
             except SlackClientError as error:
                 raise SlackRefused(str(error)) from error
 
     async def gently(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """For what is only a courtesy: None if it did not work."""
+        """A call that is only a courtesy: None if it did not work."""
         return await self._gently(method, arguments, MOST_WAIT_SECONDS)
 
     async def at_once(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
-        """For what must not hold up an answer: None too if Slack wants us to wait."""
+        """A call that must not hold up an answer: None also if Slack wants us to wait."""
         return await self._gently(method, arguments, 0.0)
 
     async def _gently(
@@ -111,6 +112,7 @@ class Calls:
 def _retry_after(error: Any) -> float | None:
     """The seconds to wait, if that is all that is wrong."""
     response = error.response
+    # Some methods say it in the status, others in the body alone.
     limited = _status(response) == 429 or _code(response) in ("ratelimited", "rate_limited")
     if not limited:
         return None

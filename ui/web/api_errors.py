@@ -24,7 +24,7 @@ TYPES = {
     429: "rate_limit_error",
 }
 LONGEST = 1000
-"""Characters of a message: what was given is repeated in it, and need not come back whole."""
+"""Characters of a message. It quotes what was given, which need not come back whole."""
 CODES = {401: "invalid_api_key", 413: "too_large", 429: "rate_limit_exceeded"}
 
 
@@ -44,6 +44,7 @@ def told_to_programs(
     param: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
+    # HTTP asks for this header in every 401 (RFC 9110, section 15.5.2).
     more = {"WWW-Authenticate": 'Bearer realm="Argot"'} if status == 401 else {}
     body = error_body(status, message, code=code, param=param)
     return JSONResponse(body, status, headers={"Cache-Control": "no-store", **more, **(headers or {})})

@@ -1,4 +1,4 @@
-"""Who sits at the window: on whose behalf a request or a connection acts."""
+"""On whose behalf a request or a connection acts."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ asker: ContextVar[str | None] = ContextVar("asker", default=None)
 
 
 async def current_principal(kb: KnowledgeBase) -> Principal:
-    """On whose behalf the window acts now.
+    """The principal on whose behalf this request or connection acts.
 
     Raises:
         NotAllowed: nobody is signed in, or the person is suspended.
         NotFound: the person is no longer known.
     """
     name = asker.get()
+    # The first password ends this: a window that was open before it is no longer "the person at this machine".
     if name is None or (name == LOCAL_NAME and sign_in_required(kb)):
         raise NotAllowed("You are not signed in. Reload the page.")
     return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
 
 
 def local_display_name() -> str:
-    """What the person at this machine is called by it."""
+    """The name that this machine has for the person at it: that of the account."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a process without an entry in the password file

@@ -1,10 +1,11 @@
-"""The door: tells of every request who is asking.
+"""Authentication: tells for every request who is asking.
 
-Four roads lead in: the key of a program, the session of somebody who signed in with a password, the name in a header of
-a trusted proxy, and, as long as nobody has a password and only this machine can reach the window, sitting at it.
+There are four ways in: the key of a program, the session of somebody who signed in with a password, the name in a
+header of a trusted proxy, and sitting at this machine, as long as nobody has a password and only this machine can reach
+the window.
 
-A program on this machine is let in with a key only. It could not be told from a page of a stranger that a browser here
-has open: what tells them apart are headers that a browser adds and old ones do not.
+A program on this machine is let in with a key only. Without one it could not be told from a stranger's page that is
+open in a browser here: only headers tell them apart, and old browsers do not send those.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class WrongKey(NotAllowed):
 
 
 class Door:
-    """Tells who is asking.
+    """Tells for each request who is asking.
 
     Args:
         kb: the knowledge base.
@@ -73,6 +74,7 @@ class Door:
     ) -> None:
         self.kb = kb
         self.secure = kb.settings.public_url.startswith("https:")
+        # Browsers take a cookie of this prefix from its own host over https only: no other subdomain can plant one.
         self.cookie = f"__Host-argot_{port}" if self.secure else f"argot_{port}"
         self.proxies = networks(kb.settings.trusted_proxies)
         self.ticket = ticket
@@ -93,17 +95,18 @@ class Door:
         return self.kb.people.sessions.lifetimes.most
 
     def watch(self, ended: Callable[[Ended], None]) -> None:
-        """Have this told of sessions and keys that end, in whatever thread it happens."""
+        """Call this whenever sessions or keys end, in whatever thread that happens."""
         self.kb.people.watchers.append(ended)
 
     async def visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Who is asking; None: nobody that is known.
 
         Raises:
-            WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. It is not
-                looked at who else it may be.
+            WrongKey: it comes with a key that opens nothing; the message says when it ended, if it did. Other ways of
+                signing in are then not tried.
             NotAllowed: the proxy names somebody who may not come in; the message says why.
         """
+        # First, and alone: a request with a wrong key must not be answered on behalf of a cookie beside it.
         if key := key_in(headers):
             return await self._by_key(key)
         if self._header and self._header in headers and self.from_proxy(scope):
@@ -111,13 +114,14 @@ class Door:
         token = self.cookie_of(headers)
         if not token:
             return None
+        # The same cookie holds a session or, before anybody has a password, the signed ticket of this machine.
         session = self.kb.people.sessions.find(token)
         if session is not None:
             return await self._by_session(session, token)
         return self.local(token) if self.open and self._read_ticket(token) == LOCAL_NAME else None
 
     def local(self, ticket: str) -> Visitor:
-        """The person at this machine, by this ticket."""
+        """The person at this machine, who holds this ticket."""
         return Visitor(LOCAL_NAME, local_display_name(), local_principal(), self._csrf(ticket), "local")
 
     async def stays(self, who: Visitor, used: bool) -> bool:
@@ -127,7 +131,7 @@ class Door:
         user = self.kb.people.find(who.name)
         if user is None or user.suspended_at:
             return False
-        if who.session is None:
+        if who.session is None:  # signed in by a proxy's header: there is no session that could end
             return True
         session = self.kb.people.sessions.named(who.session)
         if session and used and self.kb.people.sessions.due(session):
@@ -140,6 +144,7 @@ class Door:
         if not self.from_proxy(scope):
             return peer
         named = [one.strip() for line in headers.getlist(FORWARDED) for one in line.split(",")]
+        # From the right: each proxy adds whom it saw behind what it was sent, and the left is what the sender made up.
         return next((one for one in reversed(named) if one and not within(one, self.proxies)), peer)
 
     def cookie_of(self, headers: Headers) -> str:
@@ -156,7 +161,7 @@ class Door:
         return f"{self.cookie}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
 
     async def _note(self, note: Callable[[T], None], used: T) -> None:
-        """Write down a use. Where nothing can be written (a full disk), who only reads gets in all the same."""
+        """Write down a use. Where nothing can be written (a full disk), people still get in to read."""
         try:
             await self.kb.blocking(note, used)
         except StoreUnavailable as error:
@@ -175,12 +180,13 @@ class Door:
         )
 
     async def _by_key(self, token: str) -> Visitor:
-        """Whose key it is. That of the person at this machine counts as long as sitting here is a road."""
         keys = self.kb.people.keys
         key = keys.find(token)
         user = self.kb.people.find(key.user) if key else None
+        # A key of the person at this machine ends when sitting at it stops being enough: with the first password.
         if key is None or (user is None and not (key.user == LOCAL_NAME and self.open)):
             raise WrongKey(WRONG_KEY)
+        # The text of an unknown key: its holder, who may have found it, learns nothing of its owner.
         if user is not None and user.suspended_at:
             raise WrongKey(WRONG_KEY)
         if key.ends_at and key.has_ended:
@@ -191,6 +197,7 @@ class Door:
 
     def _with_key(self, key: Key, user: User | None) -> Visitor:
         if user is None:
+            # No token against forgery (""): no page is shown to a key.
             return Visitor(LOCAL_NAME, local_display_name(), local_principal(), "", "key", key.id)
         return Visitor(user.name, user.display_name or user.name, user.principal, "", "key", key.id)
 
@@ -203,6 +210,7 @@ class Door:
     async def _named(self, values: list[str]) -> User:
         """The user of this name; made as an asker if a setting says so."""
         name = _decoded(values[0]).strip()
+        # Two values: the proxy added its own beside one that the browser sent, and either may be the false one.
         if len(values) != 1 or not name:
             raise NotAllowed("The proxy does not say clearly who you are. Ask whoever runs it.")
         user = self.kb.people.find(name)
@@ -219,7 +227,7 @@ class Door:
         return bool(scope.get("client")) and within(str(scope["client"][0]), self.proxies)
 
     def _csrf(self, proof: str) -> str:
-        """A token for forms, which only pages shown to who holds this proof contain. A restart does not change it."""
+        """The token for forms of whoever holds this proof: computed, not stored, so a restart does not change it."""
         return hmac.new(self._key, proof.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
@@ -229,7 +237,7 @@ def passed_on(headers: Headers) -> str:
 
 
 def key_in(headers: Headers) -> str:
-    """The key a request comes with; what others put into this header is none of ours."""
+    """The key a request comes with; empty: none, or this header holds something that is no key of ours."""
     kind, _, token = headers.get("authorization", "").partition(" ")
     token = token.strip()
     return token if kind.casefold() == "bearer" and token.startswith(PREFIX) else ""
@@ -255,15 +263,17 @@ def networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]
 
 def within(address: str, found: tuple[Network, ...]) -> bool:
     try:
+        # fe80::1%eth0: the part behind the sign names an interface of this machine.
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    # A socket that takes both kinds shows 10.1.2.3 as ::ffff:10.1.2.3.
     mapped = getattr(parsed, "ipv4_mapped", None)
     return any((mapped or parsed) in network for network in found)
 
 
 def _decoded(value: str) -> str:
-    """Headers arrive as Latin-1; proxies send UTF-8."""
+    # ASGI hands headers out as Latin-1; proxies send names in UTF-8.
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:

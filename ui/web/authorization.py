@@ -1,4 +1,4 @@
-"""Who may ask for what: each address with the role it takes, and forms that no other page can send.
+"""Who may ask for what: the role each address takes, and the check that a form was sent by a page of ours.
 
 An endpoint of ours declares its role, below the line that makes it a route:
 
@@ -15,9 +15,9 @@ puts `who.csrf` into a hidden field named `csrf`, or into the header `X-CSRF-Tok
     <input type="hidden" name="csrf" value="{{ who.csrf }}">
     <body hx-headers='{"X-CSRF-Token": "{{ who.csrf }}"}'>
 
-Programs come with a key (`Authorization: Bearer argot_...`), which no page of anybody else can send: such requests need
-neither an origin nor that token. Keys open what is declared with `program=True` and nothing else; a request with a
-cookie and no key is checked there like everywhere.
+Programs come with a key (`Authorization: Bearer argot_...`), which a foreign page does not have: such requests need
+neither an origin nor that token. A key opens what is declared with `program=True` and nothing else; a request with a
+cookie and no key is checked there as everywhere.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ async def unforged(request: Request) -> None:
     """
     who, entry = request.scope.get(VISITOR), request.scope.get(ENTRY)
     if (
+        # Nobody signed in: no rights that a foreign page could borrow. A key: no browser adds it by itself.
         request.method in SAFE
         or who is None
         or who.road == "key"
@@ -119,9 +120,11 @@ async def unforged(request: Request) -> None:
     ):
         return
     given = request.headers.get(CSRF_HEADER)
+    # Only of forms: reading the body of anything else as one would fail, or use it up.
     if given is None and request.headers.get("content-type", "").startswith(("application/x-www-form", "multipart/")):
         value = (await request.form()).get(CSRF_FIELD)
         given = value if isinstance(value, str) else None
+    # As bytes: `compare_digest` raises on strings that are not ASCII.
     if given is None or not hmac.compare_digest(given.encode(), who.csrf.encode()):
         from argot.ui.web.form_recovery import OutOfDate, fields_of, may_be_kept
 
@@ -153,7 +156,7 @@ class AddressRule:
 
 
 class Addresses:
-    """Every address of the application, in the order in which it looks for them."""
+    """Every address of the application, in the order in which requests are matched with them."""
 
     def __init__(self, entries: Iterable[AddressRule]) -> None:
         from starlette.routing import compile_path
@@ -179,7 +182,7 @@ class Addresses:
         return None
 
     def methods_at(self, path: str) -> list[str]:
-        """What can be done at an address for programs."""
+        """The methods of an address that is for programs."""
         return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
 
 
@@ -191,14 +194,16 @@ def _entries(app: FastAPI) -> Iterator[AddressRule]:
         if isinstance(route.original_route, Mount):
             yield from _window_entries(route.original_route.app)
             continue
+        # No role declared is `None`, which `allowed` answers with 404: what was forgotten is closed, not open.
         access, csrf, program = getattr(route.endpoint, _DECLARED, (None, True, False))
         bounded = getattr(route.original_route, "bounds_bodies", False)
+        # A route of a websocket has no methods.
         for method in sorted(route.methods or {"WEBSOCKET"}):
             yield AddressRule(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
 
 
 def _window_entries(window: Any) -> Iterator[AddressRule]:
-    """Chainlit's: what is open of it is declared in `chainlit_guard.py`. What is mounted in it is its websocket."""
+    """Chainlit's addresses; which are open is declared in `chainlit_guard.py`. What it mounts is its websocket."""
     from fastapi.routing import iter_route_contexts
     from starlette.routing import Mount
 
@@ -213,6 +218,7 @@ def _window_entries(window: Any) -> Iterator[AddressRule]:
 
 def for_programs(path: str) -> bool:
     """Whether an address is one of the API."""
+    # The slash counts /api itself among them, and keeps /apiary out.
     return f"{path}/".startswith(PROGRAMS)
 
 
@@ -220,6 +226,7 @@ def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] |
     """None if this visitor may go there, else the status and the reason."""
     if entry is None or entry.access is None:
         return 404, "There is nothing here."
+    # Before the rank: the key of an administrator must not open the pages either.
     if who is not None and who.road == "key" and not entry.program and entry.access != "anonymous":
         return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
     rank = -1 if who is None else RANKS[who.role]

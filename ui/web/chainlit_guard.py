@@ -1,9 +1,9 @@
-"""What stands between a browser and Chainlit: which of its addresses and events are open, and what may be in them.
+"""The guard between a browser and Chainlit: which of its addresses and events are open, and what may be in them.
 
-Chainlit believes what a browser says: it joins the session's id to a path that it later removes, looks sessions up by
+Chainlit trusts what a browser sends: it joins the session's id to a path that it later removes, looks sessions up by
 an id in a query, and hands the arguments of events on as they came. So nothing reaches it that is not listed here, and
-what does was made anew from the few fields that our window sends. Chainlit (2.12.0) is archived; none of this is
-mended there.
+what does is rebuilt from the few fields that our window sends. Chainlit (2.12.0) is archived; none of this will be
+fixed there.
 """
 
 from __future__ import annotations
@@ -48,28 +48,30 @@ ROUTES: Mapping[str, Access] = {
 """Chainlit's addresses that are open, and to whom. Others are closed, or answered in its place (`chat_routes.py`)."""
 
 FILE = "/project/file"
+# Of a body that the window sends, but for files.
 MOST_JSON_BYTES = 1024 * 1024
 MOST_FRAME_BYTES = 2 * 1024 * 1024
 """A larger message ends the connection. A question of a megabyte still gets an answer in words."""
 BEGIN_SECONDS = 20.0
 """The longest a websocket may be open before it begins a session."""
-"""Of what the window sends besides files."""
 MOST_ADDRESS_CHARS = 4096
 MOST_SETTING_CHARS = 1000
 MOST_CHOSEN = 1000
 NO_THREAD = "unknown"
-"""What a thread is called whose name cannot be one: nobody has it, and the window says so."""
+"""Stands in for a thread id that cannot be one: there is no such thread, and the window says so."""
 NOT_YOURS = "This window's id is in use by somebody else. Reload the page."
 NO_SESSION = "This window says no id that can be one. Reload the page."
 
 _THREAD = re.compile(r"[\w-]{1,64}", re.ASCII)
 _FRAME = re.compile(r"4([02])([\[{].*)?", re.DOTALL)
-"""Of Socket.IO: a beginning or an event, with nothing between its kind and what comes with it."""
+"""Connect (40) or event (42) of Socket.IO: `42["stop"]`. A namespace or the number of an acknowledgement, which would
+stand before the data, is not let through."""
+# It becomes the name of a folder: so nothing but digits, a to f, and hyphens.
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def _well_formed(value: object) -> object:
-    """Half of a character that a script cut in two would break what it is written to."""
+    # A script may cut a character outside the BMP in two; SQLite and UTF-8 files take no lone surrogate.
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
@@ -122,7 +124,7 @@ UNHEARD = frozenset((
     "fetch_favorites", "message_favorite", "edit_message", "chat_settings_edit",
     "audio_start", "audio_chunk", "audio_end",
 ))  # fmt: skip
-"""Events that Chainlit's page may send and that nothing of ours needs: dropped without a word."""
+"""Events that Chainlit's page may send and that we do not use: dropped without a line in the log."""
 
 
 def is_session_id(value: object) -> bool:
@@ -153,7 +155,7 @@ def _is_owner(session: Any, who: Visitor) -> bool:
 
 
 class Window:
-    """Chainlit's application with this before it. It is mounted below all addresses of ours.
+    """Chainlit's application behind the guard. It is mounted below all addresses of ours.
 
     Args:
         app: Chainlit's.
@@ -175,7 +177,8 @@ class Window:
         await app(scope, receive, send)
 
     def _is_there(self, path: str) -> bool:
-        """Its page takes any address; what else it serves below is a file of that page, and no socket by requests."""
+        # Chainlit's page answers any path. Of /assets only the files it has; /ws over HTTP would be Socket.IO's long
+        # polling, which goes past the checks of `Socket`.
         _, top, *rest = path.split("/", 2)
         return top != "ws" and (top != "assets" or "".join(rest) in self.assets)
 
@@ -191,8 +194,7 @@ class _Refused(Exception):
 class Socket:
     """One connection of a window: lets through what is listed above, each frame made anew.
 
-    Everything runs over websockets. There is one session in a connection, no namespace besides the usual one, and
-    nothing is answered to by an acknowledgement.
+    Everything runs over websockets: one session in a connection, the default namespace, no acknowledgements.
     """
 
     def __init__(self, app: ASGIApp, who: Visitor) -> None:
@@ -206,6 +208,7 @@ class Socket:
         async def receive_checked() -> Message:
             while not self.ended:
                 try:
+                    # Else anybody signed in could hold connections open that no session ends.
                     async with asyncio.timeout(None if self.begun else BEGIN_SECONDS):
                         message = await receive()
                 except TimeoutError:
@@ -237,13 +240,13 @@ class Socket:
         await self.app(scope, receive_checked, send_unless_ended)
 
     def cleaned(self, text: object) -> str | None:
-        """The frame as Chainlit is to see it; None: it is not to see it, and that is as it should be.
+        """The frame rebuilt for Chainlit; None: our window sends it, and Chainlit need not see it.
 
         Raises:
             _Dropped: no window of ours sends this.
             _Refused: the connection ends.
         """
-        if text in {"1", "3", "41"}:  # the end, a sign of life, and the end of the session
+        if text in {"1", "3", "41"}:  # close and pong of Engine.IO, disconnect of Socket.IO
             return str(text)
         found = _FRAME.fullmatch(text) if isinstance(text, str) else None
         if found is None:
@@ -251,6 +254,7 @@ class Socket:
         kind, rest = found.groups()
         try:
             data = json.loads(rest) if rest else None
+        # Deeply nested lists end `json.loads` with a RecursionError.
         except (ValueError, RecursionError) as error:
             raise _Dropped("a frame that cannot be read") from error
         return self._event(data) if kind == "2" else self._connecting(data)
@@ -260,6 +264,7 @@ class Socket:
             raise _Dropped("a second beginning")
         if not isinstance(auth, dict) or not is_session_id(auth.get("sessionId")):
             raise _Refused(NO_SESSION)
+        # Chainlit would give an open session to whoever names its id.
         session = _session(auth["sessionId"])
         if session is not None and not _is_owner(session, self.who):
             raise _Refused(NOT_YOURS)
@@ -267,6 +272,7 @@ class Socket:
         thread = auth.get("threadId") or None
         if thread is not None and not is_thread_id(thread):
             thread = NO_THREAD
+        # Made anew: `userEnv` and `chatProfile` would be taken as they come, and the window sends neither.
         made = {"sessionId": auth["sessionId"], "threadId": thread, "clientType": "webapp"}
         return "40" + json.dumps({**made, "userEnv": None, "chatProfile": None})
 
@@ -296,14 +302,14 @@ class Socket:
         return plain
 
     def _report(self, what: _Dropped) -> None:
-        """Once in a connection, however often it happens."""
+        # Once in a connection: whoever sends nonsense in a loop must not fill the log.
         if not self.reported:
             self.reported = True
             logger.warning("'%s' sent the chat window %s; dropped, like all such that follow", self.who.name, what)
 
 
 def _is_websocket_alone(query: bytes) -> bool:
-    """Whether a connection begins as a websocket of its own: no other one is taken on, no other transport named."""
+    # A `sid` would take over a session of long polling. "t" is a timestamp that some clients add against caches.
     given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     return sorted(pair for pair in given if pair[0] != "t") == [("EIO", "4"), ("transport", "websocket")]
 
@@ -312,7 +318,7 @@ def _is_websocket_alone(query: bytes) -> bool:
 
 
 def confine() -> None:
-    """A session's files lie in a folder of its own below Chainlit's, and nothing else is ever removed with it."""
+    """Make Chainlit keep and remove a session's files in one folder below its own, and forget the events not listed."""
     from chainlit import server
     from chainlit.config import FILES_DIRECTORY
     from chainlit.session import BaseSession, WebsocketSession
@@ -321,6 +327,7 @@ def confine() -> None:
         return folder_in(FILES_DIRECTORY, self.id)
 
     BaseSession.files_dir = property(files_dir)
+    # Long polling takes frames in request bodies, which nothing here checks.
     server.sio.eio.transports = ["websocket"]
     handlers = server.sio.handlers["/"]
     for name in [one for one in handlers if one not in {"connect", "disconnect", *EVENTS}]:
@@ -338,14 +345,14 @@ def folder_in(base: Path, session_id: object) -> Path:
     if not is_session_id(session_id):
         raise NotAllowed(NO_SESSION)
     folder = base / str(session_id)
+    # Chainlit removes the folder with all that is in it when the session ends.
     if folder.is_symlink() or folder.resolve().parent != base.resolve():
         raise NotAllowed(f"The folder {folder} leads elsewhere. Remove it.")
     return folder
 
 
 def _with_session(handler: Callable[..., Awaitable[Any]], find: Callable[[str], Any]) -> Callable[..., Awaitable[Any]]:
-    """Chainlit's handler, unless another connection has taken this one's session: then there is nothing to do."""
-
+    # Without a session Chainlit's handlers raise: another connection of the same window has taken it over meanwhile.
     @wraps(handler)
     async def handle(sid: str, *arguments: Any) -> Any:
         return await handler(sid, *arguments) if find(sid) is not None else None

@@ -1,9 +1,9 @@
-"""How many connections there may be, of one address and in all: each takes a file handle from everybody else.
+"""How many connections there may be, from one address and in all: each takes a file handle from everybody else.
 
-When an address has as many as it may, the one that has kept the service waiting longest makes room for the newcomer:
-it says nothing, sends half a request, or does not read its answer. So who opens thousands of connections loses their
-own, and somebody else at the same address still gets in. Where nobody keeps the service waiting (all are being
-answered, or are open windows), the newcomer is turned away.
+When an address has as many as it may, the connection that has kept the service waiting longest (it sends nothing, half
+a request, or does not read its answer) makes room for the new one. So whoever opens thousands of connections loses
+their own, and somebody else at the same address still gets in. Where none keeps the service waiting (all are being
+answered, or are open windows), the new one is turned away.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ConnectionLimits:
     """Counts the connections of a service.
 
     Args:
-        total, per_address: so many there may be; 0: any number.
+        total, per_address: how many there may be; 0: any number.
         proxies: who passes on the connections of many; each of these may have as many as there may be in all.
         clock: in seconds, for the log.
     """
@@ -49,12 +49,14 @@ class ConnectionLimits:
         self._clock = clock
         self._open: dict[Address, dict[asyncio.Transport, Waited]] = {}
         self._count = 0
+        # So that the first line is logged: the clock may start at 0.
         self._told = -TELL_EVERY
 
     def enter(self, connection: asyncio.Transport, waited: Waited) -> bool:
-        """Count a new connection in, for which another may have to make room; False if there is none."""
+        """Count a new connection in; another may have to make room for it. False if there is no room."""
         peer = peer_of(connection)
         address, many = counted_as(peer), within(peer, self._proxies)
+        # Twice where both limits are reached, that of the address and that of all.
         while full := self._full_at(address, 0 if many else self._per_address):
             self._tell(full, address)
             if not self._make_room(full):
@@ -64,7 +66,7 @@ class ConnectionLimits:
         return True
 
     def leave(self, connection: asyncio.Transport) -> None:
-        """Count a connection out that has ended; one that never got in, or made room, is counted out already."""
+        """Count out a connection that has ended, unless it never got in or has made room already."""
         address = counted_as(peer_of(connection))
         there = self._open.get(address, {})
         if connection in there:
@@ -74,10 +76,11 @@ class ConnectionLimits:
                 del self._open[address]
 
     def _full_at(self, address: Address, most: int) -> Address:
-        """The address of which one has to go; empty: there is room. `most`: of this one; 0: any number."""
+        """The address that has to give a connection up; empty: there is room. `most`: for this one; 0: any number."""
         if most and len(self._open.get(address, ())) >= most:
             return address
         if self._total and self._count >= self._total:
+            # Whoever has the most gives one up, not whoever comes: else one address could keep all others out.
             return max(self._open, key=lambda one: len(self._open[one]))
         return ""
 
@@ -87,6 +90,7 @@ class ConnectionLimits:
         if not waiting:
             return False
         _, longest = max(waiting, key=lambda pair: pair[0])
+        # At once: `connection_lost`, which counts out as well, is called only in the next round of the loop.
         self.leave(longest)
         longest.abort()
         return True
@@ -107,19 +111,20 @@ class ConnectionLimits:
 
 
 def peer_of(connection: asyncio.Transport) -> str:
-    """The address at the other end; empty if it had hung up before anybody asked."""
+    """The address at the other end; empty if it has hung up already."""
     name = connection.get_extra_info("peername")
     return str(name[0]) if name else ""
 
 
 def counted_as(peer: str) -> Address:
-    """By which address a connection is counted: of IPv6 by the network of 64 bits, for a machine can have all in it."""
+    """The address by which a connection is counted: of IPv6 its /64 network, all of which one machine may have."""
     try:
         address = ipaddress.ip_address(peer.partition("%")[0])
     except ValueError:
         return peer
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
+    # A socket of IPv6 shows a peer of IPv4 as ::ffff:192.0.2.1; by its network all of IPv4 would be one address.
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((address, 64), strict=False))

@@ -14,6 +14,7 @@ from argot.ui.web.form_recovery import OutOfDate
 from argot.ui.web.kept_forms import given_back
 from argot.ui.web.page_templates import refused
 
+# The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
     (NotAllowed, 403),
@@ -48,7 +49,8 @@ def status_of(error: ArgotError) -> int:
 
 
 def validation_problems(error: RequestValidationError) -> str:
-    """Without the values: one of them may be a password."""
+    """What is wrong with which fields, without their values: one of them may be a password."""
+    # Five at most: a long list sent in the wrong form has one for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
     return f"That cannot be used. {problems}."
 
@@ -56,6 +58,7 @@ def validation_problems(error: RequestValidationError) -> str:
 def _said(request: Request, status: int, text: str) -> Response:
     if for_programs(request.url.path):
         return told_to_programs(status, text)
+    # A script of HTMX accepts HTML too, but shows what comes in a part of the page: one line is enough there.
     if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
         return refused(status, text, request.scope.get(VISITOR))
     return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})

@@ -1,7 +1,6 @@
-"""A form that could not be taken, given back with all that was typed: its sender was signed out meanwhile, or in anew.
+"""Forms refused because their sender was signed out meanwhile, or signed in again: what was typed is given back.
 
-Browsers load pages of ours again when one goes back to them, for nothing of them may be stored; what was typed into one
-would be gone.
+Our pages are sent with `no-store`, so the browser's back button loads them anew, and what was typed would be lost.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ PAGES = ("/glossary/", "/people")
 """Forms at these addresses are given back."""
 SECRET = "password"  # noqa: S105  the name of a field
 """Fields with this in their names are not: they are typed again."""
+# Of names and values: the given-back page holds every field twice, once to be read and once to be sent again.
 MOST_CHARS = 64 * 1024
+# A form with files comes as multipart/form-data: files cannot be put back into a page, so it is not kept.
 TYPED = "application/x-www-form-urlencoded"
 
 Fields = Sequence[tuple[str, str]]
@@ -38,7 +39,7 @@ def may_be_kept(path: str, content_type: str) -> bool:
 
 
 async def fields_of(request: Request) -> Fields:
-    """What was typed, without what is secret; nothing at all of a form that is too large.
+    """The fields that were typed, without secret ones; none of a form that is too large.
 
     Raises:
         HTTPException: the body is larger than may be read of this sender.
@@ -47,6 +48,7 @@ async def fields_of(request: Request) -> Fields:
 
 
 def _typed(items: Iterable[tuple[str, str]]) -> Fields:
-    """These fields without the token of their page and what is secret."""
+    # The page's token is left out: it belongs to the session that has ended, and the new page brings its own.
     found = [(name, value) for name, value in items if name != "csrf" and SECRET not in name]
+    # All or nothing: a form given back with some fields missing would be saved like that.
     return found if sum(len(name) + len(value) for name, value in found) <= MOST_CHARS else []

@@ -18,7 +18,7 @@ SIGNED_OUT = (
 )
 """For a script that asked while somebody was typing. It goes into the page, which stays."""
 _UNSEEN = ("version", "sense_id", "id", "token", "sense", "change", "kind")
-"""Fields nobody typed."""
+"""Hidden fields, which nobody typed: they are sent again, but not shown."""
 
 
 def given_back(status: int, path: str, query: str, fields: Fields, who: Visitor | None) -> Response:
@@ -29,13 +29,15 @@ def given_back(status: int, path: str, query: str, fields: Fields, who: Visitor 
 
 
 async def signed_out(request: Request) -> Response | None:
-    """The answer to a form of somebody who is signed in no more; None where there is nothing to give back."""
+    """The answer to a form of somebody who is no longer signed in; None: there is nothing to give back."""
+    # HTMX puts the answer into the page that asked: a whole page in its place would take the typed words away.
     if request.headers.get("hx-request"):
         return HTMLResponse(SIGNED_OUT, 401, headers={"Cache-Control": "no-store"})
     if not may_be_kept(request.url.path, request.headers.get("content-type", "")):
         return None
     try:
         fields = await fields_of(request)
+    # The form is larger than somebody who is not signed in may send: it is answered as any other refusal is.
     except HTTPException:
         return None
     return given_back(401, request.url.path, request.url.query, fields, None)

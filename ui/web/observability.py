@@ -1,7 +1,7 @@
-"""Around everything that is served: each request gets a number, is counted, and what fails in it is logged once.
+"""The outermost layer: each request gets a number, is counted, and a failure in it is logged once.
 
 The number stands in the log's lines and in the answer's header `X-Request-Id`, so that whoever met an error can name
-it. Neither addresses nor queries are logged: they hold names of documents and what people searched for.
+it. Neither paths nor queries are logged: they hold names of documents and what people searched for.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 METRICS = "/metrics"
+# What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
 ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 PAGES = ("/glossary", "/people", "/account", "/documents")
 
@@ -67,6 +68,7 @@ class Watch:
         except ClientDisconnected:  # who leaves, also before the connection stands, is no failure: the server tidies up
             raise
         except Exception:
+            # Ends here: uvicorn would log it again, without the request's number.
             logger.exception("a connection failed")
         finally:
             if metrics is not None:
@@ -86,6 +88,7 @@ class Watch:
             await self.app(scope, receive, send_with_number)
         except Exception:
             logger.exception("a request failed")
+            # Once a status is sent, no other can follow: the answer then breaks off.
             if not status:
                 text = f"Something went wrong. Whoever runs Argot finds it in the log as {request_id.get()}."
                 said = PlainTextResponse(
@@ -99,23 +102,25 @@ class Watch:
             logger.info("request", extra={"fields": {"method": scope["method"], "status": status, "seconds": seconds}})
 
     def _is_scraper(self, scope: Scope) -> bool:
-        """Whether the metrics may be read by this request without signing in.
+        """Whether this request may read the metrics without signing in.
 
-        By where it comes from, as far as that is known: what somebody passed on for others counts only if it was a
-        proxy we trust. No page of a browser asks so.
+        That depends on the address it comes from. One passed on by a proxy counts only if the proxy is trusted, and
+        scripts of pages in a browser are refused.
         """
         if not self._scrapers or scope["path"] != METRICS or scope["method"] != "GET":
             return False
         headers = Headers(scope=scope)
+        # A script in a page sends one of these. An address that somebody types in comes as "navigate".
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
+        # A proxy that we do not trust may stand in these networks: its own address says nothing of who asks.
         if passed_on(headers) and not self.door.from_proxy(scope):
             return False
         return within(self.door.address(scope, headers), self._scrapers)
 
 
 def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
-    """What was counted, for who may read it; 404 where nothing is."""
+    """The metrics in Prometheus' text format; 404 where nothing is counted."""
     from argot.service.observability.metrics import CONTENT_TYPE
 
     if kb.metrics is None:

@@ -1,4 +1,4 @@
-"""Connections: which are open and whose, how they are cut, refused and kept within bounds."""
+"""Open connections: whose they are, and how they are cut, refused and limited."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
 
 EVENTS = "text/event-stream"
 MOST_WINDOWS = 50
-"""Of one person: everybody at an address, or behind a proxy, shares its connections."""
+"""Of one person: a window holds a connection, and all people behind one proxy share its connections."""
 TOO_MANY_WINDOWS = "Too many windows are open in your name. Close some."
 CUT = "The key was revoked, or its person shut out, while this was being answered. Make another: argot key add NAME."
 
 INERT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; sandbox"
-"""For what is to be saved and comes from people: opened by itself it may do nothing."""
+"""For files that come from people and are to be saved: opened in the browser all the same, they may do nothing."""
 
 # Of the referrer: with "no-referrer" browsers hide the origin of our own forms from us as well.
 SECURITY_HEADERS = {
@@ -57,12 +57,13 @@ class OpenConnections:
             found = [(event, who, loop) for event, (who, loop) in self._open.items() if who.name == ended.user]
         for event, who, loop in found:
             if ended.sessions is None or who.session in ended.sessions:
+                # Sessions end in worker threads, and an `asyncio.Event` may be set in its own loop only.
                 loop.call_soon_threadsafe(event.set)
 
     def run(self, app: ASGIApp, who: Visitor, stays: Stays) -> ASGIApp:
-        """Let a websocket be served until it ends, is cut, or the visitor is found to be gone.
+        """The application, which serves a websocket until it ends, is cut, or its visitor is found to be shut out.
 
-        `stays` is asked at every message: also at the signs of life that come every half a minute.
+        `stays` is asked at every message, also at the heartbeats that come every half a minute.
         """
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,6 +75,7 @@ class OpenConnections:
             try:
                 if windows > MOST_WINDOWS:
                     await refuse_connection((429, TOO_MANY_WINDOWS), scope, receive, send)
+                # Asked once more, now that it can be cut: the session may have ended after the visitor was let in.
                 elif await stays(who, False):
                     await served(app, who, stays, gone)(scope, receive, send)
                 else:
@@ -81,12 +83,13 @@ class OpenConnections:
             finally:
                 with self._guard:
                     self._open.pop(gone, None)
+                    # Unlike `subtract` this drops names at 0, which would otherwise pile up.
                     self._windows -= Counter({who.name: 1})
 
         return serve
 
     def request(self, app: ASGIApp, who: Visitor) -> ASGIApp:
-        """Let a program's request be answered until it ends or is cut: then it is as if the program had hung up."""
+        """The application, which answers a program's request until it ends or is cut as if the program had hung up."""
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             gone = asyncio.Event()
@@ -102,10 +105,7 @@ class OpenConnections:
 
 
 def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
-    """The application, to which the program seems to hang up when `gone` is set.
-
-    The program itself is told why: by the status, or by the last event of a stream. A file breaks off.
-    """
+    """The application, to which the program seems to hang up when `gone` is set; the program itself is told why."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def receive_or_hung_up() -> Message:
@@ -131,6 +131,7 @@ def _until(gone: asyncio.Event, app: ASGIApp) -> ASGIApp:
             await send(message)
 
         await app(scope, receive_or_hung_up, send_unless_cut)
+        # The status is not out yet, so it can say why. In a stream only one more event can; a file breaks off.
         if gone.is_set() and not begun:
             await told_to_programs(401, CUT)(scope, receive, send)
         elif gone.is_set() and streams and not ended:
@@ -153,6 +154,7 @@ def served(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -> ASG
             await asyncio.wait((message, cut), return_when=asyncio.FIRST_COMPLETED)
             if not cut.done():
                 came = message.result()
+                # A session that ran out by its age is cut by nobody: it is noticed here, at the next heartbeat.
                 if came["type"] != "websocket.receive" or await stays(who, is_event(came)):
                     return came
             message.cancel()
@@ -174,7 +176,8 @@ def served(app: ASGIApp, who: Visitor, stays: Stays, gone: asyncio.Event) -> ASG
 
 
 def is_event(message: Message) -> bool:
-    """Whether a message of Socket.IO tells what somebody did, and is no mere sign of life."""
+    """Whether a message of Socket.IO tells what somebody did, and is no mere heartbeat."""
+    # 4: a message of Engine.IO; 2: an event of Socket.IO. A heartbeat is "3".
     return str(message.get("text") or "").startswith("42")
 
 
@@ -189,6 +192,7 @@ def limited(receive: Receive, most: int) -> Receive:
     async def receive_limited() -> Message:
         nonlocal left
         message = await receive()
+        # Counted as it arrives: a body that comes in chunks does not say beforehand how long it is.
         left -= len(message.get("body", b""))
         if left < 0:
             raise HTTPException(413, "That is too large.")
@@ -200,6 +204,7 @@ def limited(receive: Receive, most: int) -> Receive:
 async def refuse_connection(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
     status, reason = refusal
     if scope["type"] == "websocket":
+        # ASGI: first comes "websocket.connect". Closing without accepting it fails the handshake with 403.
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": reason})
         return

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @cache
 def _templates() -> Environment:
-    """The pages of `ui/templates`; whatever is put into one is escaped."""
+    # Imported and made at the first page: most commands of the command line show none.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
         loader=PackageLoader("argot.ui"),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # in every file: by default Jinja escapes nothing
+        undefined=StrictUndefined,  # a misspelt name fails in the tests, and does not show as nothing
         trim_blocks=True,
         lstrip_blocks=True,
     )

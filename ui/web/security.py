@@ -1,11 +1,12 @@
-"""What stands before every request: whose page may ask, who is asking, and what a browser may do with the answer.
+"""The guard before every request: whose page may ask, who is asking, and what a browser may do with the answer.
 
-The service answers pages of its own origin alone. That takes three checks, since the browser is a confused deputy:
-the Host header (a foreign name rebound to this machine), the Origin header of every request and every websocket
-(Chainlit's socket server checks none), and headers that keep the page from loading or sending anything elsewhere.
+The service answers pages of its own origin alone. That takes three checks, because a browser sends our cookies for
+whatever page asks: the Host header (DNS rebinding: a foreign name that leads to this machine), the Origin header of
+every request and every websocket (Chainlit's socket server checks none), and headers that keep a page from loading or
+sending anything elsewhere.
 
 Then `authentication.py` says who is asking, and the table of addresses whether they may (`authorization.py`). Chainlit
-never sees a cookie of ours: it is told who is asking by a signed one of its own that does not leave this process.
+never sees a cookie of ours: it is told who is asking by a signed cookie of its own that does not leave this process.
 """
 
 from __future__ import annotations
@@ -66,12 +67,11 @@ _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class Names:
-    """By which names the service may be called.
+    """The names and addresses under which the service answers.
 
     Args:
         host, port: where it listens.
-        secluded: it can be reached from this machine only. Else every address of the machine will do, for a foreign
-            name cannot be rebound to one that is no name.
+        secluded: it can be reached from this machine only. Else every numeric address will do: rebinding needs a name.
         public_url: where people open it, if a proxy stands before it.
     """
 
@@ -95,6 +95,7 @@ class Names:
         return origin in self.origins or (origin == f"http://{host.casefold()}" and self.is_own(host))
 
     def _is_address(self, host: str) -> bool:
+        # "[::1]" ends in a bracket and has no port, for all its colons.
         name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
         if not name:
             name, port = host, "80"
@@ -136,6 +137,7 @@ class Guard:
         self.inner = inner
         self.refused = refused
         self.connections = OpenConnections()
+        # One for each Host header, which the sender chooses: so the cache is bounded.
         self.policy = lru_cache(64)(lambda host: content_policy(page, host))
         door.watch(self.connections.cut)
 
@@ -143,8 +145,10 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        # Errors of the stores then name no folder of this machine.
         asked_from_elsewhere.set(True)
         headers = Headers(scope=scope)
+        # Before anybody is looked up: a foreign page is refused alike whether somebody is signed in or not.
         if refusal := self.refusal(scope, headers):
             if for_programs(scope["path"]):
                 await self._turn_away(refusal, None, headers)(scope, receive, send)
@@ -153,6 +157,7 @@ class Guard:
             return
         entry = self._entry(scope)
         who, ticket, unwelcome = await self._who(scope, headers)
+        # The order is what the visitor is told first: the key is wrong, there is no such address, it is not for you.
         if refusal := unwelcome_at(entry, unwelcome) or self._unknown(entry, scope) or allowed(entry, who):
             await self._turn_away(refusal, who, headers)(scope, receive, send)
             return
@@ -164,21 +169,24 @@ class Guard:
             else:
                 most = largest_body(entry, who)
                 body = receive if most is None else limited(receive, most)
+                # A key can be revoked while a long answer to its program is under way.
                 app = self.connections.request(self.app, who) if who and who.road == "key" else self.app
                 await app(scope, body, self._with_headers(send, entry, headers, ticket))
         finally:
             asker.reset(token)
 
     def refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
-        """Status and reason if this request is none of ours, else None."""
+        """Status and reason if this request does not come from a page or program of ours, else None."""
         host = headers.get("host", "")
         if len(headers.getlist("host")) > 1:  # a proxy before us may have gone by the other
             return 400, "The request names two hosts."
         if not self.names.is_own(host):
             return (
+                # Misdirected Request: the name leads to the wrong server.
                 421,
                 "Argot does not answer under this name. Open it as localhost, or as the address it is served on.",
             )
+        # Browsers name it with each websocket and each request that changes something.
         origin = headers.get("origin")
         if origin is not None and not self.names.is_own_origin(origin, host):
             return 403, "Argot answers its own pages only."
@@ -194,12 +202,12 @@ class Guard:
         return None
 
     def _entry(self, scope: Scope) -> AddressRule | None:
-        """The address; none of the chat window's among those for programs, for its pages take any address."""
+        # Chainlit's last route takes any path: a mistyped one of the API would get its page, and status 200.
         entry = self.addresses.at(scope)
         return None if entry and not entry.own and for_programs(scope["path"]) else entry
 
     def _unknown(self, entry: AddressRule | None, scope: Scope) -> Refusal | None:
-        """What a program is told that asks for an address there is not, or does something else than can be done."""
+        """What a program is told that asks for an address there is not, or with a method it does not take."""
         if entry is not None or scope["type"] != "http":
             return None
         if not for_programs(scope["path"]):
@@ -208,7 +216,8 @@ class Guard:
         return (405, f"Here one can {', '.join(methods)}, and not {scope['method']}.") if methods else (404, NO_SUCH)
 
     async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
-        """The visitor, the ticket to give to a newcomer at this machine, and why a known one is not welcome."""
+        """The visitor, the ticket for a newcomer at this machine, and why a known visitor is not let in."""
+        # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
         if self.door.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
             return None, "", (403, THROUGH_A_PROXY.format(sign))
         try:
@@ -223,7 +232,7 @@ class Guard:
         return who, "", None
 
     def _sign_of_proxy(self, scope: Scope, headers: Headers) -> str:
-        """What tells that a request was passed on, although its Host is that of this machine; empty: nothing does.
+        """The sign that a request came through a proxy, although its Host is that of this machine; empty: none.
 
         A proxy that puts our own address there (nginx's plain `proxy_pass`) may add no header, but speaks HTTP/1.0, as
         no browser does; and a page that it serves names another origin than ours as its own.
@@ -238,14 +247,15 @@ class Guard:
         return f"its page is of {origin}" if same and not self.names.is_own_origin(origin, page.netloc) else ""
 
     def _inside(self, scope: Scope, entry: AddressRule | None, who: Visitor | None) -> Scope:
-        """The request as the application sees it: with the visitor, without what the browser gave as proof."""
+        """The request as the application sees it: with the visitor, without cookies and keys."""
+        # Nothing behind the guard needs them, so nothing there can log them or pass them on.
         headers = [one for one in scope["headers"] if one[0] not in (b"authorization", b"cookie")]
         if who is not None and entry is not None and not entry.own:
             headers.append((b"cookie", f"{INNER_COOKIE}={self.inner(who)}".encode("latin-1")))
         return {**scope, "headers": headers, VISITOR: who, ENTRY: entry}
 
     def _turn_away(self, refusal: Refusal, who: Visitor | None, headers: Headers) -> ASGIApp:
-        """Answer that somebody may not go there: in a browser by a page, or by the page to sign in on."""
+        """Tell somebody that they may not go there: in a browser with a page, or by leading to the sign-in."""
         status, reason = refusal
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -261,6 +271,7 @@ class Guard:
             elif status == 401 and (back := await self._given_back(scope, receive)) is not None:
                 said = back
             elif status == 401 and headers.get("hx-request"):
+                # HTMX would follow a 303 itself and put the page to sign in on into a part of this one.
                 said.headers["HX-Redirect"] = sign_in
             elif _wants_page(scope, headers):
                 said = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
@@ -269,7 +280,7 @@ class Guard:
         return answer
 
     async def _given_back(self, scope: Scope, receive: Receive) -> Response | None:
-        """What somebody sent who was signed out meanwhile, so that they can send it again."""
+        """The form of somebody who was signed out meanwhile, to be sent again."""
         if scope["type"] != "http" or scope["method"] != "POST":
             return None
         return await signed_out(Request(scope, limited(receive, MOST_ANONYMOUS_BYTES)))
@@ -279,10 +290,13 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if entry is None or not entry.own:
+                    # Chainlit sets cookies of its own, with the identity by which it would let their holder in.
                     del headers["Set-Cookie"]
                 policy = self.policy(asked.get("host", "").casefold())
                 saved = headers.get("content-disposition", "").startswith("attachment")
+                # `setdefault`: an address may set a policy of its own.
                 headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
+                # What is shown to somebody signed in must not come out of the browser's cache after they signed out.
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
                 for name, value in SECURITY_HEADERS.items():
@@ -295,7 +309,8 @@ class Guard:
 
 
 def largest_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
-    """In bytes; None: the address itself knows."""
+    """The largest body of a request in bytes; None: the route itself limits it."""
+    # First: Slack is not signed in, and would get the small bound of a stranger.
     if entry is not None and entry.path == SIGNED:
         return MOST_SIGNED_BYTES
     if who is None or entry is None:
@@ -306,7 +321,8 @@ def largest_body(entry: AddressRule | None, who: Visitor | None) -> int | None:
 
 
 def unwelcome_at(entry: AddressRule | None, refusal: Refusal | None) -> Refusal | None:
-    """What somebody who says who they are and is not let in is told, but for what is open to everybody."""
+    """The refusal of somebody who says who they are and is not let in, except at what is open to everybody."""
+    # A style sheet or /health is served to a wrong key too. Whoever opens the page to sign in is told.
     return refusal if entry is None or entry.access != "anonymous" or entry.path == SIGN_IN else None
 
 
@@ -322,7 +338,8 @@ def own_hosts(host: str, port: int) -> Iterable[str]:
 def content_policy(page: str, host: str) -> str:
     """A Content-Security-Policy under which a page of this host reaches its own origin alone.
 
-    Styles may be inline, for the components set them so; scripts only those of our own files and the page's own.
+    Inline styles are allowed, because Chainlit's components set them. Scripts are our own files and the page's own
+    inline scripts, by their digests.
     """
     scripts = " ".join(f"'sha256-{_digest(script)}'" for script in _INLINE_SCRIPT.findall(page))
     # 'self' covers websockets in newer browsers only; a bracketed IPv6 address is no valid source at all.
@@ -332,6 +349,7 @@ def content_policy(page: str, host: str) -> str:
             "default-src 'none'",
             f"script-src 'self' {scripts}",
             "style-src 'self' 'unsafe-inline'",
+            # No outside image: its address alone could carry words of the answer away.
             "img-src 'self'",
             "font-src 'self' data:",
             f"connect-src 'self'{sockets}",

@@ -1,8 +1,8 @@
-"""Connections that say nothing, half a request, or do not read their answer are closed: each takes a file handle. So
-is one whose request's head has no end, which would be kept in memory until it had.
+"""Closes connections that send nothing, send half a request, or do not read their answer: each takes a file handle.
 
-A proxy does so by itself; without one (`argot serve --host`) anybody who reaches the port could hold all handles. So
-connections are counted, too (`connection_limits.py`).
+A connection whose request's head does not end is closed too: the head is kept in memory until it ends. A proxy does
+all this by itself; without one (`argot serve --host`) anybody who reaches the port could hold all handles. That is also
+why connections are counted (`connection_limits.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ HEAD_SECONDS = 20.0
 """The longest a request's head may take, from the connection or from the answer before."""
 SILENCE_SECONDS = 60.0
 """The longest pause within a body, or in reading the answer. A large file over a slow line pauses for less."""
+# One timer a connection, so rarely that thousands of idle ones cost nothing to speak of.
 LOOK_SECONDS = 5.0
 MOST_HEAD_BYTES = 64 * 1024
 """Of a request before its body, or of anything else in it that is no body: browsers and proxies end at 8 to 32 KiB."""
@@ -28,11 +29,11 @@ TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r
 
 
 class _TooManyHeaders(Exception):
-    """The parser stops at it, and takes the request for a malformed one."""
+    """Raised within the parser, which then takes the request for a malformed one: uvicorn answers 400."""
 
 
 class Impatient(HttpToolsProtocol):
-    """uvicorn's protocol, which closes what keeps it waiting in the middle of a request."""
+    """uvicorn's HTTP protocol, which closes connections that keep it waiting."""
 
     def __init__(self, *args: Any, limits: ConnectionLimits | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -45,6 +46,7 @@ class Impatient(HttpToolsProtocol):
         self._unsent = self._without_body = self._headers = 0
         self._answering: Any = None
         self._look = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
+        # After uvicorn has set the connection up: it tears it down in `connection_lost`, refused or not.
         if not self._limits.enter(transport, self._waited):
             transport.write(FULL)
             transport.close()
@@ -53,6 +55,7 @@ class Impatient(HttpToolsProtocol):
         self._moved = self._now()
         self._took_something = False
         super().data_received(data)
+        # Bytes since the parser last finished a part: a head that never ends, or trailers behind a body.
         self._without_body = 0 if self._took_something else self._without_body + len(data)
         if self._without_body > MOST_HEAD_BYTES and not self._is_window:
             self._connection.write(TOO_LONG)
@@ -66,7 +69,7 @@ class Impatient(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Of a head, or behind a body that comes in chunks."""
+        # Also called for trailers, behind a body that comes in chunks.
         self._headers += 1
         if self._headers > MOST_HEADERS:
             raise _TooManyHeaders
@@ -92,17 +95,19 @@ class Impatient(HttpToolsProtocol):
     def _waited(self) -> float | None:
         """For how many seconds the other side has kept us waiting; None: it does not."""
         now, cycle, connection = self._now(), self.cycle, self._connection
+        # Closed by us, but still sending: the other side does not read the end.
         if connection.is_closing():
             return now - self._moved
         if self._is_window:
             return None
         if cycle is None or cycle.response_complete:
+            # Until a look has noticed that the answer is complete, `_idle_since` is that of the answer before.
             return now - (self._idle_since if cycle is self._answering else self._moved)
         return now - self._moved if cycle.more_body or connection.get_write_buffer_size() else None
 
     @property
     def _is_window(self) -> bool:
-        """It is a websocket by now, and spoken to by another protocol."""
+        # uvicorn hands the transport of a websocket over to another protocol, and this one hears no more of it.
         return self._connection.get_protocol() is not self
 
     def _look_again(self) -> None:
@@ -110,11 +115,13 @@ class Impatient(HttpToolsProtocol):
             return
         now, cycle = self._now(), self.cycle
         unsent = self._connection.get_write_buffer_size()
+        # What is left to send has changed since the last look: the other side reads, or more was written.
         if unsent != self._unsent:
             self._unsent, self._moved = unsent, now
         between = cycle is None or cycle.response_complete
         if between and cycle is not self._answering:
             self._answering, self._idle_since = cycle, now
+        # Bytes that arrive do not put this off: one byte of a head every few seconds would hold the handle for ever.
         late = between and not unsent and now - self._idle_since > HEAD_SECONDS
         stuck = unsent or (not between and cycle.more_body)
         if late or (stuck and now - self._moved > SILENCE_SECONDS):

@@ -3,9 +3,9 @@
 import base64
 import io
 import shutil
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -376,17 +376,18 @@ def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
 
 
 def test_what_draws_a_strangers_file_is_given_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    from argot.service import page_images
+    from argot.service.page_images import Wanted, draw
 
     given: list[dict[str, str]] = []
+    started = subprocess.Popen
 
-    def run(*_: Any, env: dict[str, str], **__: Any) -> Any:
+    def start(*command: Any, env: dict[str, str], **options: Any) -> Any:
         given.append(env)
-        return SimpleNamespace(stdout=b"1\npng")
+        return started(*command, env=env, **options)
 
     monkeypatch.setenv("ARGOT_MODEL_KEY", "secret")
-    monkeypatch.setattr(page_images.subprocess, "run", run)
-    page_images.draw(b"", page_images.Wanted(1))
+    monkeypatch.setattr(subprocess, "Popen", start)
+    assert draw(pdf("The numbat of the depot leaves at midnight."), Wanted(1)).page == 1
     assert "PATH" in given[0] and "secret" not in given[0].values()
 
 

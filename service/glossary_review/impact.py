@@ -8,7 +8,6 @@ model asked, nothing stored.
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +22,7 @@ from cachetools import TTLCache
 from argot.results import AskResult
 from argot.service.glossary_review.occurrences import excerpt_of
 from argot.service.storage import home_folder as layout
+from argot.sqlite import open_connection
 from argot.types import Principal, Sense
 
 if TYPE_CHECKING:
@@ -175,8 +175,7 @@ async def _rows(
 
 def _copied(path: Path, copy: Path) -> None:
     """The whole glossary as it stands between two transactions; only this user may read the copy."""
-    address = f"{path.resolve().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+    with closing(open_connection(path, mode="ro")) as source, closing(open_connection(copy, mode="rwc")) as target:
         source.backup(target)
 
 

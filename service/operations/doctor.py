@@ -16,8 +16,8 @@ from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.process_checks import findings_of_process
 from argot.service.storage import home_folder as layout
+from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
-from argot.service.storage.sqlite import check_database
 from argot.service.usecases.maintenance import check
 from argot.settings import Settings
 

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
 from argot.clock import utc_now
+from argot.jargon_db.store.history_entries import HistoryEntry
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.senses import Limit, SenseId, Words
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Context, Principal, Sense
 
-if TYPE_CHECKING:
-    from argot.jargon_db.store.history_entries import HistoryEntry
-
 WEEKS = 12
 ChangeId = Number
+Saved = TypeVar("Saved", Sense, Context)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSince(Generic[Saved]):
+    """What is stored now, and as it was in the version that somebody saw (None: that is not known); who saved it last,
+    when (ISO, UTC) and why.
+    """
+
+    current: Saved
+    base: Mapping[str, Any] | None
+    who: str
+    at: str
+    why: str
 
 
 async def glossary_version(kb: KnowledgeBase) -> int:
@@ -73,7 +86,7 @@ async def glossary_roll_back(
 @usecase("manager")
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
-) -> dict[str, Any]:
+) -> SavedSince[Sense]:
     """A sense as it was in a version, as it is now, and who saved it last: for who saved at the same time.
 
     `base` is None if that version is not known.
@@ -84,18 +97,14 @@ async def glossary_since(
     return between(current, entries, version)
 
 
-def between(current: Sense | Context, entries: Sequence[HistoryEntry], version: int) -> dict[str, Any]:
+def between(current: Saved, entries: Sequence[HistoryEntry], version: int) -> SavedSince[Saved]:
     """What was saved since a version, by the entries of each save, newest first."""
     ago = current.version - version
-    last = entries[0] if entries else None
-    base = jsonable(entries[ago - 1].before) if 0 < ago <= len(entries) else None
-    return {
-        "current": jsonable(current),
-        "base": base,
-        "who": last.who if last else "",
-        "at": last.at if last else "",
-        "why": last.why if last else "",
-    }
+    base = entries[ago - 1].before if 0 < ago <= len(entries) else None
+    if not entries:
+        return SavedSince(current, base, who="", at="", why="")
+    last = entries[0]
+    return SavedSince(current, base, last.who, last.at, last.why)
 
 
 @usecase("manager")

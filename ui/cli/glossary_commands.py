@@ -78,10 +78,7 @@ def list_senses(
     if json_:
         say_json(senses)
         return
-    rows = [
-        [one["term"], one["context"], one["expansion"], ", ".join(one["aliases"]), one["status"], one["id"]]
-        for one in senses
-    ]
+    rows = [[one.term, one.context, one.expansion, ", ".join(one.aliases), one.status, one.id] for one in senses]
     table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
     note(
         counted(len(senses), "sense")
@@ -120,10 +117,10 @@ def add_sense(
             aliases=alias or [],
             audience=audience,
         )
-    say(f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}")
+    say(f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}")
     for one in warnings:
-        if one["kind"] != "no_document" and sense["id"] not in one["senses"]:
-            note(f"Note: {line(one['message'])}")
+        if one.kind != "no_document" and sense.id not in one.senses:
+            note(f"Note: {line(one.message)}")
 
 
 @glossary.command("misses", epilog=examples("argot glossary misses", "argot glossary misses --json"))
@@ -138,7 +135,7 @@ def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> No
         return
     table(
         ["term", "times", "last", "question"],
-        [[m["term"], m["count"], m["last"], _first(m["questions"])] for m in found],
+        [[one.term, one.count, one.last, one.questions[0] if one.questions else ""] for one in found],
     )
     note(f"{counted(len(found), 'term')} nobody has defined")
 
@@ -208,7 +205,7 @@ def add_context(
 
     with knowledge_base(home, create=True) as client:
         made = client.call(context_add, name=name, description=description, contact=contact, audience=audience)
-    say(f"Context {line(made['name'])}")
+    say(f"Context {line(made.name)}")
 
 
 @context.command("list", epilog=examples("argot context list"))
@@ -221,8 +218,4 @@ def list_contexts(json_: Json = False, as_user: AsUser = None, home: Home = None
     if json_:
         say_json(found)
         return
-    table(["context", "description", "contact"], [[one["name"], one["description"], one["contact"]] for one in found])
-
-
-def _first(questions: list[str]) -> str:
-    return questions[0] if questions else ""
+    table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])

@@ -136,7 +136,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 async def _files_page(pages: Pages, request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
-    contexts = [one["name"] for one in await pages.contexts(who) if one["may_manage"]]
+    contexts = [one.name for one in await pages.contexts(who) if one.may_manage]
     return page("files.html", request, who, formats=FORMATS, error=error, contexts=contexts)
 
 

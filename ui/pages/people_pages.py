@@ -181,7 +181,7 @@ async def _list_page(
     first = not any(one["has_password"] for one in every)
     shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
     values = given or {**EMPTY, "role": "admin" if first else "asker"}
-    contexts = [one["name"] for one in await pages.contexts(who)]
+    contexts = [one.name for one in await pages.contexts(who)]
     confirms = pages.confirmation.asked_of(who)
     return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts, confirms=confirms)
 
@@ -191,7 +191,7 @@ async def _person_page(
 ) -> Response:
     user = await user_roles(pages.kb, who.principal, name=name)
     values = {**user, "groups": ", ".join(user["groups"])}
-    contexts = [one["name"] for one in await pages.contexts(who)]
+    contexts = [one.name for one in await pages.contexts(who)]
     shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.asked_of(who)}
     sessions = await user_sessions(pages.kb, who.principal, name=name)
     return page("person.html", request, who, error=error, **shown, sessions=sessions)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Protocol
 
 from markupsafe import Markup
 
@@ -68,9 +68,19 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def place_of(passage: Mapping[str, Any]) -> str:
+class HasPlace(Protocol):
+    """What stands on a page of a document: a passage, or a piece of evidence."""
+
+    @property
+    def document(self) -> str: ...
+
+    @property
+    def page(self) -> int | None: ...
+
+
+def place_of(passage: HasPlace) -> str:
     """Where in its document a passage stands: ", page 3", ", sheet 1", or nothing."""
-    return place(passage["document"], passage["page"])
+    return place(passage.document, passage.page)
 
 
 def count(number: int, one: str, many: str = "") -> str:

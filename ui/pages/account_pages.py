@@ -117,7 +117,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
 
     def account(who: Visitor, status: int = 200, **said: str) -> Response:
         found = account_of(kb, who.name)
-        sessions = [{**session_shown(one), "here": one.id == who.session} for one in found.sessions]
+        sessions = [session_shown(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
         values["new_key"] = ""
         values |= {"error": "", "done": "", **said}
@@ -164,7 +164,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
             return account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
             return account(who, 400, error=str(error))
-        return account(who, new_key=made["key"])
+        return account(who, new_key=made.key)
 
     @router.post("/keys/{key}/revoke")
     @needs("asker")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import SecretStr
 
 from argot.errors import Conflict, InvalidInput
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignInRefused
 from argot.service.usecases.usecase_registry import one_of
@@ -16,6 +17,7 @@ from argot.service.usecases.users import (
     EVERY_CONTEXT,
     ROLES,
     Role,
+    UserWithPassword,
     user_add,
     user_end_sessions,
     user_list,
@@ -86,9 +88,9 @@ def _everybody(router: APIRouter, pages: PeoplePages) -> None:
             )
         except (InvalidInput, Conflict, SignInRefused) as error:
             return await _list_page(pages, request, who, given=given, error=error)
-        if "password" in made:
-            return page("password.html", request, who, user=made, password=made["password"], new=True)
-        return sent_to_address(person_link(made["name"], done="person"))
+        if isinstance(made, UserWithPassword):
+            return page("password.html", request, who, user=made, password=made.password, new=True)
+        return sent_to_address(person_link(made.name, done="person"))
 
 
 def _somebody(router: APIRouter, pages: PeoplePages) -> None:
@@ -127,8 +129,8 @@ def _somebody(router: APIRouter, pages: PeoplePages) -> None:
             )
         except (InvalidInput, SignInRefused) as error:
             return await _person_page(pages, request, who, name, error)
-        if "password" in made:
-            return page("password.html", request, who, user=made, password=made["password"], new=False)
+        if isinstance(made, UserWithPassword):
+            return page("password.html", request, who, user=made, password=made.password, new=False)
         return sent_to_address(person_link(name, done="password"))
 
     @router.post("/{name}/suspend")
@@ -177,8 +179,8 @@ async def _list_page(
 ) -> Response:
     every = await user_list(pages.kb, who.principal)
     wanted = q.strip().casefold()
-    found = [one for one in every if wanted in " ".join((one["name"], one["display_name"], *one["groups"])).casefold()]
-    first = not any(one["has_password"] for one in every)
+    found = [one for one in every if wanted in " ".join((one.name, one.display_name, *one.groups)).casefold()]
+    first = not any(one.has_password for one in every)
     shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
     values = given or {**EMPTY, "role": "admin" if first else "asker"}
     contexts = [one.name for one in await pages.contexts(who)]
@@ -190,7 +192,7 @@ async def _person_page(
     pages: PeoplePages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
     user = await user_roles(pages.kb, who.principal, name=name)
-    values = {**user, "groups": ", ".join(user["groups"])}
+    values = {**dataclass_fields(user), "groups": ", ".join(user.groups)}
     contexts = [one.name for one in await pages.contexts(who)]
     shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.asked_of(who)}
     sessions = await user_sessions(pages.kb, who.principal, name=name)

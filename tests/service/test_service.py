@@ -483,7 +483,7 @@ def test_what_a_killed_service_leaves_is_in_nobodys_way(tmp_path: Path) -> None:
         assert (tmp_path / "kb" / "socket").exists()
         with connect(tmp_path / "kb", SETTINGS) as client:
             assert isinstance(client, LocalClient)
-            assert [user["name"] for user in client.call(catalogue.users.user_list)] == ["ann"]
+            assert [user.name for user in client.call(catalogue.users.user_list)] == ["ann"]
 
 
 # -- an asker who leaves ----------------------------------------------------------------------------------------------

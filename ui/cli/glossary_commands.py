@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -25,6 +25,9 @@ from argot.ui.cli.command_base import (
     table,
 )
 from argot.ui.cli.document_commands import Bar
+
+if TYPE_CHECKING:
+    from argot.service.usecases.glossary_mining import MiningReport
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
 context = typer.Typer(
@@ -173,22 +176,22 @@ def mine(
     if json_:
         say_json(result)
         return
-    rows = [
-        [one["id"] or "", one["term"], one["expansion"], one["score"], one["count"], one["evidence"][0]["quote"]]
-        for one in result["proposals"]
+    rows: list[list[object]] = [
+        [one.id or "", one.term, one.expansion, one.score, one.count, one.evidence[0].quote] for one in result.proposals
     ]
     table(["proposal", "term", "expansion", "sure", "passages", "evidence"], rows)
     _note_mined(result, len(rows))
 
 
-def _note_mined(result: dict[str, Any], shown: int) -> None:
-    left_out = [f"{result[name]} {name} already" for name in ("known", "decided") if result[name]]
-    what = "proposed" if result["stored"] else "found, none stored"
-    some = f" (the surest {shown} are shown)" if shown < result["offered"] else ""
-    documents = f"{result['documents']} documents read"
-    skipped = f", {result['skipped']} were read before" if result["skipped"] else ""
-    note(", ".join([f"{result['offered']} {what}{some}", *left_out, documents + skipped]))
-    if result["offered"] and result["stored"]:
+def _note_mined(result: MiningReport, shown: int) -> None:
+    counts = {"known": result.known, "decided": result.decided}
+    left_out = [f"{count} {name} already" for name, count in counts.items() if count]
+    what = "proposed" if result.stored else "found, none stored"
+    some = f" (the surest {shown} are shown)" if shown < result.offered else ""
+    documents = f"{result.documents} documents read"
+    skipped = f", {result.skipped} were read before" if result.skipped else ""
+    note(", ".join([f"{result.offered} {what}{some}", *left_out, documents + skipped]))
+    if result.offered and result.stored:
         note("Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT")
 
 

@@ -52,7 +52,7 @@ def _history(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, NotAllowed) as error:
             return await _change_page(pages, request, who, change, error)
-        return sent_to(f"/history/{done['id']}", done="rolled-back")
+        return sent_to(f"/history/{done.id}", done="rolled-back")
 
 
 async def _change_page(
@@ -60,7 +60,7 @@ async def _change_page(
 ) -> Response:
     rows = await glossary_history(pages.kb, who.principal, change=change, limit=ROWS + 1)
     changes = await glossary_changes(pages.kb, who.principal, limit=1000)
-    found = next((one for one in changes if one["id"] == change), None)
+    found = next((one for one in changes if one.id == change), None)
     blocking = error.changes if isinstance(error, Conflict) else ()
     shown = {"rows": rows[:ROWS], "more": len(rows) > ROWS, "number": change, "found": found}
     return page("change.html", request, who, 200 if rows else 404, **shown, error=error, blocking=blocking)
@@ -126,8 +126,8 @@ def _use(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def use(request: Request, who: Who) -> Response:
         found = await glossary_use(pages.kb, who.principal)
-        shown = {name: found[name][:ROWS] for name in ("used", "missed")}
-        return page("use.html", request, who, weeks=found["weeks"], **shown)
+        used, missed = found.used[:ROWS], found.missed[:ROWS]
+        return page("use.html", request, who, weeks=found.weeks, used=used, missed=missed)
 
 
 async def _conflicts_page(

@@ -86,12 +86,12 @@ def _misses(router: APIRouter, pages: Pages) -> None:
         wanted = one_of(MISS_STATUSES, status, "the status") if status in MISS_STATUSES else "open"
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
-        growth = {row["term"]: row for row in use["missed"]}
+        growth = {row.term: row for row in use.missed}
         return page(
             "queue.html",
             request,
             who,
-            weeks=use["weeks"],
+            weeks=use.weeks,
             misses=found[:SHOWN],
             more=len(found) > SHOWN,
             status=wanted,
@@ -227,7 +227,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     async def mining(who: Who) -> Response:
         """How far that is, asked for again and again; when it is done the page loads anew."""
         job = await glossary_mined(pages.kb, who.principal)
-        return part("mining.html", {} if job["state"] == "running" else {"HX-Refresh": "true"}, job=job, who=who)
+        return part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
     @router.get("/proposals/{proposal_id}")
     @needs("manager")

@@ -152,8 +152,8 @@ async def _around(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
     return {
         "occurrences": await glossary_occurrences(pages.kb, who.principal, phrase=name, limit=4),
         "places": places,
-        "weeks": use["weeks"],
-        "used": use["used"],
+        "weeks": use.weeks,
+        "used": use.used,
         "history": await glossary_history(pages.kb, who.principal, term=name, limit=HISTORY),
         "proposals": await glossary_proposals(pages.kb, who.principal, term=name),
         "misses": await glossary_misses(pages.kb, who.principal, term=name, status=None),

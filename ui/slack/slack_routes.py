@@ -48,7 +48,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
     async def go_on(thread: str, who: Annotated[Visitor, Depends(visitor)]) -> Response:
         """From a link in a channel: the same conversation, as one's own, in the window."""
         mine = await slack_continue(kb, who.principal, thread=thread)
-        return RedirectResponse(f"/thread/{quote(mine['thread'], safe='')}", 303)
+        return RedirectResponse(f"/thread/{quote(mine.thread, safe='')}", 303)
 
     @router.get("/sources/{passage_id}", include_in_schema=False)
     @needs("asker")

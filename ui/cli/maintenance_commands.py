@@ -60,7 +60,7 @@ def backup(
 
     with knowledge_base(home) as client:
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
-    say(f"Wrote {written['path']}: {written['files']} files, {written['bytes'] / 1e6:.1f} MB")
+    say(f"Wrote {written.path}: {written.files} files, {written.bytes / 1e6:.1f} MB")
 
 
 def restore(

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import (
     account_of,
@@ -134,7 +135,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
         """Everything that is kept of this person, as a file to take along."""
         found = await my_data(kb, who.principal)
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
-        return JSONResponse(found, headers=headers)
+        return JSONResponse(jsonable(found), headers=headers)
 
     @router.post("/password")
     @needs("asker")

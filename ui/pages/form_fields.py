@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypedDict
 
-from argot.service.json_values import dataclass_fields
 from argot.service.usecases.glossary_history import Saved, SavedSince
 from argot.types import Context, Sense
-from argot.ui.rendering.page_filters import as_text
+from argot.ui.rendering.page_filters import as_text, fields_of
 
 FIELDS = ("term", "context", "expansion", "description", "aliases", "notes", "owner", "audience", "review_by")
 OF_CONTEXT = ("description", "contact", "audience")
@@ -60,9 +59,9 @@ def between_commas(text: str) -> list[str]:
 
 def values_of(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """A stored sense or context as the form shows it."""
-    told = stored if isinstance(stored, Mapping) else dataclass_fields(stored)
+    told = fields_of(stored)
     shown = {name: as_text(told[name]) for name in fields}
-    return {**shown, "audience": ", ".join(sorted(told["audience"])), "why": ""}
+    return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
 
 
 @dataclass(frozen=True, slots=True)

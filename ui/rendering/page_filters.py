@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Protocol
+from typing import Any, Protocol
 
 from markupsafe import Markup
 
 from argot.locations import place
+from argot.service.json_values import dataclass_fields
+from argot.types import Context, Sense
 
 MOST_COMPARED = 3000
 """Words on each side; longer texts are shown as they are."""
@@ -132,6 +134,14 @@ def _words(value: object) -> list[str]:
 
 def _tagged(frame: Markup, text: str) -> Markup:
     return frame.format(text) if text else Markup("")
+
+
+def fields_of(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The fields of a sense or context as it is, or as it was, by name; of None none. Readers are in order."""
+    if stored is None or isinstance(stored, Mapping):
+        return stored or {}
+    told = dataclass_fields(stored)
+    return {**told, "audience": sorted(told["audience"])}
 
 
 def as_text(value: object) -> str:

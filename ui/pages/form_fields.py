@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypedDict
 
 from argot.service.usecases.glossary_history import Saved, SavedSince
 from argot.types import Context, Sense
-from argot.ui.rendering.page_filters import as_text, fields_of
+from argot.ui.rendering.page_filters import as_text, stored_fields
 
 FIELDS = ("term", "context", "expansion", "description", "aliases", "notes", "owner", "audience", "review_by")
 OF_CONTEXT = ("description", "contact", "audience")
@@ -59,7 +59,7 @@ def between_commas(text: str) -> list[str]:
 
 def values_of(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """A stored sense or context as the form shows it."""
-    told = fields_of(stored)
+    told = stored_fields(stored)
     shown = {name: as_text(told[name]) for name in fields}
     return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
 

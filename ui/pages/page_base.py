@@ -114,7 +114,7 @@ def templates() -> Environment:
         LABELS=page_filters.LABELS,
         bars=page_filters.bars,
         differences=page_filters.differences,
-        fields_of=page_filters.fields_of,
+        stored_fields=page_filters.stored_fields,
         place_of=page_filters.place_of,
     )
     made.filters.update(

@@ -136,7 +136,7 @@ def _tagged(frame: Markup, text: str) -> Markup:
     return frame.format(text) if text else Markup("")
 
 
-def fields_of(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
+def stored_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
     """The fields of a sense or context as it is, or as it was, by name; of None none. Readers are in order."""
     if stored is None or isinstance(stored, Mapping):
         return stored or {}

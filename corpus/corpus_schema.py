@@ -1,10 +1,8 @@
-"""The schema of corpus.db, as named steps. Steps are only ever added: a store of any age is brought up to date."""
+"""The schema of corpus.db, as numbered migrations. They are only ever added, so that a store of any age is migrated."""
 
 from __future__ import annotations
 
-from sqlite_utils import Database, Migrations
-
-migrations = Migrations("corpus")
+from argot.sqlite import StepNames
 
 _DOCUMENTS = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -179,41 +177,8 @@ ALTER TABLE vectors ADD COLUMN sketch BLOB;
 """
 
 
-def _run(db: Database, script: str) -> None:
-    """One statement at a time: `executescript` would commit the migration's own transaction."""
-    statement = ""
-    for line in script.splitlines():
-        statement += line.split("--")[0] + "\n"
-        if line.rstrip().endswith(";"):
-            db.conn.execute(statement)
-            statement = ""
-
-
-@migrations()
-def m001_documents(db: Database) -> None:
-    _run(db, _DOCUMENTS)
-
-
-@migrations()
-def m002_derived(db: Database) -> None:
-    _run(db, _DERIVED)
-
-
-@migrations()
-def m003_words(db: Database) -> None:
-    _run(db, _WORDS)
-
-
-@migrations()
-def m004_ingest(db: Database) -> None:
-    _run(db, _INGEST)
-
-
-@migrations()
-def m005_derivations(db: Database) -> None:
-    _run(db, _DERIVATIONS)
-
-
-@migrations()
-def m006_sketches(db: Database) -> None:
-    _run(db, _SKETCHES)
+MIGRATIONS = (_DOCUMENTS, _DERIVED, _WORDS, _INGEST, _DERIVATIONS, _SKETCHES)
+NAMES = StepNames(
+    "corpus",
+    ("m001_documents", "m002_derived", "m003_words", "m004_ingest", "m005_derivations", "m006_sketches"),
+)

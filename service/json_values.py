@@ -52,9 +52,3 @@ class PassageShown(Passage):
 
 def passage_shown(found: Passage, of: Document) -> PassageShown:
     return PassageShown(**dataclass_fields(found), heading=found.heading, document=of.name, title=of.title, uri=of.uri)
-
-
-def passage(found: Passage, of: Document) -> dict[str, Any]:
-    """The same as JSON."""
-    plain: dict[str, Any] = jsonable(passage_shown(found, of))
-    return plain

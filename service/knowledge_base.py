@@ -22,10 +22,11 @@ from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
+from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import HomeLock, read_owner
-from argot.service.storage.sqlite import check_database, damage_named
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
+from argot.sqlite import damage_named
 from argot.types import Principal
 
 if TYPE_CHECKING:

@@ -14,16 +14,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from argot.corpus.database import check_header
 from argot.errors import ArgotError, DamagedStore, StoreUnavailable
 from argot.files import write_atomically
 from argot.remedies import reindex_command, remedy_for
+from argot.sqlite import check_header, open_connection
 
 CURRENT = "CURRENT"
 CHROMA_FILE = "chroma.sqlite3"
 PANICS = "pyo3_runtime"
 """The module of panics of Chroma's Rust code; they derive from `BaseException`."""
-BUSY_SECONDS = 10.0
 SMALL_BYTES = 32 * 1024 * 1024
 """Up to this size Chroma's database is looked through at every start (about 5 ms for each megabyte)."""
 LARGE_TABLES = ("embedding_", "embeddings")
@@ -72,8 +71,7 @@ def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> Non
     """
     file = root / generation / CHROMA_FILE
     try:
-        address = f"{file.absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as connection:
+        with closing(open_connection(file)) as connection:
             whole = thoroughly or file.stat().st_size <= SMALL_BYTES
             for fault in _page_faults(connection, whole=whole):
                 raise damaged_vectors(root, f"{generation}/{CHROMA_FILE}: {fault}")

@@ -1,76 +1,16 @@
-"""The tables of glossary.db, as migrations. A migration that has been released is never edited: add another."""
+"""The tables of glossary.db, as numbered migrations. One that has been released is never edited: add another."""
 
 from __future__ import annotations
 
-from sqlite_utils import Database, Migrations
+import sqlite3
 
 from argot.jargon_db.store.baseline import record_baseline
-
-migrations = Migrations("argot.jargon_db")
-
-
-@migrations()
-def m001_glossary(db: Database) -> None:
-    """Contexts, terms, senses with their aliases, misses with their questions, and the version counter.
-
-    A term is one spelling ("PUC"); `key` is its normalised form, shared by spellings that only differ in case, hyphens
-    and the like. Audiences are JSON lists. Aliases belong to a sense, so that nobody meets the alias of a sense they
-    may not read.
-    """
-    _run(db, _TABLES)
-
-
-@migrations()
-def m002_governance(db: Database) -> None:
-    """History, versions, review dates, removal, proposals, use, decided misses and the index of the search box.
-
-    What is there already enters history as one change of kind "baseline", so that history replays to the present.
-
-    - `removed` rows are gone for everyone. They stay because history refers to their ids and is guarded by their
-      audiences; their unique texts are set aside (`glossary_writer`), so that they stand in nobody's way.
-    - `history` has the audiences and contexts before (`*_was`) and after a row's change in columns of their own: what
-      guards an entry is everything that guarded it then, and what guards its sense and context now.
-    - `sense_search` holds folded words (`argot.jargon_db.store.search`), written in the transaction of the sense.
-    """
-    _run(db, _GOVERNANCE)
-    record_baseline(db.conn)
-
-
-@migrations()
-def m003_mining(db: Database) -> None:
-    """How sure a proposal is (0 to 1; null: nobody reckoned), and which texts were mined, so that none is read twice.
-
-    A source is whatever its owner calls a text that never changes (a document's revision); `reader` is the version of
-    the miner that read it.
-    """
-    _run(db, _MINING)
-
-
-@migrations()
-def m004_context_versions(db: Database) -> None:
-    """How often a context was saved, as senses have it: who saves second sees what the other wrote."""
-    db.execute("ALTER TABLE contexts ADD COLUMN version INTEGER NOT NULL DEFAULT 1")
-
-
-@migrations()
-def m005_accepted_conflicts(db: Database) -> None:
-    """Conflicts that were accepted, a row for each sense of each, with what it said when it was judged.
-
-    They used to be read from the history: a change accepted conflicts if it entered a sense without changing it, until
-    it was rolled back. What was accepted so is carried over; the history stays as it is.
-
-    `change` refers to a row that is written at the end of the same transaction.
-    """
-    _run(db, _ACCEPTED_CONFLICTS)
-
-
-def _run(db: Database, script: str) -> None:
-    # An empty line ends a statement: triggers have semicolons within.
-    for sql in script.strip().split(";\n\n"):
-        db.execute(sql)
-
+from argot.sqlite import Migration, StepNames, run_script
 
 _TABLES = """
+-- A term is one spelling ("PUC"); `key` is its normalised form, shared by spellings that only differ in case, hyphens
+-- and the like. Audiences are JSON lists. Aliases belong to a sense, so that nobody meets the alias of a sense they
+-- may not read.
 CREATE TABLE contexts (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, key TEXT NOT NULL UNIQUE,
     description TEXT NOT NULL DEFAULT '', contact TEXT NOT NULL DEFAULT '', audience TEXT NOT NULL DEFAULT '[]'
@@ -125,6 +65,8 @@ FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = 
 """
 
 _GOVERNANCE = """
+-- `removed` rows are gone for everyone. They stay because history refers to their ids and is guarded by their
+-- audiences; their unique texts are set aside (`glossary_writer`), so that they stand in nobody's way.
 ALTER TABLE senses ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 
 ALTER TABLE senses ADD COLUMN review_by TEXT;
@@ -153,6 +95,8 @@ CREATE TABLE changes (
 
 CREATE INDEX changes_by_undone ON changes (undoes) WHERE undoes IS NOT NULL;
 
+-- The audiences and contexts before (`*_was`) and after a row's change have columns of their own: what guards an entry
+-- is everything that guarded it then, and what guards its sense and context now.
 CREATE TABLE history (
     id INTEGER PRIMARY KEY, change INTEGER NOT NULL, subject TEXT NOT NULL CHECK (subject IN ('sense', 'context')),
     row INTEGER NOT NULL, key TEXT NOT NULL, key_was TEXT, context INTEGER NOT NULL, context_was INTEGER,
@@ -194,6 +138,7 @@ BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
 CREATE TRIGGER history_is_not_deleted BEFORE DELETE ON history
 BEGIN SELECT raise(ABORT, 'the history of the glossary is append-only'); END;
 
+-- Folded words (`argot.jargon_db.store.search_words`), written in the transaction of the sense.
 CREATE VIRTUAL TABLE sense_search USING fts5 (
     term, aliases, expansion, description, tokenize = 'ascii', prefix = '1 2 3', detail = 'column'
 );
@@ -229,20 +174,32 @@ CREATE INDEX uses_by_sense ON uses (sense)
 """
 
 _MINING = """
+-- How sure a proposal is: 0 to 1; null: nobody reckoned.
 ALTER TABLE proposals ADD COLUMN score REAL;
 
 CREATE INDEX proposals_by_sense ON proposals (sense) WHERE sense IS NOT NULL;
 
+-- Which texts were mined, so that none is read twice. A source is whatever its owner calls a text that never changes (a
+-- document's revision); `reader` is the version of the miner that read it.
 CREATE TABLE mined (source TEXT PRIMARY KEY, reader INTEGER NOT NULL) STRICT, WITHOUT ROWID
 """
 
+_CONTEXT_VERSIONS = """
+-- How often a context was saved, as senses have it: who saves second sees what the other wrote.
+ALTER TABLE contexts ADD COLUMN version INTEGER NOT NULL DEFAULT 1
+"""
+
 _ACCEPTED_CONFLICTS = """
+-- Conflicts that were accepted, a row for each sense of each, with what it said when it was judged. `change` refers to
+-- a row that is written at the end of the same transaction.
 CREATE TABLE accepted_conflicts (
     change INTEGER NOT NULL REFERENCES changes (id) DEFERRABLE INITIALLY DEFERRED, kind TEXT NOT NULL,
     sense INTEGER NOT NULL REFERENCES senses (id), said TEXT NOT NULL,
     PRIMARY KEY (change, kind, sense)
 ) STRICT, WITHOUT ROWID;
 
+-- They used to be read from the history: a change accepted conflicts if it entered a sense without changing it, until
+-- it was rolled back. What was accepted so is carried over; the history stays as it is.
 CREATE TEMP VIEW judged AS
 SELECT changes.id AS change, changes.kind, changes.name, history.row AS sense,
        json_remove(history.after, '$.owner', '$.status', '$.audience', '$.review_by') AS said
@@ -262,3 +219,16 @@ WHERE judged.kind <> 'let stand';
 
 DROP VIEW judged
 """
+
+
+def _govern(connection: sqlite3.Connection) -> None:
+    """What is there already enters history as one change of kind "baseline", so that history replays to the present."""
+    run_script(connection, _GOVERNANCE)
+    record_baseline(connection)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_TABLES, _govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)
+NAMES = StepNames(
+    "argot.jargon_db",
+    ("m001_glossary", "m002_governance", "m003_mining", "m004_context_versions", "m005_accepted_conflicts"),
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argot.jargon_db.lookup.normalise import normalise, variants
 from argot.types import Audience, Document, Passage, Principal
@@ -188,19 +188,3 @@ class Mining:
                 self._open[term][expansion] = one.score or 0.0
             else:
                 self._decided.add((term, expansion))
-
-
-def meaning_json(one: FoundMeaning) -> dict[str, Any]:
-    """A meaning found, for JSON."""
-    mined = one.mined
-    return {
-        "id": one.proposal,
-        "term": mined.term,
-        "expansion": mined.expansion,
-        "description": mined.description,
-        "score": mined.score,
-        "count": mined.count,
-        "kinds": list(mined.kinds),
-        "audience": sorted(one.audience),
-        "evidence": [{"passage": passage, "quote": quote} for passage, quote in mined.evidence],
-    }

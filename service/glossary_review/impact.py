@@ -8,21 +8,29 @@ model asked, nothing stored.
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from cachetools import TTLCache
 
 from argot.results import AskResult
+from argot.service.glossary_review.impact_results import (
+    Impact,
+    PassageReached,
+    QuestionAsRead,
+    QuestionImpact,
+    Source,
+    TermReading,
+)
 from argot.service.glossary_review.occurrences import excerpt_of
 from argot.service.storage import home_folder as layout
+from argot.sqlite import open_connection
 from argot.types import Principal, Sense
 
 if TYPE_CHECKING:
@@ -60,22 +68,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PastQuestion:
-    """`source`: whose it is, "yours", "missed" (by somebody, and this person may read it), or "given"."""
-
     text: str
-    source: str
+    source: Source
 
 
 async def effects(
     kb: KnowledgeBase, principal: Principal, change: Change, given: Sequence[str] = (), *, seconds: float = SECONDS
-) -> dict[str, Any]:
-    """The questions this principal may see that mention the term, each before and after; those that change first.
-
-    Returns:
-        `questions` (how many mention it), `asked`, `changed`, `left_out` (for lack of time), `seconds`, and `rows`:
-        `question`, `source`, `changed` ("reading" and "passages", whichever does), `before` and `after`, each with
-        `terms` (surface, term, expansion, context, guess), `unknown`, and the first passages.
-    """
+) -> Impact:
+    """The questions this principal may see that mention the term, each before and after; those that change first."""
     corpus = await kb.load()
     key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
     kept = _kept.setdefault(kb, TTLCache(KEPT, KEPT_SECONDS))
@@ -84,19 +84,19 @@ async def effects(
     begun = time.monotonic()
     questions = await mentioning(kb, principal, change.names, given)
     rows = await _rows(kb, principal, change, questions[:MOST_QUESTIONS], begun + seconds) if questions else []
-    result: dict[str, Any] = {
-        "questions": len(questions),
-        "asked": len(rows),
-        "changed": sum(bool(row["changed"]) for row in rows),
-        "left_out": len(questions) - len(rows),
-        "seconds": round(time.monotonic() - begun, 2),
-        "rows": sorted(rows, key=lambda row: -len(row["changed"])),
-    }
-    kept[key] = result
-    return result
+    found = Impact(
+        questions=len(questions),
+        asked=len(rows),
+        changed=sum(bool(row.changed) for row in rows),
+        left_out=len(questions) - len(rows),
+        seconds=round(time.monotonic() - begun, 2),
+        rows=sorted(rows, key=lambda row: -len(row.changed)),
+    )
+    kept[key] = found
+    return found
 
 
-_kept: WeakKeyDictionary[KnowledgeBase, TTLCache[tuple[Any, ...], dict[str, Any]]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[KnowledgeBase, TTLCache[tuple[Any, ...], Impact]] = WeakKeyDictionary()
 
 
 # -- which questions --------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQu
 
 async def _rows(
     kb: KnowledgeBase, principal: Principal, change: Change, questions: Sequence[PastQuestion], until: float
-) -> list[dict[str, Any]]:
+) -> list[QuestionImpact]:
     from langgraph.checkpoint.memory import InMemorySaver
 
     from argot.graph.build import build_graph
@@ -162,12 +162,12 @@ async def _rows(
             before = _surroundings(kb, corpus, kb.glossary, principal)
             after = _surroundings(kb, corpus, glossary, principal)
             graph = build_graph(InMemorySaver())
-            rows: list[dict[str, Any]] = []
+            rows: list[QuestionImpact] = []
             for question in questions:
                 if rows and time.monotonic() > until:
                     break
                 sides = [await _side(graph, run, question.text) for run in (before, after)]
-                rows.append(_row(question, *sides))
+                rows.append(_impact_on(question, *sides))
             return rows
         finally:
             await kb.blocking(glossary.close)
@@ -175,8 +175,7 @@ async def _rows(
 
 def _copied(path: Path, copy: Path) -> None:
     """The whole glossary as it stands between two transactions; only this user may read the copy."""
-    address = f"{path.resolve().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+    with closing(open_connection(path, mode="ro")) as source, closing(open_connection(copy, mode="rwc")) as target:
         source.backup(target)
 
 
@@ -204,7 +203,7 @@ def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal:
     return replace(run, records_misses=False)
 
 
-async def _side(graph: ArgotGraph, run: RunContext, question: str) -> dict[str, Any]:
+async def _side(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAsRead:
     """How a question is read, and what it finds, in a thread of its own."""
     from argot.graph.run import TurnEnded, ask
 
@@ -214,38 +213,30 @@ async def _side(graph: ArgotGraph, run: RunContext, question: str) -> dict[str, 
         if isinstance(event, TurnEnded) and isinstance(event.data, AskResult):
             result, learned = event.data, event.learned
     assert result is not None
-    return _shown(result, learned)
+    return _reading(result, learned)
 
 
-def _shown(result: AskResult, learned: Learned | None) -> dict[str, Any]:
+def _reading(result: AskResult, learned: Learned | None) -> QuestionAsRead:
     guessed = set(learned.guessed) if learned else set()
     unknown = [*learned.missed, *learned.undefined] if learned else []
     words = [word for one in result.jargon for word in (one.expansion, one.surface) if word]
-    return {
-        "terms": [
-            {
-                "surface": one.surface,
-                "term": one.term,
-                "expansion": one.expansion,
-                "context": one.context,
-                "guess": one.term in guessed or one.surface in guessed,
-            }
-            for one in result.jargon
-        ],
-        "unknown": unknown,
-        "query": result.search_queries[0] if result.search_queries else result.stand_alone_question,
-        "passages": [
-            {
-                "passage_id": one.passage_id,
-                "document": one.document,
-                "heading": one.heading,
-                "page": one.page,
-                "text": " ".join(one.text.split())[:EXCERPT],
-                "excerpt": _excerpt(one.text, [*words, *unknown]),
-            }
-            for one in result.passages[:TOP]
-        ],
-    }
+    terms = [
+        TermReading(one.surface, one.term, one.expansion, one.context, one.term in guessed or one.surface in guessed)
+        for one in result.jargon
+    ]
+    passages = [
+        PassageReached(
+            passage_id=one.passage_id,
+            document=one.document,
+            heading=one.heading,
+            page=one.page,
+            text=" ".join(one.text.split())[:EXCERPT],
+            excerpt=_excerpt(one.text, [*words, *unknown]),
+        )
+        for one in result.passages[:TOP]
+    ]
+    query = result.search_queries[0] if result.search_queries else result.stand_alone_question
+    return QuestionAsRead(terms, unknown, query, passages)
 
 
 def _excerpt(text: str, words: Sequence[str]) -> tuple[str, str, str] | None:
@@ -253,32 +244,23 @@ def _excerpt(text: str, words: Sequence[str]) -> tuple[str, str, str] | None:
     return next((found for word in words if (found := excerpt_of(text, word, AROUND))), None)
 
 
-def _row(question: PastQuestion, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    changed = []
-    if (before["terms"], before["unknown"]) != (after["terms"], after["unknown"]):
+def _impact_on(question: PastQuestion, before: QuestionAsRead, after: QuestionAsRead) -> QuestionImpact:
+    changed: list[Literal["reading", "passages"]] = []
+    if (before.terms, before.unknown) != (after.terms, after.unknown):
         changed.append("reading")
     if _ids(before) != _ids(after):
         changed.append("passages")
-    _mark(before, after)
-    _mark(after, before)
-    return {
-        "question": question.text,
-        "source": question.source,
-        "changed": changed,
-        "before": before,
-        "after": after,
-    }
+    return QuestionImpact(question.text, question.source, changed, _marked(before, after), _marked(after, before))
 
 
-def _ids(side: dict[str, Any]) -> list[str]:
-    return [one["passage_id"] for one in side["passages"]]
+def _ids(side: QuestionAsRead) -> list[str]:
+    return [one.passage_id for one in side.passages]
 
 
-def _mark(side: dict[str, Any], other: dict[str, Any]) -> None:
+def _marked(side: QuestionAsRead, other: QuestionAsRead) -> QuestionAsRead:
     """Each passage says whether only this side has it."""
     elsewhere = set(_ids(other))
-    for one in side["passages"]:
-        one["only_here"] = one["passage_id"] not in elsewhere
+    return replace(side, passages=[replace(one, only_here=one.passage_id not in elsewhere) for one in side.passages])
 
 
 # -- changes ----------------------------------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from argot.service.json_values import passage
-from argot.types import Principal
+from argot.types import Document, Passage, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
@@ -18,22 +18,44 @@ AROUND = 110
 """Characters shown before and behind what was looked for."""
 
 
-def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> dict[str, Any]:
-    """How many passages hold the phrase (`more`: there may be others), and the best of them.
+@dataclass(frozen=True, slots=True)
+class PhrasePlace:
+    """A passage that holds a phrase: the name of its document, and the text as `before`, `match` and `after`."""
 
-    Each passage: `passage_id`, `document`, `heading`, `page`, and the text as `before`, `match`, `after`. What is
-    written in capitals is looked for in capitals: IT is not "it".
+    passage_id: str
+    document: str
+    heading: str
+    page: int | None
+    before: str
+    match: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """How many passages hold a phrase (`more`: there may be others), and the best of them."""
+
+    phrase: str
+    count: int
+    more: bool
+    passages: list[PhrasePlace]
+
+
+def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: int) -> Occurrences:
+    """Where the phrase stands, in at most `limit` passages.
+
+    What is written in capitals is looked for in capitals: IT is not "it".
     """
     wanted = phrase.strip()
     if not wanted or len(wanted) > LONGEST_PHRASE:
-        return {"phrase": wanted, "count": 0, "more": False, "passages": []}
+        return Occurrences(wanted, 0, more=False, passages=[])
     ids = store.passages_with(principal, wanted, MOST_READ)
     held = store.passages(principal, ids)
     found = []
     for one in ids:
         if one in held and (shown := _excerpt(*held[one], wanted)) is not None:
             found.append(shown)
-    return {"phrase": wanted, "count": len(found), "more": len(ids) == MOST_READ, "passages": found[:limit]}
+    return Occurrences(wanted, len(found), len(ids) == MOST_READ, found[:limit])
 
 
 def unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
@@ -41,7 +63,7 @@ def unused(store: CorpusStore, principal: Principal, term: str, expansion: str) 
     spelt = expansion.strip()
     if not spelt or len(spelt) > LONGEST_PHRASE or store.phrase_count(principal, spelt):
         return ""
-    if term.strip() and len(term.strip()) <= LONGEST_PHRASE and occurrences(store, principal, term, 1)["count"]:
+    if term.strip() and len(term.strip()) <= LONGEST_PHRASE and occurrences(store, principal, term, 1).count:
         return f"Documents use '{term.strip()}', but none spells out '{spelt}'. Write it as your documents do."
     return f"No document spells out '{spelt}'. Argot searches with these words: write them as your documents do."
 
@@ -74,15 +96,14 @@ def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
     return [*parts, (text[end:], False)]
 
 
-def _excerpt(of: Any, document: Any, phrase: str) -> dict[str, Any] | None:
+def _excerpt(of: Passage, document: Document, phrase: str) -> PhrasePlace | None:
     parts = excerpt_of(of.text, phrase) or excerpt_of(of.heading, phrase)
     if parts is None:
         if _is_coded(phrase):
             return None
         parts = (one_line(of.text[: 2 * AROUND]) + (" …" if len(of.text) > 2 * AROUND else ""), "", "")
-    plain = passage(of, document)
-    told = {name: plain[name] for name in ("document", "heading", "page")}
-    return {"passage_id": of.id, **told, "before": parts[0], "match": parts[1], "after": parts[2]}
+    before, match, after = parts
+    return PhrasePlace(of.id, document.name, of.heading, of.page, before, match, after)
 
 
 def _at_blank(text: str, at: int, step: int) -> int:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from argot.clock import timestamp, utc_now, utc_text
 from argot.errors import InvalidInput, NotFound
 from argot.service.identity.secret_tokens import new_token, token_hash
-from argot.service.storage.sqlite import Database
+from argot.service.storage.shared_database import Database
 
 TABLES = """
     CREATE TABLE keys (

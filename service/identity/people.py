@@ -15,7 +15,7 @@ from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.service.identity import keys, passwords, personal_rows, slack_store
 from argot.service.identity.notices import Notices
 from argot.service.identity.sessions import Lifetimes, Sessions
-from argot.service.storage.sqlite import Database
+from argot.service.storage.shared_database import Database
 from argot.types import MANAGERS, Principal
 
 LOCAL_NAME = "local"

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from argot.service.identity.secret_tokens import new_token, token_hash
-from argot.service.storage.sqlite import Database
+from argot.service.storage.shared_database import Database
 
 HOUR = 3600
 DAY = 24 * HOUR

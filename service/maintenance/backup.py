@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import re
-import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -31,8 +30,9 @@ from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
-from argot.service.storage.sqlite import check_database, damage_named, open_database
+from argot.service.storage.damage import check_database
 from argot.service.threads import thread_store
+from argot.sqlite import damage_named, open_connection, open_database
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +111,11 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
 
 def _copy_database(source: Path, copy: Path) -> Path:
     """SQLite's online backup: a consistent copy while others read and write."""
-    with damage_named(source), closing(sqlite3.connect(source)) as reading, closing(sqlite3.connect(copy)) as writing:
+    with (
+        damage_named(source),
+        closing(open_connection(source)) as reading,
+        closing(open_connection(copy, mode="rwc")) as writing,
+    ):
         reading.backup(writing)
         writing.execute("PRAGMA journal_mode = DELETE")
     return copy

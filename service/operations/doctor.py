@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from argot.errors import ArgotError, KnowledgeBaseBusy
 from argot.remedies import init_command, reindex_command
@@ -16,8 +15,8 @@ from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.process_checks import findings_of_process
 from argot.service.storage import home_folder as layout
+from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
-from argot.service.storage.sqlite import check_database
 from argot.service.usecases.maintenance import check
 from argot.settings import Settings
 
@@ -97,18 +96,12 @@ def _inside(home: Path, settings: Settings) -> list[Finding]:
 
     try:
         with connect(home, settings) as client:
-            problems: list[dict[str, Any]] = client.call(check)
+            problems = client.call(check)
     except KnowledgeBaseBusy as busy:
         return [good("index", f"not looked at: {busy}")]
     except Exception as error:  # whatever else it is, doctor tells what it found so far
         detail = str(error) if isinstance(error, ArgotError) else f"{type(error).__name__}: {error}"
         return [bad("index", detail, reindex_command(home))]
-    return [bad("index", _detail(one), _remedy(one, home)) for one in problems] or [good("index", "complete")]
-
-
-def _detail(problem: dict[str, Any]) -> str:
-    return str(problem.get("message") or problem.get("detail") or problem)
-
-
-def _remedy(problem: dict[str, Any], home: Path) -> str:
-    return str(problem.get("remedy") or reindex_command(home))
+    return [bad("index", one.message, one.remedy or reindex_command(home)) for one in problems] or [
+        good("index", "complete")
+    ]

@@ -1,4 +1,4 @@
-"""Stores that stop answering while they are open: which one it is, and what helps."""
+"""Damage to a store: looked for before it is opened, and once it stops answering: which one it is, and what helps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,49 @@ from contextlib import closing
 from pathlib import Path
 
 from argot.errors import ArgotError, StoreUnavailable
-from argot.remedies import remedy_for
+from argot.remedies import damaged_store, remedy_for
 from argot.service.storage import home_folder as layout
-from argot.service.storage.sqlite import check_database, damage_named
+from argot.sqlite import check_every_page, damage_named, is_own_fault, open_connection, opening
 
+SMALL_BYTES = 32 * 1024 * 1024
+"""Up to this size a store is checked page by page at every start (about 5 ms for each megabyte)."""
+LEAST_BYTES = 512
+"""The smallest page, and so the smallest database; SQLite takes anything shorter for a new one."""
 PROBE_SECONDS = 2.0
 """The longest a look at a store waits for whoever writes to it."""
+
+
+def check_database(path: Path, *, thoroughly: bool = False) -> None:
+    """See that a store can be used: it opens, is as long as it says and, if small or asked for, every page is sound.
+
+    A file that was never there is no damage, nor is an empty corpus.db: that one knows itself whether it was ever more.
+    The write-ahead log of a killed process is taken in first: a page of the main file may be missing there and yet be
+    safe in the log.
+
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    if not path.exists() and path.name in layout.noted_stores(path.parent):
+        raise damaged_store(path, "it is missing")
+    if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
+        return
+    if path.stat().st_size < LEAST_BYTES:
+        raise damaged_store(path, f"{path.stat().st_size} bytes")
+    with opening(path), closing(open_connection(path)) as connection:
+        _check_open(connection, path, thoroughly=thoroughly)
+
+
+def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool) -> None:
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    pages, page_size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+    size = path.stat().st_size
+    if size < pages * page_size:
+        raise damaged_store(path, f"{size} bytes, {pages * page_size} expected")
+    if not tables and path.name != layout.CORPUS:
+        raise damaged_store(path, "it holds no table")
+    if thoroughly or size <= SMALL_BYTES:
+        check_every_page(connection, path)
 
 
 def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | None:
@@ -20,8 +57,7 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
 
     The error does not say in which store: each is looked through, which takes a while, and only now.
     """
-    ours = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
-    if ours or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+    if is_own_fault(error):
         return None
     try:
         for name in layout.DATABASES:
@@ -40,6 +76,5 @@ def require_readable(home: Path) -> None:
     """
     for path in (home / name for name in layout.DATABASES):
         if path.exists():
-            address = f"{path.as_uri()}?mode=ro"
-            with damage_named(path), closing(sqlite3.connect(address, timeout=PROBE_SECONDS, uri=True)) as connection:
+            with damage_named(path), closing(open_connection(path, mode="ro", timeout=PROBE_SECONDS)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -7,48 +7,54 @@ it. The words of a question are there only if its asker shared them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run_context import RunContext
 from argot.results import AskResult
+from argot.service.json_values import dataclass_fields
+from argot.service.threads.feedback_results import CitedPlace, JudgedAnswer, JudgedSentence, SenseMeant, SharedAnswer
 from argot.service.threads.thread_store import JudgedTurn
 
 
-def judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
-    """One row for each answer that somebody judged, as whom `run` is for may see it."""
-    return [_row(one, run) for one in judged]
+def judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[SharedAnswer | JudgedAnswer]:
+    """Each answer that somebody judged, as whom `run` is for may see it."""
+    return [_judged(one, run) for one in judged]
 
 
-def _row(one: JudgedTurn, run: RunContext) -> dict[str, Any]:
+def _judged(one: JudgedTurn, run: RunContext) -> SharedAnswer | JudgedAnswer:
     said, turn = one.said, one.turn
-    row: dict[str, Any] = {"id": f"{said.thread}.{said.turn}", "at": said.at, "value": said.value}
-    row |= {"shared": said.shared, "status": turn.get("status", ""), "profile": turn.get("profile", "")}
-    row |= {"answered_by": turn.get("answered_by", ""), "model": turn.get("model", "")}
-    row |= {"timings": turn.get("timings", {})}
-    if not said.shared or not turn:
-        return row
-    return {**row, "comment": said.comment, **_trace(assemble(turn, run, ""))}
+    row = JudgedAnswer(
+        id=f"{said.thread}.{said.turn}",
+        at=said.at,
+        value=said.value,
+        shared=said.shared,
+        status=turn.get("status", ""),
+        profile=turn.get("profile", ""),
+        answered_by=turn.get("answered_by", ""),
+        model=turn.get("model", ""),
+        timings=turn.get("timings", {}),
+    )
+    return _with_words(row, said.comment, assemble(turn, run, "")) if said.shared and turn else row
 
 
-def _trace(result: AskResult) -> dict[str, Any]:
-    """Question, answer and evidence. `gold` are the cited places, in the form in which the sample questions have it."""
-    documents = {passage.passage_id: passage.document for passage in result.passages}
-    return {
-        "question": result.question,
-        "stand_alone_question": result.stand_alone_question,
-        "answer": result.answer,
-        "sentences": [
-            {"text": one.text, "supported": one.supported, "passages": [cited.passage_id for cited in one.citations]}
+def _with_words(row: JudgedAnswer, comment: str, result: AskResult) -> SharedAnswer:
+    return SharedAnswer(
+        **dataclass_fields(row),
+        comment=comment,
+        question=result.question,
+        stand_alone_question=result.stand_alone_question,
+        answer=result.answer,
+        sentences=[
+            JudgedSentence(one.text, one.supported, [cited.passage_id for cited in one.citations])
             for one in result.sentences
         ],
-        "gold": [
-            {"document": cited.document, "passage_id": cited.passage_id, "page": cited.page, "span": cited.span}
+        gold=[
+            CitedPlace(cited.document, cited.passage_id, cited.page, cited.span)
             for one in result.sentences
             for cited in one.citations
         ],
-        "passages": list(documents),
-        "senses": [{"term": one.surface, "context": one.context, "expansion": one.expansion} for one in result.jargon],
-        "tags": result.tags,
-        "notes": result.notes,
-    }
+        passages=list({passage.passage_id: passage.document for passage in result.passages}),
+        senses=[SenseMeant(one.surface, one.context, one.expansion) for one in result.jargon],
+        tags=result.tags,
+        notes=result.notes,
+    )

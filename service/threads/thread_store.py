@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any
 from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.results import AskResult
-from argot.service.storage.sqlite import damage_named, open_database
+from argot.sqlite import damage_named, open_connection, open_database
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 TITLE_CHARS = 80
+_ROWS_AT_ONCE = 64
+"""Read from the connection's own thread in one go, as `aiosqlite.connect` does."""
 
 MIGRATIONS = (
     """
@@ -155,14 +157,11 @@ class Threads:
         from argot.graph.checkpoints.checkpointer import TurnSaver
 
         open_database(path, MIGRATIONS).close()
-        connection = await aiosqlite.connect(path, isolation_level=None)  # each statement a transaction of its own
+        connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
         # Said once more, for langgraph reads the variable when it is first imported, by whomever.
         saver = TurnSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         try:
             with damage_named(path):
-                await connection.execute("PRAGMA foreign_keys = ON")
-                await connection.execute("PRAGMA synchronous = NORMAL")
-                await connection.execute("PRAGMA secure_delete = ON")
                 await saver.setup()
         except BaseException:
             await connection.close()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from pydantic import Field
 
 from argot.errors import NotAllowed, NotFound
 from argot.service.identity.keys import MOST_DAYS, Key
 from argot.service.identity.people import LOCAL_NAME
-from argot.service.json_values import jsonable
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -18,10 +19,17 @@ KeyName = Annotated[Text, Field(max_length=1000)]
 Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey(Key):
+    """A key as it is made; the secret (`key`) is told this once."""
+
+    key: str = field(repr=False)
+
+
 @usecase("asker")
 async def key_add(
     kb: KnowledgeBase, principal: Principal, *, name: KeyName, user: Text | None = None, days: Days | None = None
-) -> dict[str, Any]:
+) -> NewKey:
     """Make a key of one's own, called `name`; an admin makes one for any `user`. `key` is told this once.
 
     With `days` it ends after so many; else it opens something until it is revoked.
@@ -35,23 +43,23 @@ async def key_add(
     if owner != LOCAL_NAME:
         await kb.blocking(kb.people.principal, owner)
     made, token = await kb.blocking(kb.people.keys.make, owner, name, days)
-    return {**jsonable(made), "key": token}
+    return NewKey(**dataclass_fields(made), key=token)
 
 
 @usecase("asker")
-async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[dict[str, Any]]:
+async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[Key]:
     """One's own keys, those of a `user`, or (`*`, for admins) of everybody, that are not revoked: never the secrets."""
     if user == "*" and principal.sees_all:
-        return [_shown(one) for one in await kb.blocking(kb.people.keys.of)]
+        return await kb.blocking(kb.people.keys.of)
     owner = await _owner(kb, principal, user)
-    return [_shown(one) for one in await kb.blocking(kb.people.keys.of, owner)]
+    return await kb.blocking(kb.people.keys.of, owner)
 
 
 @usecase("asker")
-async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> dict[str, Any]:
+async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> Key:
     """Revoke a key by its id: one's own, or as an admin anybody's. What is open with it is cut off."""
     of = None if principal.sees_all else principal.name
-    return _shown(await kb.blocking(lambda: kb.people.keys.revoke(key, user=of)))
+    return await kb.blocking(lambda: kb.people.keys.revoke(key, user=of))
 
 
 async def _owner(kb: KnowledgeBase, principal: Principal, user: str | None) -> str:
@@ -68,8 +76,3 @@ async def _owner(kb: KnowledgeBase, principal: Principal, user: str | None) -> s
     if user != LOCAL_NAME and await kb.blocking(kb.people.find, user) is None:
         raise NotFound(f"There is no user '{user}'. Make one with: argot user add NAME --group GROUP")
     return user
-
-
-def _shown(key: Key) -> dict[str, Any]:
-    plain: dict[str, Any] = jsonable(key)
-    return plain

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from argot.service.json_values import given_audience, jsonable
+from argot.service.json_values import given_audience
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_history import between
+from argot.service.usecases.glossary_history import SavedSince, between
 from argot.service.usecases.senses import Readers, Word, Words
 from argot.service.usecases.usecase_registry import Number, Text, usecase
-from argot.types import Principal
+from argot.types import Context, Principal
 
 About = Annotated[Text, Field(max_length=10_000)]
 ContextId = Number
 
 
 @usecase("asker")
-async def context_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def context_list(kb: KnowledgeBase, principal: Principal) -> list[Context]:
     """The contexts one may know of."""
-    return [jsonable(context) for context in await kb.blocking(kb.glossary.contexts.all, principal)]
+    return await kb.blocking(kb.glossary.contexts.all, principal)
 
 
 @usecase("manager")
@@ -33,13 +33,11 @@ async def context_add(
     contact: About = "",
     audience: Readers = None,
     new: bool = False,
-) -> dict[str, Any]:
+) -> Context:
     """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
     readers = given_audience(audience)
     add = kb.glossary.contexts.add
-    context = await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
-    plain: dict[str, Any] = jsonable(context)
-    return plain
+    return await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
 
 
 @usecase("manager")
@@ -53,18 +51,24 @@ async def context_save(
     contact: About | None = None,
     audience: Readers = None,
     why: Words = "",
-) -> dict[str, Any]:
+) -> Context:
     """Change what is given of a context, also to nothing, if nobody saved it since the version that was seen."""
-    told: dict[str, Any] = {"description": description, "contact": contact, "audience": given_audience(audience)}
-    save = kb.glossary.contexts.save
-    plain: dict[str, Any] = jsonable(await kb.blocking(save, principal, context_id, version=version, **told, why=why))
-    return plain
+    return await kb.blocking(
+        kb.glossary.contexts.save,
+        principal,
+        context_id,
+        version=version,
+        description=description,
+        contact=contact,
+        audience=given_audience(audience),
+        why=why,
+    )
 
 
 @usecase("manager")
 async def context_since(
     kb: KnowledgeBase, principal: Principal, *, context_id: ContextId, version: Number
-) -> dict[str, Any]:
+) -> SavedSince[Context]:
     """A context as it was in a version, as it is now, and who saved it last: for who saved at the same time.
 
     `base` is None if that version is not known.

@@ -7,9 +7,10 @@ next run makes only what is missing.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
@@ -23,7 +24,7 @@ from argot.types import DerivableKind, Document, Principal
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
-    from argot.corpus.ingestion.derivation import Made, Recipe, Task
+    from argot.corpus.ingestion.derivation import Made, Recipe, Stock, Task
     from argot.tools.llm.deriver import ModelDeriver
 
 Kinds = Annotated[list[DerivableKind], Field(min_length=1)]
@@ -33,6 +34,65 @@ T = TypeVar("T")
 FAILURES_IN_A_ROW = 3
 """So many passages that the server fails at with none going well between them, and it is no use to go on."""
 SHOWN_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveProblem:
+    """A passage (its id) of the document `name` of which nothing could be made, and why."""
+
+    name: str
+    passage: str
+    kind: DerivableKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveReport:
+    """Of how many passages texts were `made`, of a `total` that was to be done, and what it took of the model.
+
+    `texts` and `triples` count what was made; `problems` are the first of those that `failed`.
+    """
+
+    made: int
+    texts: int
+    triples: int
+    failed: int
+    total: int
+    problems: list[DeriveProblem]
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    model_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedTexts:
+    """How many texts one prompt and model made, of how many passages and documents; `outdated`: by a former prompt."""
+
+    kind: DerivableKind
+    prompt: str
+    model: str
+    documents: int
+    passages: int
+    texts: int
+    outdated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedList:
+    """What was derived, and how many passages all documents have that one may read."""
+
+    rows: list[DerivedTexts]
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedTexts:
+    """How many texts were taken out, by kind."""
+
+    removed: dict[DerivableKind, int]
+
 
 _deriving: WeakSet[KnowledgeBase] = WeakSet()
 
@@ -45,7 +105,7 @@ async def derive(
     kinds: Kinds,
     documents: list[Text] | None = None,
     renew: bool = False,
-) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
+) -> AsyncIterator[Event | Finished[DeriveReport]]:
     """Make texts of these kinds for the documents named (all, if none is), where there are none yet.
 
     Events: `{"kind": "progress", "name", "done", "total"}`, and as the result what was made. With `renew`, also what
@@ -84,7 +144,7 @@ async def derive(
 
 
 @usecase("manager", everywhere=True)
-async def derived_list(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
     """What was derived of the documents one may read: by kind, prompt and model.
 
     `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
@@ -95,30 +155,29 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> dict[str, Any
 
     store = kb.document_store
     readable = {document.id: document for document in await kb.blocking(store.documents, principal)}
-    rows: dict[Recipe, dict[str, Any]] = {}
+    held: defaultdict[Recipe, list[Stock]] = defaultdict(list)
     for one in await kb.blocking(lambda: stock(store.database.connection())):
         if one.document in readable:
-            row = rows.setdefault(one.recipe, {"documents": 0, "passages": 0, "texts": 0})
-            row["documents"] += 1
-            row["passages"] += one.passages
-            row["texts"] += one.texts
-    listed = [
-        {
-            "kind": recipe.kind,
-            "prompt": recipe.prompt,
-            "model": recipe.model,
-            **row,
-            "outdated": bool(recipe.prompt) and recipe.prompt != prompt_of(recipe.kind),
-        }
-        for recipe, row in rows.items()
+            held[one.recipe].append(one)
+    rows = [
+        DerivedTexts(
+            kind=recipe.kind,
+            prompt=recipe.prompt,
+            model=recipe.model,
+            documents=len(found),
+            passages=sum(one.passages for one in found),
+            texts=sum(one.texts for one in found),
+            outdated=bool(recipe.prompt) and recipe.prompt != prompt_of(recipe.kind),
+        )
+        for recipe, found in held.items()
     ]
-    return {"rows": listed, "passages": sum(document.passages for document in readable.values())}
+    return DerivedList(rows, sum(document.passages for document in readable.values()))
 
 
 @usecase("manager", everywhere=True)
 async def derived_remove(
     kb: KnowledgeBase, principal: Principal, *, kinds: Kinds, documents: list[Text] | None = None
-) -> dict[str, Any]:
+) -> RemovedTexts:
     """Take derived texts of these kinds out, of the documents named or of all one may read.
 
     Triples that came with a document stay.
@@ -136,7 +195,7 @@ async def derived_remove(
     for document in await _documents(kb, principal, documents):
         async with kb.writing:
             await _to_its_end(kb, take_out, document)
-    return {"removed": removed}
+    return RemovedTexts(removed)
 
 
 async def _documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[str] | None) -> list[Document]:
@@ -193,7 +252,7 @@ class _Run:
         self._waiting: list[Made] = []
         self._told: asyncio.Queue[Event | None] = asyncio.Queue()
         self._counts = {"made": 0, "texts": 0, "triples": 0, "failed": 0}
-        self._problems: list[dict[str, str]] = []
+        self._problems: list[DeriveProblem] = []
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """
@@ -214,18 +273,18 @@ class _Run:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> DeriveReport:
         spent = self._deriver.spent
-        return {
+        return DeriveReport(
             **self._counts,
-            "total": self._total,
-            "problems": self._problems,
-            "model": self._deriver.model,
-            "calls": spent.calls,
-            "prompt_tokens": spent.prompt_tokens,
-            "completion_tokens": spent.completion_tokens,
-            "model_seconds": round(spent.seconds, 1),
-        }
+            total=self._total,
+            problems=self._problems,
+            model=self._deriver.model,
+            calls=spent.calls,
+            prompt_tokens=spent.prompt_tokens,
+            completion_tokens=spent.completion_tokens,
+            model_seconds=round(spent.seconds, 1),
+        )
 
     async def _side_by_side(self) -> None:
         from argot.tools.llm.deriver import AT_ONCE
@@ -279,7 +338,7 @@ class _Run:
         self._counts["failed"] += 1
         if len(self._problems) < SHOWN_PROBLEMS:
             name, kind = self._names[task.document], task.recipe.kind
-            self._problems.append({"name": name, "passage": task.passage, "kind": kind, "detail": str(error)})
+            self._problems.append(DeriveProblem(name, task.passage, kind, str(error)))
         if isinstance(error, PassageFailed):
             return
         self._in_a_row += 1

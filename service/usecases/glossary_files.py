@@ -6,21 +6,65 @@ import base64
 import binascii
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from dataclasses import dataclass, replace
 
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, RowProblem
 from argot.jargon_db.formats.format_registry import FORMATS, format_named, format_to_write
 from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
 from argot.jargon_db.formats.import_export import ImportReport
 from argot.jargon_db.formats.import_preview import ImportPreview
 from argot.service.blocking_work import HandOver, progress_events
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.senses import Limit, Words
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
-from argot.types import Principal
+from argot.types import Context, Principal, Sense
 
 __all__ = ["FORMATS", "ImportReport", "format_named", "format_to_write"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewCounts:
+    """How many senses would be added, changed or left as they are; how many problems the file has."""
+
+    added: int
+    updated: int
+    unchanged: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class SenseUpdate:
+    """A sense before and after an import."""
+
+    before: Sense
+    after: Sense
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUpdate:
+    """A context before and after an import."""
+
+    before: Context
+    after: Context
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewShown:
+    """What importing a file would do: the first of what is added, updated and wrong (`where` is a problem's place in
+    full). With problems nothing would be.
+
+    `ignored`: how often something stands in the file that a glossary has no place for, by its name. `stamp`: for
+    importing just this.
+    """
+
+    counts: PreviewCounts
+    added: list[Sense]
+    updated: list[SenseUpdate]
+    problems: list[RowProblem]
+    contexts_added: list[str]
+    contexts_updated: list[ContextUpdate]
+    ignored: dict[str, int]
+    stamp: str
 
 
 @usecase("manager")
@@ -48,7 +92,7 @@ async def glossary_preview(
     context: Words = "",
     language: Text = DEFAULT_LANGUAGE,
     limit: Limit = 50,
-) -> dict[str, Any]:
+) -> PreviewShown:
     """What importing a file (`data` in base64) would do: `counts`, and the first of what is added, updated (before and
     after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
     """
@@ -115,17 +159,15 @@ def _options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
     )
 
 
-def _shown(found: ImportPreview, limit: int) -> dict[str, Any]:
-    counts = {"added": len(found.added), "updated": len(found.updated), "unchanged": found.unchanged}
-    return {
-        "counts": {**counts, "problems": len(found.problems)},
-        "added": jsonable(found.added[:limit]),
-        "updated": [{"before": jsonable(one), "after": jsonable(other)} for one, other in found.updated[:limit]],
-        "problems": [{**jsonable(one), "where": one.place} for one in found.problems[:limit]],
-        "contexts_added": list(found.contexts_added),
-        "contexts_updated": [
-            {"before": jsonable(one), "after": jsonable(other)} for one, other in found.contexts_updated[:limit]
-        ],
-        "ignored": dict(found.ignored),
-        "stamp": found.stamp,
-    }
+def _shown(found: ImportPreview, limit: int) -> PreviewShown:
+    added, updated, problems = len(found.added), len(found.updated), len(found.problems)
+    return PreviewShown(
+        counts=PreviewCounts(added, updated, found.unchanged, problems),
+        added=list(found.added[:limit]),
+        updated=[SenseUpdate(before, after) for before, after in found.updated[:limit]],
+        problems=[replace(one, where=one.place) for one in found.problems[:limit]],
+        contexts_added=list(found.contexts_added),
+        contexts_updated=[ContextUpdate(before, after) for before, after in found.contexts_updated[:limit]],
+        ignored=dict(found.ignored),
+        stamp=found.stamp,
+    )

@@ -3,24 +3,65 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
 from argot.clock import utc_now
-from argot.service.json_values import jsonable
+from argot.jargon_db.store.history_entries import ChangeSet, HistoryEntry
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.senses import Limit, SenseId, Words
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Context, Principal, Sense
 
 if TYPE_CHECKING:
-    from argot.jargon_db.store.history_entries import HistoryEntry
+    from argot.jargon_db.store.misses import WeekOfMisses
+    from argot.jargon_db.store.usage import WeekOfUse
+
+__all__ = ["ChangeSet", "HistoryEntry"]
 
 WEEKS = 12
 ChangeId = Number
+Saved = TypeVar("Saved", Sense, Context)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSince(Generic[Saved]):
+    """What is stored now, and as it was in the version that somebody saw (None: that is not known); who saved it last,
+    when (ISO, UTC) and why.
+    """
+
+    current: Saved
+    base: Mapping[str, Any] | None
+    who: str
+    at: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermUse:
+    """In how many questions of each week a term was meant, or missed; `growth`: the second half of the weeks less the
+    first.
+    """
+
+    term: str
+    counts: list[int]
+    total: int
+    growth: int
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryUse:
+    """The ISO weeks, oldest first; the terms that were meant, the most used first; and those that were missed, the most
+    growing first.
+    """
+
+    weeks: list[str]
+    used: list[TermUse]
+    missed: list[TermUse]
 
 
 async def glossary_version(kb: KnowledgeBase) -> int:
@@ -37,18 +78,17 @@ async def glossary_history(
     sense_id: SenseId | None = None,
     change: ChangeId | None = None,
     limit: Limit = 200,
-) -> list[dict[str, Any]]:
+) -> list[HistoryEntry]:
     """Who changed what, when and why, newest first: of a term, of a sense, in one change, or of all."""
-    entries = await kb.blocking(
+    return await kb.blocking(
         kb.glossary.history.entries, principal, term=term, sense_id=sense_id, change=change, limit=limit
     )
-    return [jsonable(entry) for entry in entries]
 
 
 @usecase("manager")
-async def glossary_changes(kb: KnowledgeBase, principal: Principal, *, limit: Limit = 50) -> list[dict[str, Any]]:
+async def glossary_changes(kb: KnowledgeBase, principal: Principal, *, limit: Limit = 50) -> list[ChangeSet]:
     """The changes, each with all that was done in one go, newest first."""
-    return [jsonable(one) for one in await kb.blocking(kb.glossary.history.changes, principal, limit)]
+    return await kb.blocking(kb.glossary.history.changes, principal, limit)
 
 
 @usecase("manager")
@@ -61,19 +101,17 @@ async def glossary_roll_back(
     moment: Text | ChangeId | None = None,
     why: Words = "",
     force: bool = False,
-) -> dict[str, Any]:
+) -> ChangeSet:
     """Take a change back; or set a term to how it was at a moment (a date, or the number of a change)."""
-    done = await kb.blocking(
+    return await kb.blocking(
         kb.glossary.history.roll_back, principal, change, term=term, moment=moment, why=why, force=force
     )
-    plain: dict[str, Any] = jsonable(done)
-    return plain
 
 
 @usecase("manager")
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
-) -> dict[str, Any]:
+) -> SavedSince[Sense]:
     """A sense as it was in a version, as it is now, and who saved it last: for who saved at the same time.
 
     `base` is None if that version is not known.
@@ -84,18 +122,14 @@ async def glossary_since(
     return between(current, entries, version)
 
 
-def between(current: Sense | Context, entries: Sequence[HistoryEntry], version: int) -> dict[str, Any]:
+def between(current: Saved, entries: Sequence[HistoryEntry], version: int) -> SavedSince[Saved]:
     """What was saved since a version, by the entries of each save, newest first."""
     ago = current.version - version
-    last = entries[0] if entries else None
-    base = jsonable(entries[ago - 1].before) if 0 < ago <= len(entries) else None
-    return {
-        "current": jsonable(current),
-        "base": base,
-        "who": last.who if last else "",
-        "at": last.at if last else "",
-        "why": last.why if last else "",
-    }
+    base = entries[ago - 1].before if 0 < ago <= len(entries) else None
+    if not entries:
+        return SavedSince(current, base, who="", at="", why="")
+    last = entries[0]
+    return SavedSince(current, base, last.who, last.at, last.why)
 
 
 @usecase("manager")
@@ -105,7 +139,7 @@ async def glossary_use(
     *,
     term: Words | None = None,
     weeks: Annotated[int, Field(ge=2, le=52)] = WEEKS,
-) -> dict[str, Any]:
+) -> GlossaryUse:
     """How many questions meant each term, and missed each, in the last weeks.
 
     `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
@@ -117,14 +151,14 @@ async def glossary_use(
     named = [week_of(today - timedelta(weeks=ago)) for ago in reversed(range(weeks))]
     used = await kb.blocking(kb.glossary.usage.by_week, principal, term)
     missed = await kb.blocking(kb.glossary.misses.by_week, principal) if term is None else []
-    return {
-        "weeks": named,
-        "used": sorted(_by_term(used, named), key=lambda row: (-row["total"], row["term"])),
-        "missed": sorted(_by_term(missed, named), key=lambda row: (-row["growth"], -row["total"], row["term"])),
-    }
+    return GlossaryUse(
+        named,
+        sorted(_by_term(used, named), key=lambda one: (-one.total, one.term)),
+        sorted(_by_term(missed, named), key=lambda one: (-one.growth, -one.total, one.term)),
+    )
 
 
-def _by_term(counted: Any, weeks: list[str]) -> list[dict[str, Any]]:
+def _by_term(counted: Iterable[WeekOfUse | WeekOfMisses], weeks: list[str]) -> list[TermUse]:
     rows: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(weeks))
     place = {week: number for number, week in enumerate(weeks)}
     for one in counted:
@@ -132,6 +166,5 @@ def _by_term(counted: Any, weeks: list[str]) -> list[dict[str, Any]]:
             rows[one.term][place[one.week]] += one.count
     half = len(weeks) // 2
     return [
-        {"term": term, "counts": counts, "total": sum(counts), "growth": sum(counts[-half:]) - sum(counts[:half])}
-        for term, counts in rows.items()
+        TermUse(term, counts, sum(counts), sum(counts[-half:]) - sum(counts[:half])) for term, counts in rows.items()
     ]

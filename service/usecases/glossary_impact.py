@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,14 +11,17 @@ from argot.errors import InvalidInput
 from argot.service.glossary_review import combined_impact as together
 from argot.service.glossary_review import impact as tried
 from argot.service.glossary_review import miss_loop
+from argot.service.glossary_review.impact_results import CombinedImpact, Impact, QuestionAsRead, QuestionImpact
 from argot.service.glossary_review.miss_loop import TermNews
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.proposal_results import ProposalShown
 from argot.service.usecases.proposals import ProposalId, glossary_proposal
 from argot.service.usecases.senses import SenseFields, SenseId, Words
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
-__all__ = ["TermNews"]
+__all__ = ["CombinedImpact", "QuestionAsRead", "QuestionImpact", "TermNews"]
 
 MOST_TOLD = 2000
 """Characters by which a context is guessed."""
@@ -26,7 +29,7 @@ Questions = Annotated[list[Text], Field(max_length=1000)]
 
 
 @usecase("manager")
-async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Words) -> list[dict[str, Any]]:
+async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Words) -> list[ProposalShown]:
     """Look in the documents for what a term means, and propose it; with a language model also what that reads there.
 
     Returns the open proposals for the term, each with its evidence. None: no document one may read says it.
@@ -50,7 +53,7 @@ async def glossary_effects(
     context: Words = "",
     change: Literal["approve", "retire"] = "approve",
     questions: Questions | None = None,
-) -> dict[str, Any]:
+) -> Impact:
     """What approving (or retiring) a sense, or accepting a proposal, would change in past questions; nothing is stored.
 
     The questions are one's own, those their askers shared, and those given here. `rows`: each with `before` and
@@ -78,7 +81,7 @@ async def glossary_effects_together(
     senses: Annotated[list[tuple[SenseId, Number]], Field(max_length=10_000)] | None = None,
     proposal_ids: Annotated[list[ProposalId], Field(max_length=10_000)] | None = None,
     context: Words = "",
-) -> dict[str, Any]:
+) -> CombinedImpact:
     """What approving several drafts at once (each named with the version that was seen), or accepting several
     proposals as approved meanings, would change in past questions; nothing is stored.
 
@@ -99,7 +102,7 @@ async def glossary_effects_together(
         home = context.strip() or ("General" if principal.manages_all else min(principal.manages, default=""))
         wanted = await kb.blocking(together.accepting_many, kb.glossary, principal, proposal_ids[:most], home)
     found = await tried.effects(kb, principal, wanted, seconds=together.SECONDS)
-    return {**found, "tried": min(given, most), "not_tried": max(given - most, 0)}
+    return CombinedImpact(**dataclass_fields(found), tried=min(given, most), not_tried=max(given - most, 0))
 
 
 @usecase("manager")
@@ -111,7 +114,7 @@ async def glossary_edit_effects(
     version: Number,
     sense: SenseFields,
     questions: Questions | None = None,
-) -> dict[str, Any]:
+) -> Impact:
     """What saving this (as `glossary_save` would) changes in past questions, before and after; nothing is stored.
 
     Raises:

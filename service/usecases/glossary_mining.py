@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from weakref import WeakKeyDictionary
 
 from pydantic import Field
@@ -16,12 +16,71 @@ from argot.errors import ArgotError, NotFound
 from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.blocking_work import stream
-from argot.service.glossary_review.document_mining import Mining, meaning_json, unread
+from argot.service.glossary_review.document_mining import FoundMeaning, Mining, unread
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Count, Event, Finished, Text, usecase
-from argot.types import Principal
+from argot.types import Audience, Principal
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MinedQuote:
+    """The id of a passage, and its words that give a meaning."""
+
+    passage: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class MinedMeaning:
+    """A meaning that documents give. `id` is its proposal's, None where none was stored; `score` is in [0, 1]; `count`:
+    how many passages give it, of which `evidence` quotes the best; `audience`: who may read their documents.
+    """
+
+    id: int | None
+    term: str
+    expansion: str
+    description: str
+    score: float
+    count: int
+    kinds: list[str]
+    audience: Audience
+    evidence: list[MinedQuote]
+
+
+@dataclass(frozen=True, slots=True)
+class MiningReport:
+    """What a run came to: the surest of the `offered` meanings; how many documents were read, and how many `skipped`,
+    as they were mined before; how many passages they have; how many meanings were `found`, `known` to the glossary
+    already, and `decided` on before. `stored`: whether proposals were made.
+    """
+
+    proposals: list[MinedMeaning]
+    offered: int
+    documents: int
+    skipped: int
+    passages: int
+    found: int
+    known: int
+    decided: int
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MiningStatus:
+    """How far a run in the background is: `name` is the document that is read, `done` of `total` documents are;
+    `offered` counts meanings. `unread` of the `documents` that one may read were not mined yet.
+    """
+
+    state: Literal["idle", "running", "done", "stopped", "failed"]
+    name: str
+    done: int
+    total: int
+    offered: int
+    error: str
+    documents: int
+    unread: int
 
 
 @usecase("manager")
@@ -33,7 +92,7 @@ async def glossary_mine(
     context: Text | None = None,
     dry_run: bool = False,
     again: bool = False,
-) -> AsyncIterator[Event | Finished[dict[str, Any]]]:
+) -> AsyncIterator[Event | Finished[MiningReport]]:
     """Propose meanings from the definitions in the documents one may read that were not mined before.
 
     Events: `{"kind": "progress", "name", "done", "total", "offered"}`; the result holds the surest `proposals`, at most
@@ -51,10 +110,33 @@ async def glossary_mine(
     async with _of(kb).turn, aclosing(stream(mining.run)) as steps:
         async for step in steps:
             yield {"kind": "progress", **asdict(step)}
-    numbers = ("documents", "skipped", "passages", "found", "known", "decided")
-    counts = {name: getattr(mining, name) for name in numbers}
-    rows = [meaning_json(one) for one in mining.best(limit)]
-    yield Finished({"proposals": rows, "offered": len(mining.offered), **counts, "stored": not dry_run})
+    report = MiningReport(
+        proposals=[_mined_meaning(one) for one in mining.best(limit)],
+        offered=len(mining.offered),
+        documents=mining.documents,
+        skipped=mining.skipped,
+        passages=mining.passages,
+        found=mining.found,
+        known=mining.known,
+        decided=mining.decided,
+        stored=not dry_run,
+    )
+    yield Finished(report)
+
+
+def _mined_meaning(one: FoundMeaning) -> MinedMeaning:
+    mined = one.mined
+    return MinedMeaning(
+        id=one.proposal,
+        term=mined.term,
+        expansion=mined.expansion,
+        description=mined.description,
+        score=mined.score,
+        count=mined.count,
+        kinds=list(mined.kinds),
+        audience=one.audience,
+        evidence=[MinedQuote(passage, quote) for passage, quote in mined.evidence],
+    )
 
 
 def _context_named(glossary: Glossary, principal: Principal, name: str) -> str:
@@ -100,7 +182,7 @@ def _of(kb: KnowledgeBase) -> _Jobs:
 
 
 @usecase("manager")
-async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> dict[str, Any]:
+async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> MiningStatus:
     """Begin mining in the background; if one's own run is under way, that goes on. How far it is: `glossary_mined`."""
     jobs = _of(kb).by_person
     if principal.name not in jobs or jobs[principal.name].state != "running":
@@ -110,7 +192,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
 
 
 @usecase("manager")
-async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
     """Stop one's own run. What it found so far stays."""
     job = _of(kb).by_person.get(principal.name)
     if job is not None and job.task is not None and not job.task.done():
@@ -121,7 +203,7 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> dict[st
 
 
 @usecase("manager")
-async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
     """How far one's own last run is: `state` (idle, running, done, stopped, failed), `name` of the document, `done` of
     `total`, `offered` meanings, `error`. And of the `documents` one may read, how many were not mined yet (`unread`).
     """
@@ -131,10 +213,9 @@ async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> dict[str, A
 
     documents, new = await kb.blocking(counted)
     job = _of(kb).by_person.get(principal.name)
-    told = {"state": "idle", "name": "", "done": 0, "total": 0, "offered": 0, "error": ""}
-    if job is not None:
-        told = {name: getattr(job, name) for name in told}
-    return {**told, "documents": documents, "unread": new}
+    if job is None:
+        return MiningStatus("idle", "", 0, 0, 0, "", documents, new)
+    return MiningStatus(job.state, job.name, job.done, job.total, job.offered, job.error, documents, new)
 
 
 async def _mine(kb: KnowledgeBase, principal: Principal, job: Job, again: bool) -> None:

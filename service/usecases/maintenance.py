@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import backup as archive
+from argot.service.maintenance.backup import Backup
 from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
 
 
+@dataclass(frozen=True, slots=True)
+class StoreProblem:
+    """Something in the stores of documents that is wrong, and the command that mends it."""
+
+    subject: str
+    message: str
+    remedy: str
+
+
 @usecase("admin")
-async def check(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
     """Whether documents, keyword index and vectors fit together: what is wrong, and how to mend it."""
     corpus = await kb.load(mending=True)
-    return [jsonable(problem) for problem in await kb.blocking(corpus.check)]
+    return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]
 
 
 @usecase("admin", local=True)
-async def backup(kb: KnowledgeBase, principal: Principal, *, path: str) -> dict[str, Any]:
+async def backup(kb: KnowledgeBase, principal: Principal, *, path: str) -> Backup:
     """Write everything but the vectors into a tar file, as of one moment. Questions go on meanwhile."""
     async with kb.writing:
-        plain: dict[str, Any] = jsonable(await kb.blocking(archive.write_backup, kb.home, Path(path)))
-    return plain
+        return await kb.blocking(archive.write_backup, kb.home, Path(path))

@@ -2,31 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from argot.clock import timestamp
 from argot.errors import NotFound
 from argot.service.identity.people import LOCAL_NAME
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
-from argot.service.usecases.attachments import thread_files
-from argot.service.usecases.threads import delete_thread, thread_read
+from argot.service.usecases.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
 if TYPE_CHECKING:
     from argot.service.threads.thread_store import Thread
 
+Rows: TypeAlias = dict[str, list[dict[str, Any]]]
+"""Rows as they are stored, by table: columns by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalData:
+    """Everything that is kept of a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
+    and the rows of the glossary, by the name under which they asked.
+    """
+
+    name: str
+    at: str
+    people: Rows
+    conversations: list[ThreadRead]
+    glossary: dict[str, Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class StillNamed:
+    """How many documents and senses name an erased person as a reader."""
+
+    documents: int
+    senses: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPerson:
+    """How much was erased of a person. `rows` are those of the account. `files_clean`: nothing deleted is left in the
+    files of the stores.
+    """
+
+    name: str
+    conversations: int
+    files: int
+    questions: int
+    rows: int
+    files_clean: bool
+    still_named: StillNamed
+
 
 @usecase("asker")
-async def my_data(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+async def my_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
     """Everything that is kept of oneself, as `user_export` has it."""
     return await _exported(kb, principal)
 
 
 @usecase("admin")
-async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) -> PersonalData:
     """Everything that is kept of a person: account, groups, sessions, keys, notices, Slack links, conversations with
     feedback and names of files, questions that met unknown terms, and what they did in the glossary.
 
@@ -37,13 +75,13 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
     """
     user = await kb.blocking(kb.people.find, name)
     found = await _exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
-    if not user and not any(found[part] for part in ("people", "conversations", "glossary")):
+    if not user and not (found.people or found.conversations or found.glossary):
         raise _nobody(name)
     return found
 
 
 @usecase("admin")
-async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> ErasedPerson:
     """Erase a person: shut out at once, then conversations with their files and feedback, questions that met unknown
     terms, notices, Slack links, keys, sessions and the account. It cannot be undone.
 
@@ -56,41 +94,40 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     if await kb.blocking(kb.people.find, name):
         await kb.blocking(kb.people.suspend, name)
     names = await _names(kb, name)
-    erased = {"conversations": 0, "files": 0}
+    conversations = files = 0
     threads = await kb.threads()
     while found := [one for each in names for one in await threads.of(each)]:
         for thread in found:
-            erased["files"] += len(await threads.files(thread.owner, thread.id))
+            files += len(await threads.files(thread.owner, thread.id))
             await delete_thread(kb, thread.owner, thread.id)
-            erased["conversations"] += 1
+            conversations += 1
     await kb.chores_done()
-    erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_person, names)
-    erased["rows"] = await kb.blocking(kb.people.erase, names)
-    if not any(erased.values()):
+    questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
+    rows = await kb.blocking(kb.people.erase, names)
+    if not (conversations or files or questions or rows):
         raise _nobody(name)
     whole = await scrubbed(kb)
-    return {"name": name, **erased, "files_clean": whole, "still_named": await _still_named(kb, name)}
+    return ErasedPerson(name, conversations, files, questions, rows, whole, await _still_named(kb, name))
 
 
-async def _exported(kb: KnowledgeBase, principal: Principal) -> dict[str, Any]:
+async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
     """Everything of one person, with the passages that they may read."""
     names = await _names(kb, principal.name)
     threads = await kb.threads()
     found = [one for each in names for one in await threads.of(each)]
     asked = {each: await kb.blocking(kb.glossary.privacy.kept_of, each) for each in names}
-    return {
-        "name": principal.name,
-        "at": timestamp(),
-        "people": await kb.blocking(kb.people.kept_of, names),
-        "conversations": [await _conversation(kb, principal, thread) for thread in found],
-        "glossary": {each: kept for each, kept in asked.items() if kept},
-    }
+    return PersonalData(
+        principal.name,
+        timestamp(),
+        await kb.blocking(kb.people.kept_of, names),
+        [await _conversation(kb, principal, thread) for thread in found],
+        {each: kept for each, kept in asked.items() if kept},
+    )
 
 
-async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> dict[str, Any]:
+async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:
     owner = principal if thread.owner == principal.name else Principal(thread.owner, principal.groups)
-    read = await thread_read.function(kb, owner, thread=thread.id)
-    return {**jsonable(read), "files": jsonable(await thread_files.function(kb, owner, thread=thread.id))}
+    return await thread_read.function(kb, owner, thread=thread.id)
 
 
 async def _names(kb: KnowledgeBase, name: str) -> list[str]:
@@ -99,15 +136,15 @@ async def _names(kb: KnowledgeBase, name: str) -> list[str]:
     return [name, *(f"slack:{team}:{slack_user}" for team, slack_user, user in linked if user == name)]
 
 
-async def _still_named(kb: KnowledgeBase, name: str) -> dict[str, int]:
+async def _still_named(kb: KnowledgeBase, name: str) -> StillNamed:
     reader = Principal("erasing", sees_all=True)
     documents = await kb.blocking(kb.document_store.documents, reader)
     senses = await kb.blocking(kb.glossary.senses.find, reader)
     token = f"@{name}"
-    return {
-        "documents": sum(token in one.audience for one in documents),
-        "senses": sum(token in one.audience for one in senses),
-    }
+    return StillNamed(
+        documents=sum(token in one.audience for one in documents),
+        senses=sum(token in one.audience for one in senses),
+    )
 
 
 def _nobody(name: str) -> NotFound:

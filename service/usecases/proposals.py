@@ -5,25 +5,40 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.service.glossary_review.document_mining import LIKELY, SURE
-from argot.service.json_values import jsonable, passage
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.senses import Limit, SenseFields, SenseId, Words, shown
+from argot.service.usecases.proposal_results import (
+    AcceptedProposals,
+    ApprovedSenses,
+    DecidedProposal,
+    DismissedTerm,
+    Evidence,
+    LeftProposal,
+    LeftSense,
+    MissRecord,
+    OfferPage,
+    Proposal,
+    ProposalShown,
+    QueuedMiss,
+    ScoreLevel,
+    Sureness,
+    ToDo,
+)
+from argot.service.usecases.sense_results import SenseShown, sense_shown
+from argot.service.usecases.senses import Limit, SenseFields, SenseId, Words
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
-from argot.types import Principal, SenseStatus
-
-if TYPE_CHECKING:
-    from argot.jargon_db.store.proposal_rows import Proposal
+from argot.types import Document, Passage, Principal, SenseStatus
 
 ProposalId = Number
 Score = Annotated[float, Field(ge=0, le=1)]
-SCORES = {"sure": SURE, "likely": LIKELY}
+SCORES: dict[Sureness, float] = {"sure": SURE, "likely": LIKELY}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +55,13 @@ async def glossary_misses(
     *,
     status: Literal["open", "dismissed", "defined"] | None = "open",
     term: Words | None = None,
-) -> list[dict[str, Any]]:
+) -> list[MissRecord]:
     """Terms people asked for that nobody has defined, the most wanted first; `status` null: also what became of others.
 
     Questions are shown to those who may read them. With `term` only that one, in whatever spelling.
     """
     found = await kb.blocking(kb.glossary.misses.find, principal, status)
-    return [jsonable(miss) for miss in found if term is None or normalise(miss.term) == normalise(term)]
+    return [miss for miss in found if term is None or normalise(miss.term) == normalise(term)]
 
 
 @usecase("manager")
@@ -57,20 +72,20 @@ async def glossary_queue(
     status: Literal["open", "dismissed", "defined"] | None = "open",
     limit: Limit = 50,
     similar: bool = True,
-) -> list[dict[str, Any]]:
+) -> list[QueuedMiss]:
     """What to do next: the first of `glossary_misses`, each with its open `proposals` and the closest known terms
     (`similar`, unless it is not wanted: it takes a moment for each).
     """
 
-    def queued() -> list[dict[str, Any]]:
+    def queued() -> list[QueuedMiss]:
         glossary = kb.glossary
         offered = _by_key(glossary.proposals.find(principal))
         return [
-            {
-                **jsonable(miss),
-                "proposals": [jsonable(one) for one in offered.get(normalise(miss.term), ())],
-                "similar": glossary.lookup.suggest(principal, miss.term) if similar else [],
-            }
+            QueuedMiss(
+                **dataclass_fields(miss),
+                proposals=offered.get(normalise(miss.term), []),
+                similar=glossary.lookup.suggest(principal, miss.term) if similar else [],
+            )
             for miss in glossary.misses.find(principal, status)[:limit]
         ]
 
@@ -80,10 +95,10 @@ async def glossary_queue(
 @usecase("manager")
 async def glossary_dismiss_miss(
     kb: KnowledgeBase, principal: Principal, *, term: Words, why: Words = ""
-) -> dict[str, Any]:
+) -> DismissedTerm:
     """Say that a missed term needs no meaning, for good."""
     await kb.blocking(kb.glossary.misses.dismiss, principal, term, why)
-    return {"term": term}
+    return DismissedTerm(term)
 
 
 @usecase("manager")
@@ -93,10 +108,9 @@ async def glossary_proposals(
     *,
     status: Literal["open", "accepted", "merged", "dismissed"] | None = "open",
     term: Words | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Proposal]:
     """Meanings that were proposed, oldest first."""
-    found = await kb.blocking(kb.glossary.proposals.find, principal, status, term)
-    return [jsonable(one) for one in found]
+    return await kb.blocking(kb.glossary.proposals.find, principal, status, term)
 
 
 @usecase("manager")
@@ -108,7 +122,7 @@ async def glossary_offers(
     least: Score = 0.0,
     start: Count = 0,
     limit: Limit = 50,
-) -> dict[str, Any]:
+) -> OfferPage:
     """The open proposals to decide on: those for the terms asked for most come first, then the surest.
 
     `proposals`: each with how often its term was `asked` for, how `sure` it is (sure, likely, unsure) and its
@@ -116,29 +130,26 @@ async def glossary_offers(
     many there are; `levels`: how many of these are at least how sure.
     """
 
-    def offers() -> dict[str, Any]:
+    def offers() -> OfferPage:
         every = kb.glossary.proposals.find(principal)
         asked = _asked(kb, principal)
         wanted = [one for one in every if (one.score or 0.0) >= least and _holds(one, text)]
         wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
-        rows = [_offer(one, asked) for one in wanted[start : start + limit]]
-        _with_places(kb, principal, rows)
+        shown = _shown(kb, principal, wanted[start : start + limit], asked)
         levels = [
-            {"name": name, "least": score, "count": sum((one.score or 0.0) >= score for one in every)}
-            for name, score in SCORES.items()
+            ScoreLevel(name, score, sum((one.score or 0.0) >= score for one in every)) for name, score in SCORES.items()
         ]
-        return {"proposals": rows, "total": len(wanted), "all": len(every), "levels": levels}
+        return OfferPage(shown, len(wanted), len(every), levels)
 
     return await kb.blocking(offers)
 
 
 @usecase("manager")
-async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
+async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> ProposalShown:
     """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
     found = await kb.blocking(kb.glossary.proposals.get, principal, proposal_id)
-    row = _offer(found, {})
-    await kb.blocking(_with_places, kb, principal, [row])
-    return row
+    (shown,) = await kb.blocking(_shown, kb, principal, [found], {})
+    return shown
 
 
 @usecase("manager")
@@ -150,10 +161,12 @@ async def glossary_accept(
     sense: EditedProposal,
     status: SenseStatus = "draft",
     why: Words = "",
-) -> dict[str, Any]:
+) -> SenseShown:
     """Make a sense of a proposal, as edited: a draft, unless it is approved in the same go."""
     accept = kb.glossary.proposals.accept
-    return shown(principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why))
+    return sense_shown(
+        principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why)
+    )
 
 
 @usecase("manager")
@@ -166,7 +179,7 @@ async def glossary_accept_many(
     context: Words = "",
     status: Literal["draft", "approved"] = "draft",
     why: Words = "",
-) -> dict[str, Any]:
+) -> AcceptedProposals:
     """Make senses of several proposals as they stand, in one change; instead of their numbers, `least` takes all that
     are at least so sure. `context` is that of those for which none was proposed.
 
@@ -176,7 +189,7 @@ async def glossary_accept_many(
     if (proposal_ids is None) == (least is None):
         raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
 
-    def accepted() -> dict[str, Any]:
+    def accepted() -> AcceptedProposals:
         every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
         ids = proposal_ids
         if ids is None:
@@ -187,14 +200,11 @@ async def glossary_accept_many(
             raise InvalidInput(f"Choose the context in which '{homeless[0].term}' has this meaning.")
         made, left = kb.glossary.proposals.accept_many(principal, ids, context=context, status=status, why=why)
         change = kb.glossary.history.entries(principal, sense_id=made[0].id, limit=1)[0].change if made else None
-        return {
-            "senses": [shown(principal, sense) for sense in made],
-            "left": [
-                {"id": number, "term": every[number].term if number in every else "", "reason": reason}
-                for number, reason in left
-            ],
-            "change": change,
-        }
+        return AcceptedProposals(
+            [sense_shown(principal, sense) for sense in made],
+            [LeftProposal(one, every[one].term if one in every else "", reason) for one, reason in left],
+            change,
+        )
 
     return await kb.blocking(accepted)
 
@@ -206,20 +216,21 @@ async def glossary_approve_many(
     *,
     senses: Annotated[list[tuple[SenseId, Number]], Field(max_length=10_000)],
     why: Words = "",
-) -> dict[str, Any]:
+) -> ApprovedSenses:
     """Let several drafts, each named with the version that was seen, answer questions from now on.
 
     `senses`: those that do; `left`: those that could not be approved, each with the `reason`.
     """
 
-    def approved() -> dict[str, Any]:
-        made, left = [], []
+    def approved() -> ApprovedSenses:
+        made: list[SenseShown] = []
+        left: list[LeftSense] = []
         for number, version in senses:
             try:
-                made.append(shown(principal, kb.glossary.senses.approve(principal, number, version, why)))
+                made.append(sense_shown(principal, kb.glossary.senses.approve(principal, number, version, why)))
             except (Conflict, NotAllowed, NotFound) as error:
-                left.append({"id": number, "reason": str(error)})
-        return {"senses": made, "left": left}
+                left.append(LeftSense(number, str(error)))
+        return ApprovedSenses(made, left)
 
     return await kb.blocking(approved)
 
@@ -227,51 +238,51 @@ async def glossary_approve_many(
 @usecase("manager")
 async def glossary_merge(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
-) -> dict[str, Any]:
+) -> SenseShown:
     """Make the proposed term an alias of a sense there is."""
-    return shown(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
+    return sense_shown(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
 
 
 @usecase("manager")
 async def glossary_alias(
     kb: KnowledgeBase, principal: Principal, *, term: Words, sense_id: SenseId, version: Number, why: Words = ""
-) -> dict[str, Any]:
+) -> SenseShown:
     """Make a term, one that was missed say, an alias of a sense there is."""
     sense = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     aliases = [*sense.aliases, term]
     saved = await kb.blocking(kb.glossary.senses.save, principal, sense_id, version=version, aliases=aliases, why=why)
-    return shown(principal, saved)
+    return sense_shown(principal, saved)
 
 
 @usecase("manager")
 async def glossary_dismiss(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, why: Words = ""
-) -> dict[str, Any]:
+) -> DecidedProposal:
     """Say no to a proposal, for good."""
     await kb.blocking(kb.glossary.proposals.dismiss, principal, proposal_id, why)
-    return {"id": proposal_id}
+    return DecidedProposal(proposal_id)
 
 
 @usecase("manager")
-async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> dict[str, Any]:
+async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> DecidedProposal:
     """Take the dismissal of a proposal back."""
     await kb.blocking(kb.glossary.proposals.reopen, principal, proposal_id)
-    return {"id": proposal_id}
+    return DecidedProposal(proposal_id)
 
 
 @usecase("manager")
-async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:
+async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
     """How much waits for a manager: open misses and proposals, drafts, and whether there is any sense or document."""
 
-    def counted() -> dict[str, int]:
+    def counted() -> ToDo:
         glossary = kb.glossary
-        return {
-            "misses": len(glossary.misses.open(principal)),
-            "proposals": len(glossary.proposals.find(principal)),
-            "drafts": len(glossary.senses.find(principal, status="draft")),
-            "senses": len(glossary.senses.find(principal, limit=1)),
-            "documents": len(kb.document_store.documents(principal)),
-        }
+        return ToDo(
+            misses=len(glossary.misses.open(principal)),
+            proposals=len(glossary.proposals.find(principal)),
+            drafts=len(glossary.senses.find(principal, status="draft")),
+            senses=len(glossary.senses.find(principal, limit=1)),
+            documents=len(kb.document_store.documents(principal)),
+        )
 
     return await kb.blocking(counted)
 
@@ -279,27 +290,36 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> dict[str, i
 # -- how they look ----------------------------------------------------------------------------------------------------
 
 
-def _offer(one: Proposal, asked: Mapping[str, int]) -> dict[str, Any]:
-    plain: dict[str, Any] = jsonable(one)
-    sure = "unrated" if one.score is None else next((name for name, at in SCORES.items() if one.score >= at), "unsure")
-    return {**plain, "sure": sure, "asked": asked.get(normalise(one.term), 0)}
-
-
-def _with_places(kb: KnowledgeBase, principal: Principal, rows: Sequence[dict[str, Any]]) -> None:
-    """Each passage of the evidence with its document and heading, as far as it is still there."""
-    ids = list(dict.fromkeys(passage_id for row in rows for passage_id, _ in row["evidence"]))
+def _shown(
+    kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, int]
+) -> list[ProposalShown]:
+    """The proposals, each passage of their evidence with its document and heading, as far as it is still there."""
+    ids = list(dict.fromkeys(passage_id for one in proposals for passage_id, _ in one.evidence))
     held = kb.document_store.passages(principal, ids)
-    for row in rows:
-        row["evidence"] = [
-            {"passage_id": one, "quote": quote, **_place(held.get(one))} for one, quote in row["evidence"]
-        ]
+    return [
+        ProposalShown(
+            **{
+                **dataclass_fields(one),
+                "evidence": [_evidence(passage_id, quote, held.get(passage_id)) for passage_id, quote in one.evidence],
+            },
+            sure=_sureness(one.score),
+            asked=asked.get(normalise(one.term), 0),
+        )
+        for one in proposals
+    ]
 
 
-def _place(held: Any) -> dict[str, Any]:
+def _evidence(passage_id: str, quote: str, held: tuple[Passage, Document] | None) -> Evidence:
     if held is None:
-        return {"document": "", "heading": "", "page": None}
-    plain = passage(*held)
-    return {name: plain[name] for name in ("document", "heading", "page")}
+        return Evidence(passage_id, quote, document="", heading="", page=None)
+    passage, document = held
+    return Evidence(passage_id, quote, document.name, passage.heading, passage.page)
+
+
+def _sureness(score: float | None) -> Sureness:
+    if score is None:
+        return "unrated"
+    return next((name for name, least in SCORES.items() if score >= least), "unsure")
 
 
 def _asked(kb: KnowledgeBase, principal: Principal) -> dict[str, int]:

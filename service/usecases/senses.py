@@ -1,22 +1,41 @@
 """The glossary: senses, from draft to retirement, and finding one's way in them.
 
-Contexts are in `cases_contexts`, files in `cases_glossary_files`, misses and proposals in `cases_glossary_queue`, and
-what happened in `cases_glossary_history`.
+Contexts are in `contexts`, files in `glossary_files`, misses and proposals in `proposals`, what happened in
+`glossary_history`, and how senses look in `sense_results`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from argot.errors import NotFound
+from argot.jargon_db.store.history_entries import ChangeSet
 from argot.service.glossary_review import occurrences as documents
-from argot.service.json_values import given_audience, jsonable, passage
+from argot.service.json_values import dataclass_fields, given_audience, passage_shown
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.sense_results import (
+    AcceptedConflictShown,
+    ConflictAccepted,
+    ConflictList,
+    ConflictShown,
+    MarkedPassage,
+    Occurrences,
+    SenseShown,
+    SimilarTerm,
+    TermSenses,
+    WarningShown,
+    sense_shown,
+)
 from argot.service.usecases.usecase_registry import Count, Number, Reader, Text, Together, usecase
 from argot.types import Principal, Sense, SenseStatus
+
+if TYPE_CHECKING:
+    from argot.jargon_db.store.accepted_conflicts import Accepted
+    from argot.jargon_db.store.conflict_rules import SenseWarning
 
 Word = Annotated[Text, Field(min_length=1, max_length=200)]
 Words = Annotated[Text, Field(max_length=20_000)]
@@ -74,11 +93,10 @@ async def glossary_list(
     status: SenseStatus | None = None,
     limit: Annotated[Count, Field(ge=1)] | None = None,
     start: Count = 0,
-) -> list[dict[str, Any]]:
+) -> list[Sense]:
     """The senses one may read, by term, without the first `start`."""
     wanted: dict[str, Any] = {"query": query, "context": context, "status": status, "limit": limit, "start": start}
-    senses = await kb.blocking(kb.glossary.senses.find, principal, **wanted)
-    return [jsonable(sense) for sense in senses]
+    return await kb.blocking(kb.glossary.senses.find, principal, **wanted)
 
 
 @usecase("asker")
@@ -90,20 +108,20 @@ async def glossary_search(
     status: SenseStatus | None = None,
     context: Text | None = None,
     limit: Limit = 20,
-) -> list[dict[str, Any]]:
+) -> list[SenseShown]:
     """The senses found by what was typed so far, best first: over terms, aliases, expansions and descriptions."""
     senses = await kb.blocking(kb.glossary.search.find, principal, text, limit, status=status, context=context)
-    return [shown(principal, sense) for sense in senses]
+    return [sense_shown(principal, sense) for sense in senses]
 
 
 @usecase("asker")
-async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> dict[str, Any]:
+async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> SenseShown:
     """One sense."""
-    return shown(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
+    return sense_shown(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
 
 
 @usecase("asker")
-async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words) -> dict[str, Any]:
+async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words) -> TermSenses:
     """All senses of a term, whatever their status, and the senses that have it as an alias.
 
     `term` comes back in the glossary's spelling if it has one.
@@ -115,17 +133,17 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
     own = [sense for sense in found if normalise(sense.term) == key]
     alias = [sense for sense in found if sense not in own and key in map(normalise, sense.aliases)]
     own.sort(key=lambda sense: (_ORDER[sense.status], sense.context.casefold(), sense.id))
-    return {
-        "term": own[0].term if own else term.strip(),
-        "senses": [shown(principal, sense) for sense in own],
-        "alias_of": [shown(principal, sense) for sense in alias],
-    }
+    return TermSenses(
+        own[0].term if own else term.strip(),
+        [sense_shown(principal, sense) for sense in own],
+        [sense_shown(principal, sense) for sense in alias],
+    )
 
 
 @usecase("asker")
 async def glossary_occurrences(
     kb: KnowledgeBase, principal: Principal, *, phrase: Words, limit: Limit = 5
-) -> dict[str, Any]:
+) -> Occurrences:
     """Where a term or an expansion stands in the documents: how often, and the passages with the words around it."""
     return await kb.blocking(documents.occurrences, kb.document_store, principal, phrase, limit)
 
@@ -133,23 +151,24 @@ async def glossary_occurrences(
 @usecase("asker")
 async def glossary_passage(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, phrase: Words = ""
-) -> dict[str, Any]:
+) -> MarkedPassage:
     """A passage, its text also in `parts`: (text, whether it is the phrase)."""
     found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
     if passage_id not in found:
         raise NotFound("This passage is not there any more: its document was changed or removed.")
     of, document = found[passage_id]
-    return {**passage(of, document), "parts": documents.cut_at_phrase(of.text, phrase)}
+    parts = documents.cut_at_phrase(of.text, phrase)
+    return MarkedPassage(**dataclass_fields(passage_shown(of, document)), parts=parts)
 
 
 @usecase("asker")
 async def glossary_similar(
     kb: KnowledgeBase, principal: Principal, *, term: Words, limit: Limit = 5
-) -> list[dict[str, Any]]:
+) -> list[SimilarTerm]:
     """The closest terms there are, each with its senses: what may have been meant."""
     names = await kb.blocking(kb.glossary.lookup.suggest, principal, term, limit)
     senses = await kb.blocking(kb.glossary.lookup.senses, principal, names)
-    return [{"term": name, "senses": [shown(principal, one) for one in senses[name]]} for name in names]
+    return [SimilarTerm(name, [sense_shown(principal, one) for one in senses[name]]) for name in names]
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -167,12 +186,12 @@ async def glossary_add(
     notes: Words = "",
     aliases: list[Word] | None = None,
     audience: Readers = None,
-) -> dict[str, Any]:
+) -> Sense:
     """Define what a term means in a context; the same again changes the sense that is there.
 
     Without `audience` a known sense keeps its own, and a new one is for everyone.
     """
-    sense = await kb.blocking(
+    return await kb.blocking(
         kb.glossary.senses.add,
         term,
         context,
@@ -184,41 +203,37 @@ async def glossary_add(
         audience=given_audience(audience),
         by=principal,
     )
-    plain: dict[str, Any] = jsonable(sense)
-    return plain
 
 
 @usecase("manager")
-async def glossary_draft(
-    kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = ""
-) -> dict[str, Any]:
+async def glossary_draft(kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = "") -> SenseShown:
     """Write down a new meaning, which answers nobody until it is approved."""
-    return shown(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
+    return sense_shown(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
 
 
 @usecase("manager")
 async def glossary_save(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, sense: SenseFields, why: Words = ""
-) -> dict[str, Any]:
+) -> SenseShown:
     """Change what is given of a sense, if nobody saved it since the version that was seen."""
     save = kb.glossary.senses.save
-    return shown(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
+    return sense_shown(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
 
 
 @usecase("manager")
 async def glossary_approve(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
-) -> dict[str, Any]:
+) -> SenseShown:
     """Let a sense answer questions from now on."""
-    return shown(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
+    return sense_shown(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
 
 
 @usecase("manager")
 async def glossary_retire(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
-) -> dict[str, Any]:
+) -> SenseShown:
     """Let a sense answer nobody any more; it stays to be read, and can be approved again."""
-    return shown(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
+    return sense_shown(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
 
 
 @usecase("manager")
@@ -231,16 +246,17 @@ async def glossary_warnings(
     expansion: Words = "",
     aliases: list[Words] | None = None,
     sense_id: SenseId | None = None,
-) -> list[dict[str, Any]]:
+) -> list[WarningShown]:
     """What speaks against saving this, also while it is still being typed. Kinds: those of the glossary, and
     `no_document`: nothing one may read spells it out.
     """
     from argot.jargon_db import SenseInput
 
     given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
-    found = [jsonable(one) for one in await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)]
+    stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)
+    found = [WarningShown(one.kind, one.message, one.senses) for one in stored]
     unused = await kb.blocking(documents.unused, kb.document_store, principal, term, expansion)
-    return [*found, {"kind": "no_document", "message": unused, "senses": []}] if unused else found
+    return [*found, WarningShown("no_document", unused)] if unused else found
 
 
 @usecase("manager")
@@ -251,7 +267,7 @@ async def glossary_conflicts(
     accepted: bool = False,
     about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
     limit: Limit = 200,
-) -> dict[str, Any]:
+) -> ConflictList:
     """The conflicts in the whole glossary, and the senses whose review is due; or, `accepted`, what is let
     stand. With `about`, only what all of these senses take part in.
 
@@ -260,18 +276,17 @@ async def glossary_conflicts(
     and `may_take_up`.
     """
 
-    def found() -> dict[str, Any]:
+    def found() -> ConflictList:
         every = kb.glossary.conflicts.find(principal)
-        counts = {"open": len(every.open), "accepted": len(every.accepted)}
-        rows: list[dict[str, Any]] = [{"warning": one} for one in every.open]
+        listed: list[tuple[SenseWarning, Accepted | None]] = [(one, None) for one in every.open]
         if accepted:
-            names = ("warning", "change", "at", "who", "why", "alone")
-            rows = [{name: getattr(one, name) for name in names} for one in every.accepted]
-        rows = [row for row in rows if set(about or ()) <= set(row["warning"].senses)]
-        first = rows[:limit]
-        wanted = {number for row in first for number in row["warning"].senses[:MOST_NAMED]}
-        senses = {number: shown(principal, kb.glossary.senses.get(principal, number)) for number in wanted}
-        return {**counts, "total": len(rows), "conflicts": [_conflict(row, senses) for row in first]}
+            listed = [(one.warning, one) for one in every.accepted]
+        wanted = [(warning, how) for warning, how in listed if set(about or ()) <= set(warning.senses)]
+        first = wanted[:limit]
+        named = {number for warning, _ in first for number in warning.senses[:MOST_NAMED]}
+        senses = {number: sense_shown(principal, kb.glossary.senses.get(principal, number)) for number in named}
+        shown = [_conflict_shown(warning, how, senses) for warning, how in first]
+        return ConflictList(len(every.open), len(every.accepted), len(wanted), shown)
 
     return await kb.blocking(found)
 
@@ -284,21 +299,18 @@ async def glossary_let_stand(
     kind: Text,
     senses: Annotated[list[tuple[SenseId, Number]], Field(min_length=1, max_length=MOST_NAMED)],
     why: Words = "",
-) -> dict[str, Any]:
+) -> ConflictAccepted:
     """Let a conflict stand: of this kind, between these senses, each named with the version that was seen.
 
     It comes back when one of them says another thing, or when the `change` is rolled back.
     """
-    return {"change": await kb.blocking(kb.glossary.conflicts.accept, principal, kind, senses, why)}
+    return ConflictAccepted(await kb.blocking(kb.glossary.conflicts.accept, principal, kind, senses, why))
 
 
 @usecase("manager")
-async def glossary_take_up(
-    kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
-) -> dict[str, Any]:
+async def glossary_take_up(kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = "") -> ChangeSet:
     """Have a conflict looked at again that this change let stand. Takes the change back, and nothing else."""
-    plain: dict[str, Any] = jsonable(await kb.blocking(kb.glossary.conflicts.reopen, principal, change, why))
-    return plain
+    return await kb.blocking(kb.glossary.conflicts.reopen, principal, change, why)
 
 
 # -- how they look ----------------------------------------------------------------------------------------------------
@@ -306,16 +318,15 @@ async def glossary_take_up(
 _ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 
 
-def shown(principal: Principal, sense: Sense) -> dict[str, Any]:
-    """A sense, and whether it is this principal's to change."""
-    plain: dict[str, Any] = jsonable(sense)
-    return {**plain, "may_manage": principal.may_manage(sense.context)}
-
-
-def _conflict(found: dict[str, Any], senses: dict[int, dict[str, Any]]) -> dict[str, Any]:
+def _conflict_shown(
+    warning: SenseWarning, accepted: Accepted | None, senses: Mapping[int, SenseShown]
+) -> AcceptedConflictShown | ConflictShown:
     """Who has not seen all senses of a conflict, or may not change them, cannot say whether it is right so."""
-    warning, alone = found.pop("warning"), found.pop("alone", False)
     named = [senses[number] for number in warning.senses[:MOST_NAMED]]
-    seen = len(named) == len(warning.senses) and all(one["may_manage"] for one in named)
-    may = {"may_accept": seen and warning.kind != "review_due", "may_take_up": seen and alone}
-    return {"kind": warning.kind, "message": warning.message, "senses": named, **may, **found}
+    seen = len(named) == len(warning.senses) and all(one.may_manage for one in named)
+    may_accept = seen and warning.kind != "review_due"
+    if accepted is None:
+        return ConflictShown(warning.kind, warning.message, named, may_accept, may_take_up=False)
+    change, at, who, why = accepted.change, accepted.at, accepted.who, accepted.why
+    may_take_up = seen and accepted.alone
+    return AcceptedConflictShown(warning.kind, warning.message, named, may_accept, may_take_up, change, at, who, why)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,17 +11,47 @@ from argot.errors import InvalidInput, NotFound
 from argot.profile import profile_named
 from argot.service.identity.people import require_name
 from argot.service.identity.slack_store import MODES, PUBLIC, REPLIES, Channel, Mode, Replies, SlackThread
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
-__all__ = ["MODES", "REPLIES"]
+__all__ = ["MODES", "REPLIES", "Channel"]
 
 ChannelId = Annotated[Text, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
 SlackUser = Annotated[Text, Field(pattern=r"^[UW][A-Z0-9]{2,20}$")]
 Team = Annotated[Text, Field(pattern=r"^[TE][A-Z0-9]{2,20}$")]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenChannel:
+    """A channel that is answered as any other again."""
+
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPerson:
+    """Which user somebody in a Slack workspace (`team`) is."""
+
+    team: str
+    slack_user: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkedPerson:
+    """Somebody in a Slack workspace (`team`) of whom it is not said any more which user they are."""
+
+    team: str
+    slack_user: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContinuedThread:
+    """The id of a thread of one's own that goes on from a conversation in Slack."""
+
+    thread: str
 
 
 @usecase("admin")
@@ -34,7 +65,7 @@ async def slack_channel_set(
     groups: Annotated[list[Text] | None, Field(max_length=100)] = None,
     context: Text | None = None,
     profile: Text | None = None,
-) -> dict[str, Any]:
+) -> Channel:
     """Say how a channel is answered; what is left out stays. An empty context or profile takes it away again.
 
     `groups`: everybody in the channel is shown what these groups may read.
@@ -56,53 +87,51 @@ async def slack_channel_set(
         known.profile if profile is None else profile,
     )
     await kb.blocking(kb.people.slack.set_channel, made)
-    plain: dict[str, Any] = jsonable(made)
-    return plain
+    return made
 
 
 @usecase("admin")
-async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[Channel]:
     """The channels that are answered otherwise than when mentioned, from public documents."""
-    return [jsonable(one) for one in await kb.blocking(kb.people.slack.channels)]
+    return await kb.blocking(kb.people.slack.channels)
 
 
 @usecase("admin")
-async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, channel: ChannelId) -> dict[str, Any]:
+async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, channel: ChannelId) -> ForgottenChannel:
     """Answer a channel as any other again."""
     if not await kb.blocking(kb.people.slack.forget_channel, channel):
         raise NotFound(f"Nothing was said of the channel '{channel}'. See which: argot slack channel list")
-    return {"channel": channel}
+    return ForgottenChannel(channel)
 
 
 @usecase("admin")
 async def slack_people_link(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser, user: Text
-) -> dict[str, Any]:
+) -> LinkedPerson:
     """Say which user somebody in Slack is: what they are told alone rests on what that user may read."""
     await kb.blocking(kb.people.user, user)
     await kb.blocking(kb.people.slack.link, team, slack_user, user)
-    return {"team": team, "slack_user": slack_user, "user": user}
+    return LinkedPerson(team, slack_user, user)
 
 
 @usecase("admin")
 async def slack_people_unlink(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser
-) -> dict[str, Any]:
+) -> UnlinkedPerson:
     """Take that back."""
     if not await kb.blocking(kb.people.slack.unlink, team, slack_user):
         raise NotFound(f"Nobody is linked with '{slack_user}' of {team}. See who is: argot slack people list")
-    return {"team": team, "slack_user": slack_user}
+    return UnlinkedPerson(team, slack_user)
 
 
 @usecase("admin")
-async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[LinkedPerson]:
     """Who in Slack is which user, where an administrator said so."""
-    rows = await kb.blocking(kb.people.slack.links)
-    return [{"team": team, "slack_user": one, "user": user} for team, one, user in rows]
+    return [LinkedPerson(*row) for row in await kb.blocking(kb.people.slack.links)]
 
 
 @usecase("asker")
-async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> dict[str, Any]:
+async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ContinuedThread:
     """A conversation begun in Slack as one of one's own, to go on with: `thread` is its id.
 
     One's own already: the same. A channel's: a copy, the same one each time; whoever has its unguessable id was shown
@@ -113,19 +142,19 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
     if found is None or (found.scope != PUBLIC and found.owner != principal.name):
         raise NotFound(f"There is no conversation '{thread}' from Slack that is yours to read.")
     if found.owner == principal.name:
-        return {"thread": thread}
+        return ContinuedThread(thread)
     threads = await kb.threads()
     scope = f"web:{principal.name}"
     kept = await kb.blocking(store.thread, found.team, found.channel, found.ts, scope)
     if kept is not None:
         try:
-            return {"thread": (await threads.own(principal.name, kept.thread)).id}
+            return ContinuedThread((await threads.own(principal.name, kept.thread)).id)
         except NotFound:  # deleted by its owner
             pass
     copied = await _copied(kb, principal, found)
     mine = SlackThread(found.team, found.channel, found.ts, scope, copied, principal.name)
     await kb.blocking(store.keep_thread, mine)
-    return {"thread": copied}
+    return ContinuedThread(copied)
 
 
 async def _copied(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:

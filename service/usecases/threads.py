@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,13 +11,14 @@ from argot.errors import InvalidInput, NotFound
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
+from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
 from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["Feedback", "Manner", "Thread", "ThreadFile", "ThreadRead"]
+__all__ = ["Feedback", "JudgedAnswer", "Manner", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
@@ -121,7 +122,7 @@ async def feedback(
 @usecase("manager", everywhere=True)
 async def feedback_list(
     kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Text = ""
-) -> list[dict[str, Any]]:
+) -> list[SharedAnswer | JudgedAnswer]:
     """What people said of answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
 
     Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, SecretStr
 
 from argot.errors import Conflict, InvalidInput
 from argot.service.identity.people import EVERY_CONTEXT, ROLES, Role, User
 from argot.service.identity.sessions import Session
-from argot.service.json_values import jsonable
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -19,6 +20,40 @@ from argot.types import Principal
 __all__ = ["EVERY_CONTEXT", "ROLES", "Role"]
 
 Contexts = Annotated[list[Text] | None, Field(max_length=1000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserShown(User):
+    """A user with the role that follows from what they manage."""
+
+    role: Role = field()  # of a user it is worked out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserWithPassword(UserShown):
+    """A user with the password that was made up for them, which is told this once."""
+
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionShown:
+    """Where a user is signed in. Times are UTC, ISO 8601; `agent` is how the browser calls itself."""
+
+    id: str
+    user: str
+    created_at: str
+    seen_at: str
+    address: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSessions:
+    """How many sessions of a user were ended."""
+
+    name: str
+    ended: int
 
 
 @usecase("admin")
@@ -35,7 +70,7 @@ async def user_add(
     manages: Contexts = None,
     new: bool = False,
     in_window: bool = False,
-) -> dict[str, Any]:
+) -> UserWithPassword | UserShown:
     """Make a user, or give an existing one more groups, another role or another password; `new`: only make one.
 
     With `make_password` one is made up, and told this once, as `password`. `in_window`: whoever asks has come in by the
@@ -60,14 +95,13 @@ async def user_add(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
-    told = {"password": given} if make_password and password is None else {}
-    return {**_shown(kb.people.user(name)), **told}
+    return _shown(kb.people.user(name), given if make_password and password is None else None)
 
 
 @usecase("admin")
-async def user_list(kb: KnowledgeBase, principal: Principal) -> list[dict[str, Any]]:
+async def user_list(kb: KnowledgeBase, principal: Principal) -> list[UserShown]:
     """Every user with groups and role."""
-    return [_shown(user) for user in await kb.blocking(kb.people.users)]
+    return [user_shown(user) for user in await kb.blocking(kb.people.users)]
 
 
 @usecase("admin")
@@ -79,7 +113,7 @@ async def user_roles(
     role: Role | None = None,
     manages: Contexts = None,
     leave: list[Text] | None = None,
-) -> dict[str, Any]:
+) -> UserShown:
     """What a user may do; given a role or contexts, that is from now on all of it. `leave` names groups to leave."""
     contexts = await _known_contexts(kb, principal, manages)
     if role or contexts:
@@ -87,7 +121,7 @@ async def user_roles(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if leave:
         await kb.blocking(kb.people.leave, name, leave)
-    return _shown(await kb.blocking(kb.people.user, name))
+    return user_shown(await kb.blocking(kb.people.user, name))
 
 
 @usecase("admin")
@@ -100,7 +134,7 @@ async def user_set(
     manages: Contexts = None,
     groups: list[Text] | None = None,
     display_name: Text = "",
-) -> dict[str, Any]:
+) -> UserShown:
     """What a user is and may do, all of it: groups that are not named are left. An empty display name stays."""
     found = await kb.blocking(kb.people.user, name)
     if role == "manager" and not manages:
@@ -111,7 +145,7 @@ async def user_set(
     await kb.blocking(kb.people.add, name, tuple(wanted), display_name)
     await kb.blocking(kb.people.leave, name, [group for group in found.groups if group not in wanted])
     await kb.blocking(kb.people.set_role, name, role, contexts)
-    return _shown(await kb.blocking(kb.people.user, name))
+    return user_shown(await kb.blocking(kb.people.user, name))
 
 
 @usecase("admin")
@@ -122,40 +156,39 @@ async def user_password(
     name: Text,
     password: SecretStr | None = None,
     in_window: bool = False,
-) -> dict[str, Any]:
+) -> UserWithPassword | UserShown:
     """Give a user another password; without one it is made up, and told this once. Every session of theirs ends."""
     user = await kb.blocking(kb.people.user, name)
     given = made_up() if password is None else password.get_secret_value()
     _require_way_back(kb, name, user.role, in_window)
-    told = {"password": given} if password is None else {}
-    return {**_shown(await kb.blocking(kb.people.set_password, name, given)), **told}
+    return _shown(await kb.blocking(kb.people.set_password, name, given), given if password is None else None)
 
 
 @usecase("admin")
-async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """Shut a user out at once and everywhere. Nothing of theirs is deleted."""
     _require_other(principal, name, "suspend yourself")
-    return _shown(await kb.blocking(kb.people.suspend, name))
+    return user_shown(await kb.blocking(kb.people.suspend, name))
 
 
 @usecase("admin")
-async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """Let a suspended user in again. They have to sign in anew."""
-    return _shown(await kb.blocking(kb.people.restore, name))
+    return user_shown(await kb.blocking(kb.people.restore, name))
 
 
 @usecase("admin")
-async def user_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> list[dict[str, Any]]:
+async def user_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> list[SessionShown]:
     """Where a user is signed in."""
     await kb.blocking(kb.people.user, name)
     return [session_shown(one) for one in await kb.blocking(kb.people.sessions.of, name)]
 
 
 @usecase("admin")
-async def user_end_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> dict[str, Any]:
+async def user_end_sessions(kb: KnowledgeBase, principal: Principal, *, name: Text) -> EndedSessions:
     """Sign a user out everywhere."""
     await kb.blocking(kb.people.user, name)
-    return {"name": name, "ended": await kb.blocking(kb.people.sessions.end, name)}
+    return EndedSessions(name, await kb.blocking(kb.people.sessions.end, name))
 
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -181,16 +214,18 @@ def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window
         )
 
 
-def session_shown(session: Session) -> dict[str, Any]:
-    """A session for people to read: times in ISO 8601."""
-    plain: dict[str, Any] = jsonable(session)
-    times = {name: datetime.fromtimestamp(plain[name], UTC).isoformat() for name in ("created_at", "seen_at")}
-    return {**plain, **times}
+def session_shown(session: Session) -> SessionShown:
+    began, seen = (datetime.fromtimestamp(at, UTC).isoformat() for at in (session.created_at, session.seen_at))
+    return SessionShown(session.id, session.user, began, seen, session.address, session.agent)
 
 
-def _shown(user: User) -> dict[str, Any]:
-    plain: dict[str, Any] = jsonable(user)
-    return {**plain, "role": user.role}
+def user_shown(user: User) -> UserShown:
+    return UserShown(**dataclass_fields(user), role=user.role)
+
+
+def _shown(user: User, password: str | None) -> UserWithPassword | UserShown:
+    shown = user_shown(user)
+    return shown if password is None else UserWithPassword(**dataclass_fields(shown), password=password)
 
 
 async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:

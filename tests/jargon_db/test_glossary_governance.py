@@ -17,9 +17,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.jargon_db import Glossary, SenseInput
-from argot.jargon_db.store.schema import migrations
+from argot.jargon_db.store.schema import MIGRATIONS, NAMES
 from argot.jargon_db.store.snapshots import snapshot_of_sense
 from argot.service.identity import people
+from argot.sqlite import open_database
 from argot.types import MANAGERS, Principal
 
 ADMIN = Principal("admin", sees_all=True)
@@ -365,10 +366,7 @@ def test_history_says_who_what_when_and_why(glossary):
 
 
 def test_what_was_there_before_history_enters_it_as_a_baseline(path):
-    connection = sqlite3.connect(path)
-    from sqlite_utils import Database
-
-    migrations.apply(Database(connection, execute_plugins=False), stop_before="m002_governance")
+    connection = open_database(path, MIGRATIONS[:1], NAMES)
     connection.execute("INSERT INTO contexts (name, key) VALUES ('NAND', 'nand')")
     connection.execute("INSERT INTO terms (spelling, key) VALUES ('PUC', 'puc')")
     connection.execute(
@@ -376,7 +374,6 @@ def test_what_was_there_before_history_enters_it_as_a_baseline(path):
         " VALUES (1, 1, 'Peripheral Under Cell', '', '', '', 'approved', '[]', '', '')"
     )
     connection.execute("INSERT INTO aliases (sense, place, spelling, key) VALUES (1, 0, 'P.U.C.', 'p.u.c.')")
-    connection.commit()
     connection.close()
     glossary = Glossary.open(path)
     (sense,) = glossary.search.find(OSCAR, "periph")

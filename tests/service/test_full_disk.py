@@ -55,7 +55,7 @@ def full(tiny_home: Path, tmp_path: Path) -> Iterator[Full]:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
         client.call(user_add, name="root", role="admin", password="tilted copper llama 9")
-        keys = [client.call(key_add, name=f"{n}", user="root")["key"] for n in range(3)]
+        keys = [client.call(key_add, name=f"{n}", user="root").key for n in range(3)]
     with Served(home) as served:
         found = Full(served, keys, {})
         with found.client(keys[0]) as reader, httpx.Client(base_url=served.url, timeout=120) as browser:

@@ -11,6 +11,7 @@ import pytest
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.glossary_review import combined_impact, impact
+from argot.service.glossary_review.impact_results import QuestionAsRead
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -228,7 +229,7 @@ async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: 
 
     change = impact.approving(kb.glossary, ADMIN, draft.id)
     hurried = await impact.effects(kb, ADMIN, change, many[:3], seconds=0)
-    assert (hurried["asked"], hurried["left_out"]) == (1, 2)
+    assert (hurried.asked, hurried.left_out) == (1, 2)
 
 
 async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents_change(
@@ -237,7 +238,7 @@ async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents
     tried: list[str] = []
     real = impact._side
 
-    async def counted(graph: Any, run: Any, question: str) -> dict[str, Any]:
+    async def counted(graph: Any, run: Any, question: str) -> QuestionAsRead:
         tried.append(question)
         return await real(graph, run, question)
 

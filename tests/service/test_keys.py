@@ -109,7 +109,7 @@ def test_the_days_of_a_key_are_bounded_and_ended_keys_are_not_counted(people: Pe
 
 def test_keys_made_before_keys_could_end_go_on(tmp_path: Path) -> None:
     from argot.service.identity.people import MIGRATIONS
-    from argot.service.storage.sqlite import open_database
+    from argot.sqlite import open_database
 
     before = MIGRATIONS[: MIGRATIONS.index("ALTER TABLE keys ADD COLUMN ends_at TEXT")]
     with closing(open_database(tmp_path / "people.db", before)) as old:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from argot.errors import DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage import home_folder as layout
-from argot.service.storage.sqlite import check_database
+from argot.service.storage.damage import check_database
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.ui.cli.main import app

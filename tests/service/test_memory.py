@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from argot.corpus.database import READING_KIB, WRITING_KIB
+from argot.corpus.database import WRITING_KIB
 from argot.corpus.store.document_store import CorpusStore
+from argot.sqlite import CACHE_KIB
 
 GLIBC = hasattr(ctypes.CDLL(None), "malloc_info")
 SERVE = """
@@ -71,11 +72,11 @@ def test_a_connection_keeps_many_pages_only_while_it_writes(tmp_path: Path) -> N
     def room() -> int:
         return -int(database.connection().execute("PRAGMA cache_size").fetchone()[0])
 
-    assert room() == READING_KIB < WRITING_KIB
+    assert room() == CACHE_KIB < WRITING_KIB
     with database.writing():
         assert room() == WRITING_KIB
-    assert room() == READING_KIB
+    assert room() == CACHE_KIB
     with pytest.raises(sqlite3.OperationalError), database.writing() as connection:
         connection.execute("no SQL")
-    assert room() == READING_KIB
+    assert room() == CACHE_KIB
     store.close()

@@ -22,9 +22,9 @@ from argot.service.identity.people import MIGRATIONS, local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.retention import erase_old
 from argot.service.storage import home_folder
-from argot.service.storage.sqlite import open_database
 from argot.service.usecases import catalogue
 from argot.settings import Settings
+from argot.sqlite import open_database
 from argot.types import Principal
 
 LOCAL = local_principal()

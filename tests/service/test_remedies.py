@@ -16,7 +16,7 @@ from argot.jargon_db.glossary import Glossary
 from argot.remedies import damaged_store, reindex_command, store_error
 from argot.service.identity.people import People
 from argot.service.storage import home_folder as layout
-from argot.service.storage.sqlite import check_database
+from argot.service.storage.damage import check_database
 
 
 def error_of(path: Path, *statements: str) -> ArgotError:

@@ -346,6 +346,43 @@ async def test_a_second_command_goes_through_the_running_service(kb: KnowledgeBa
             await through_socket(kb, "user_list", as_user="ann")
 
 
+async def test_results_keep_their_types_through_the_socket(kb: KnowledgeBase) -> None:
+    glossary, me = kb.glossary, kb.principal(None)
+    readers = frozenset({"hr", "lab"})
+    puc = glossary.senses.add("PUC", "NAND", "peripheral under cell", aliases=("P.U.C.",), audience=readers, by=me)
+    other = glossary.senses.add("PUC", "NAND", "power unit control", by=me)
+    glossary.senses.add("PUC", "Legal", "peripheral under cell", by=me)
+    glossary.conflicts.accept(me, "conflicting_expansion", [(puc.id, puc.version), (other.id, other.version)], "both")
+    glossary.misses.record("FTLX", "ann", "What is FTLX?", "t1")
+    proposal = glossary.proposals.add("mined", "FTLX", "flash layer", evidence=[("gone", "FTLX is a layer")], score=0.9)
+    kb.people.add("ann", ("hr",))
+    asked: list[tuple[Any, dict[str, Any]]] = [
+        (catalogue.contexts.context_list, {}),
+        (catalogue.senses.glossary_term, {"term": "PUC"}),
+        (catalogue.senses.glossary_conflicts, {}),
+        (catalogue.senses.glossary_conflicts, {"accepted": True}),
+        (catalogue.glossary_history.glossary_history, {"term": "PUC"}),
+        (catalogue.glossary_history.glossary_since, {"sense_id": puc.id, "version": puc.version}),
+        (catalogue.glossary_history.glossary_use, {}),
+        (catalogue.proposals.glossary_queue, {}),
+        (catalogue.proposals.glossary_proposal, {"proposal_id": proposal.id}),
+        (catalogue.proposals.glossary_offers, {}),
+        (catalogue.users.user_list, {}),
+        (catalogue.slack_channels.slack_channel_set, {"channel": "C0123", "groups": ["hr"]}),
+    ]
+    async with serving(kb):
+        for case, given in asked:
+            here = await case(kb, me, **given)
+
+            def through(case: Any = case, given: Any = given) -> Any:
+                with connect(kb.home, SETTINGS) as client:
+                    assert isinstance(client, SocketClient)
+                    return client.call(case, **given)
+
+            assert await asyncio.to_thread(through) == here, case.name
+            assert getattr(here, "conflicts", here), case.name
+
+
 async def test_an_owner_without_a_socket_is_busy(kb: KnowledgeBase) -> None:
     with pytest.raises(KnowledgeBaseBusy, match=f"process {os.getpid()}"):
         await asyncio.to_thread(connect, kb.home, SETTINGS)
@@ -483,7 +520,7 @@ def test_what_a_killed_service_leaves_is_in_nobodys_way(tmp_path: Path) -> None:
         assert (tmp_path / "kb" / "socket").exists()
         with connect(tmp_path / "kb", SETTINGS) as client:
             assert isinstance(client, LocalClient)
-            assert [user["name"] for user in client.call(catalogue.users.user_list)] == ["ann"]
+            assert [user.name for user in client.call(catalogue.users.user_list)] == ["ann"]
 
 
 # -- an asker who leaves ----------------------------------------------------------------------------------------------

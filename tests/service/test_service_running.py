@@ -66,7 +66,7 @@ def running(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         client.call(user_add, name="ann", groups=[])
         client.call(user_add, name="root", role="admin", password=SecretStr("tilted copper llama 9"))
         for name in ("ann", "root"):
-            keys[name] = client.call(key_add, name="test", user=name)["key"]
+            keys[name] = client.call(key_add, name="test", user=name).key
     model = ScriptedServer().start()
     model.reply("cited_answer", "A late tariff filing costs 500 dollars a day [1]. That is all there is to say [1].")
     settings = {"ARGOT_MODEL_URL": model.url, "ARGOT_METRICS_NETWORKS": "127.0.0.2", "ARGOT_KEEP_QUESTIONS_DAYS": "90"}

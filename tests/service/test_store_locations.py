@@ -60,7 +60,7 @@ def test_no_answer_of_a_service_with_a_damaged_store_names_its_folder(tiny_home:
     home = shutil.copytree(tiny_home, tmp_path / "canary-home")
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
         client.call(user_add, name="root", role="admin", password="tilted copper llama 9")
-        key = client.call(key_add, name="test", user="root")["key"]
+        key = client.call(key_add, name="test", user="root").key
     with Served(home) as served:
         with httpx.Client(base_url=served.url, timeout=120) as browser:
             said = {"name": "root", "password": "tilted copper llama 9"}

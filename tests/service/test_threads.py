@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from argot.service.storage.sqlite import open_database
 from argot.service.threads import thread_store as module
 from argot.service.threads.thread_store import MIGRATIONS, ThreadFile, Threads
+from argot.sqlite import open_database
 
 
 @pytest_asyncio.fixture

@@ -7,6 +7,8 @@ The processes are forked from a server that has imported the heavy packages and 
 fresh process and takes a tenth of its time.
 """
 
+import importlib.util
+import inspect
 import multiprocessing
 import os
 import signal
@@ -16,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 Work = Callable[..., None]
-"""A function at the top of a test module; its arguments can be pickled."""
+"""A function at the top of a file of tests; its arguments can be pickled."""
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(
@@ -95,7 +97,8 @@ def _step() -> None:
 def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, str]:
     """The exit code, and what the process had to say: its number of steps, or its error."""
     ours, theirs = _processes.Pipe(duplex=False)
-    process = _processes.Process(target=_do, args=(theirs, work, arguments, kill_at))
+    place = str(inspect.getsourcefile(work)), work.__name__
+    process = _processes.Process(target=_do, args=(theirs, place, arguments, kill_at))
     process.start()
     theirs.close()
     try:
@@ -107,7 +110,8 @@ def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, 
     return process.exitcode or 0, said
 
 
-def _do(result: Connection, work: Work, arguments: tuple[Any, ...], kill_at: int) -> None:
+def _do(result: Connection, place: tuple[str, str], arguments: tuple[Any, ...], kill_at: int) -> None:
+    """`place`: the file and the name of the work. pytest imports files under names that no other process knows."""
     from argot.corpus import database
     from argot.corpus.index import vectors
 
@@ -117,8 +121,17 @@ def _do(result: Connection, work: Work, arguments: tuple[Any, ...], kill_at: int
     stepping(vectors.VectorIndex, "delete")
     _Count.kill_at = kill_at
     try:
-        work(*arguments)
+        _found(*place)(*arguments)
     except BaseException:
         result.send(traceback.format_exc())
         raise SystemExit(1) from None
     result.send(_Count.done)
+
+
+def _found(path: str, name: str) -> Work:
+    spec = importlib.util.spec_from_file_location("work_to_be_killed", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    work: Work = getattr(module, name)
+    return work

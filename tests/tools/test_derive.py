@@ -266,7 +266,9 @@ def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp
         connection.execute("DROP TABLE derivations")
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
-        connection.execute("DELETE FROM _sqlite_migrations WHERE name = 'm005_derivations'")
+        connection.execute("ALTER TABLE vectors DROP COLUMN sketch")
+        connection.execute("DELETE FROM _sqlite_migrations WHERE name IN ('m005_derivations', 'm006_sketches')")
+        connection.execute("PRAGMA user_version = 0")  # 0.3 counted by those names
     connection.close()
     corpus = Corpus.open(home, Settings(home=home, threads=1))
     assert keep(corpus, asked(QUESTION, passages(corpus, "drive-tool.md")[0], "What is new?")) == 1

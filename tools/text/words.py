@@ -114,96 +114,18 @@ def _is_identifier(word: str) -> bool:
     return any(_INNER_CAPITAL.search(part) for part in re.split(r"[-.:]", core))
 
 
-# -- Porter's stemmer -------------------------------------------------------------------------------------------------
-
-_STEP2 = _listed(
-    "ational:ate tional:tion enci:ence anci:ance izer:ize abli:able alli:al entli:ent eli:e ousli:ous ization:ize "
-    "ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble"
-)
-_STEP3 = ["icate:ic", "ative:", "alize:al", "iciti:ic", "ical:ic", "ful:", "ness:"]
-_STEP4 = sorted(
-    _listed("al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize"), key=len, reverse=True
-)
-
-
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Porter's stem of a lower-case English word; anything but plain ASCII letters comes back as it is."""
-    if len(word) <= 2 or not (word.isascii() and word.isalpha()):
-        return NUMBER_WORDS.get(word, word)
+    from snowballstemmer import stemmer
+
     if word in NUMBER_WORDS:
         return NUMBER_WORDS[word]
-    word = _plural_and_past(word)
-    word = _replace(word, _STEP2, 0)
-    word = _replace(word, _STEP3, 0)
-    word = _drop_suffix(word)
-    if word.endswith("e"):
-        base = word[:-1]
-        if _measure(base) > 1 or (_measure(base) == 1 and not _short(base)):
-            word = base
-    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
-
-
-def _shape(base: str) -> str:
-    shape = ""
-    for char in base:
-        vowel = char in "aeiou" or (char == "y" and shape[-1:] == "c")
-        shape += "v" if vowel else "c"
-    return shape
-
-
-def _measure(base: str) -> int:
-    """Porter's m: how often a vowel is followed by a consonant."""
-    return _shape(base).count("vc")
-
-
-def _short(base: str) -> bool:
-    """Ends consonant-vowel-consonant, the last not w, x or y."""
-    return _shape(base)[-3:] == "cvc" and base[-1] not in "wxy"
-
-
-def _plural_and_past(word: str) -> str:
-    if word.endswith("sses") or word.endswith("ies"):
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith("ss"):
-        word = word[:-1]
-    if word.endswith("eed"):
-        word = word[:-1] if _measure(word[:-3]) > 0 else word
-    else:
-        for suffix in ("ed", "ing"):
-            base = word[: -len(suffix)]
-            if word.endswith(suffix) and "v" in _shape(base):
-                word = _mend(base)
-                break
-    return word[:-1] + "i" if word.endswith("y") and "v" in _shape(word[:-1]) else word
-
-
-def _mend(base: str) -> str:
-    """The base after -ed or -ing is gone: `hopp` -> `hop`, `fil` -> `file`, `troubl` -> `trouble`."""
-    if base.endswith(("at", "bl", "iz")):
-        return base + "e"
-    if len(base) > 1 and base[-1] == base[-2] and base[-1] not in "aeioulsz":
-        return base[:-1]
-    return base + "e" if _measure(base) == 1 and _short(base) else base
-
-
-def _replace(word: str, rules: list[str], least: int) -> str:
-    for rule in rules:
-        suffix, _, by = rule.partition(":")
-        if word.endswith(suffix):
-            base = word[: -len(suffix)]
-            return base + by if _measure(base) > least else word
-    return word
-
-
-def _drop_suffix(word: str) -> str:
-    for suffix in _STEP4:
-        if word.endswith(suffix):
-            base = word[: -len(suffix)]
-            return base if _measure(base) > 1 else word
-    if word.endswith("ion") and word[-4:-3] in ("s", "t") and _measure(word[:-3]) > 1:
-        return word[:-3]
-    return word
+    if len(word) <= 2 or not (word.isascii() and word.isalpha()):
+        return word
+    # One for each word, which costs little beside its work: a stemmer keeps its word, and threads would mix theirs.
+    stemmed: str = stemmer("porter").stemWord(word)
+    return stemmed
 
 
 def bare(text: str) -> str:

@@ -77,7 +77,7 @@ class Manners:
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
-        contexts = [context["name"] for context in await context_list(self.kb, await current_principal(self.kb))]
+        contexts = [context.name for context in await context_list(self.kb, await current_principal(self.kb))]
         if contexts:
             inputs.append(
                 Select(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,8 +23,8 @@ from argot.ui.cli.command_base import (
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
+    from argot.service.usecases.sense_results import ConflictList, ConflictShown
 
-Row = dict[str, Any]
 _HEADINGS = ["senses", "kind", "what"]
 
 
@@ -73,7 +73,7 @@ def conflicts(
     with knowledge_base(home) as client:
         if take_up is not None:
             done = client.as_user(as_user).call(glossary_take_up, change=take_up, why=why)
-            say(f"To look at again: {line(', '.join(done['about']))} [change {done['id']}]")
+            say(f"To look at again: {line(', '.join(done.about))} [change {done.id}]")
             return
         if let_stand:
             _let_stand(client, senses or [], why, as_user)
@@ -89,31 +89,33 @@ def _let_stand(client: Client, numbers: list[int], why: str, as_user: str | None
     # In the versions just read: what somebody changes in between is refused, not accepted unseen.
     from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand
 
-    found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000)["conflicts"]
-    between = [one for one in found if {sense["id"] for sense in one["senses"]} == set(numbers)]
+    found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000).conflicts
+    between = [one for one in found if {sense.id for sense in one.senses} == set(numbers)]
     if not between:
         raise InvalidInput("No conflict is between just these senses. List those there are: argot glossary conflicts")
     for one in between:
-        seen = [(sense["id"], sense["version"]) for sense in one["senses"]]
-        done = client.as_user(as_user).call(glossary_let_stand, kind=one["kind"], senses=seen, why=why)
-        say(f"Let stand: {line(one['message'])} [change {done['change']}]")
+        seen = [(sense.id, sense.version) for sense in one.senses]
+        done = client.as_user(as_user).call(glossary_let_stand, kind=one.kind, senses=seen, why=why)
+        say(f"Let stand: {line(one.message)} [change {done.change}]")
 
 
-def _show(found: Row, *, accepted: bool) -> None:
-    rows = [_row(one, accepted=accepted) for one in found["conflicts"]]
+def _show(found: ConflictList, *, accepted: bool) -> None:
+    rows = [_row(one) for one in found.conflicts]
     table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
-    first = f", of which the first {len(rows)}" if found["total"] > len(rows) else ""
+    first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
     if accepted:
-        note(f"{counted(found['total'], 'thing')} let stand{first}")
+        note(f"{counted(found.total, 'thing')} let stand{first}")
         if rows:
             note("Look at one again with: argot glossary conflicts --take-up CHANGE")
         return
-    note(f"{counted(found['total'], 'thing')} to look at{first}, {found['accepted']} let stand")
-    if any(one["may_accept"] for one in found["conflicts"]):
+    note(f"{counted(found.total, 'thing')} to look at{first}, {found.accepted} let stand")
+    if any(one.may_accept for one in found.conflicts):
         note("Let one stand with: argot glossary conflicts SENSE... --let-stand")
 
 
-def _row(one: Row, *, accepted: bool) -> list[object]:
-    senses = " ".join(str(sense["id"]) for sense in one["senses"])
-    told: list[object] = [senses, one["kind"].replace("_", " "), one["message"]]
-    return [*told, one["change"], one["who"], one["why"]] if accepted else told
+def _row(one: ConflictShown) -> list[object]:
+    from argot.service.usecases.sense_results import AcceptedConflictShown
+
+    senses = " ".join(str(sense.id) for sense in one.senses)
+    told: list[object] = [senses, one.kind.replace("_", " "), one.message]
+    return [*told, one.change, one.who, one.why] if isinstance(one, AcceptedConflictShown) else told

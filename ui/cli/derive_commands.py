@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -25,6 +25,7 @@ from argot.ui.cli.document_commands import Bar, reference
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
+    from argot.service.usecases.derivations import DeriveReport
 
 KNOWN: tuple[DerivableKind, ...] = get_args(DerivableKind)
 KINDS = ", ".join(KNOWN)
@@ -113,20 +114,20 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
         say_json(result)
     else:
         _summarise(result)
-    if result["failed"]:
+    if result.failed:
         raise typer.Exit(1)
 
 
-def _summarise(result: dict[str, Any]) -> None:
-    for problem in result["problems"]:
-        note(f"failed: {line(problem['name'])}, {problem['kind']} of {problem['passage']}: {line(problem['detail'])}")
-    if not result["total"]:
+def _summarise(result: DeriveReport) -> None:
+    for problem in result.problems:
+        note(f"failed: {line(problem.name)}, {problem.kind} of {problem.passage}: {line(problem.detail)}")
+    if not result.total:
         say("Nothing was missing.")
         return
-    failed = f", {result['failed']} failed: the same command tries them again" if result["failed"] else ""
+    failed = f", {result.failed} failed: the same command tries them again" if result.failed else ""
     say(
-        f"{result['texts']} texts and {result['triples']} triples of {result['made']} passages{failed} "
-        f"({line(result['model'])}, {result['calls']} calls, {result['completion_tokens']} tokens written)."
+        f"{result.texts} texts and {result.triples} triples of {result.made} passages{failed} "
+        f"({line(result.model)}, {result.calls} calls, {result.completion_tokens} tokens written)."
     )
 
 
@@ -139,14 +140,14 @@ def _list(client: Client, json_: bool) -> None:
         return
     rows: list[list[object]] = [
         [
-            one["kind"],
-            one["texts"],
-            f"{one['passages']} of {found['passages']}" if one["prompt"] else "",
-            one["documents"],
-            (one["prompt"] + (" (outdated)" if one["outdated"] else "")) or "came with the documents",
-            one["model"],
+            one.kind,
+            one.texts,
+            f"{one.passages} of {found.passages}" if one.prompt else "",
+            one.documents,
+            (one.prompt + (" (outdated)" if one.outdated else "")) or "came with the documents",
+            one.model,
         ]
-        for one in found["rows"]
+        for one in found.rows
     ]
     table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
     if not rows:
@@ -156,7 +157,7 @@ def _list(client: Client, json_: bool) -> None:
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:
     from argot.service.usecases.derivations import derived_remove
 
-    removed = client.call(derived_remove, kinds=kinds, documents=documents)["removed"]
+    removed = client.call(derived_remove, kinds=kinds, documents=documents).removed
     if json_:
         say_json(removed)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -25,6 +25,9 @@ from argot.ui.cli.command_base import (
     table,
 )
 from argot.ui.cli.document_commands import Bar
+
+if TYPE_CHECKING:
+    from argot.service.usecases.glossary_mining import MiningReport
 
 glossary = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Terms and what they mean in each context.")
 context = typer.Typer(
@@ -80,10 +83,7 @@ def list_senses(
     if json_:
         say_json(senses)
         return
-    rows = [
-        [one["term"], one["context"], one["expansion"], ", ".join(one["aliases"]), one["status"], one["id"]]
-        for one in senses
-    ]
+    rows = [[one.term, one.context, one.expansion, ", ".join(one.aliases), one.status, one.id] for one in senses]
     table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
     note(
         counted(len(senses), "sense")
@@ -122,10 +122,10 @@ def add_sense(
             aliases=alias or [],
             audience=audience,
         )
-    say(f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}")
+    say(f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}")
     for one in warnings:
-        if one["kind"] != "no_document" and sense["id"] not in one["senses"]:
-            note(f"Note: {line(one['message'])}")
+        if one.kind != "no_document" and sense.id not in one.senses:
+            note(f"Note: {line(one.message)}")
 
 
 @glossary.command("misses", epilog=examples("argot glossary misses", "argot glossary misses --json"))
@@ -140,7 +140,7 @@ def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> No
         return
     table(
         ["term", "times", "last", "question"],
-        [[m["term"], m["count"], m["last"], _first(m["questions"])] for m in found],
+        [[one.term, one.count, one.last, one.questions[0] if one.questions else ""] for one in found],
     )
     note(f"{counted(len(found), 'term')} nobody has defined")
 
@@ -178,22 +178,22 @@ def mine(
     if json_:
         say_json(result)
         return
-    rows = [
-        [one["id"] or "", one["term"], one["expansion"], one["score"], one["count"], one["evidence"][0]["quote"]]
-        for one in result["proposals"]
+    rows: list[list[object]] = [
+        [one.id or "", one.term, one.expansion, one.score, one.count, one.evidence[0].quote] for one in result.proposals
     ]
     table(["proposal", "term", "expansion", "sure", "passages", "evidence"], rows)
     _note_mined(result, len(rows))
 
 
-def _note_mined(result: dict[str, Any], shown: int) -> None:
-    left_out = [f"{result[name]} {name} already" for name in ("known", "decided") if result[name]]
-    what = "proposed" if result["stored"] else "found, none stored"
-    some = f" (the surest {shown} are shown)" if shown < result["offered"] else ""
-    documents = f"{result['documents']} documents read"
-    skipped = f", {result['skipped']} were read before" if result["skipped"] else ""
-    note(", ".join([f"{result['offered']} {what}{some}", *left_out, documents + skipped]))
-    if result["offered"] and result["stored"]:
+def _note_mined(result: MiningReport, shown: int) -> None:
+    counts = {"known": result.known, "decided": result.decided}
+    left_out = [f"{count} {name} already" for name, count in counts.items() if count]
+    what = "proposed" if result.stored else "found, none stored"
+    some = f" (the surest {shown} are shown)" if shown < result.offered else ""
+    documents = f"{result.documents} documents read"
+    skipped = f", {result.skipped} were read before" if result.skipped else ""
+    note(", ".join([f"{result.offered} {what}{some}", *left_out, documents + skipped]))
+    if result.offered and result.stored:
         note("Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT")
 
 
@@ -211,7 +211,7 @@ def add_context(
     # Contexts and their terms may come before the first document.
     with knowledge_base(home, create=True) as client:
         made = client.call(context_add, name=name, description=description, contact=contact, audience=audience)
-    say(f"Context {line(made['name'])}")
+    say(f"Context {line(made.name)}")
 
 
 @context.command("list", epilog=examples("argot context list"))
@@ -224,8 +224,4 @@ def list_contexts(json_: Json = False, as_user: AsUser = None, home: Home = None
     if json_:
         say_json(found)
         return
-    table(["context", "description", "contact"], [[one["name"], one["description"], one["contact"]] for one in found])
-
-
-def _first(questions: list[str]) -> str:
-    return questions[0] if questions else ""
+    table(["context", "description", "contact"], [[one.name, one.description, one.contact] for one in found])

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.glossary_files import ImportReport
+    from argot.service.usecases.glossary_files import ImportReport, PreviewShown
+    from argot.types import Sense
 
 File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]
 Format = Annotated[
@@ -160,33 +161,35 @@ def _upload(file: str, home: Path | None) -> _File:
     return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}
 
 
-def _show_preview(found: dict[str, Any], json_: bool) -> None:
+def _show_preview(found: PreviewShown, json_: bool) -> None:
     """What would change, or every problem.
 
     Raises:
         InvalidInput: nothing would be imported.
     """
-    counts = found["counts"]
+    from argot.service.json_values import jsonable
+
+    counts = found.counts
     if json_:
         say_json(found)
     else:
-        for one in found["added"]:
+        for one in found.added:
             say(f"+ {_told(one)}")
-        for one in found["updated"]:
-            changed = [name for name, value in one["after"].items() if value != one["before"][name]]
-            say(f"~ {_told(one['after'])}")
-            for name in changed:
-                say(f"    {name}: {_value(one['before'][name])} -> {_value(one['after'][name])}")
-        for one in found["problems"]:
-            say(f"! {line(one['where'])}: {line(one['message'])}" if one["where"] else f"! {line(one['message'])}")
-        _note_ignored(found["ignored"])
-        note(f"{counts['added']} would be added, {counts['updated']} updated, {counts['unchanged']} unchanged")
-    if counts["problems"]:
-        raise InvalidInput(f"Nothing would be imported, for {counted(counts['problems'], 'reason')}.")
+        for update in found.updated:
+            say(f"~ {_told(update.after)}")
+            before, after = jsonable(update.before), jsonable(update.after)
+            for name in (name for name in after if after[name] != before[name]):
+                say(f"    {name}: {_value(before[name])} -> {_value(after[name])}")
+        for problem in found.problems:
+            say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
+        _note_ignored(found.ignored)
+        note(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
+    if counts.problems:
+        raise InvalidInput(f"Nothing would be imported, for {counted(counts.problems, 'reason')}.")
 
 
-def _told(sense: dict[str, Any]) -> str:
-    return f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}"
+def _told(sense: Sense) -> str:
+    return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}"
 
 
 def _value(value: Any) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from argot.errors import InvalidInput
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+
+if TYPE_CHECKING:
+    from argot.service.usecases.glossary_history import ChangeSet, HistoryEntry
 
 
 def register(glossary: typer.Typer) -> None:
@@ -32,19 +35,29 @@ def history(
 
     with knowledge_base(home) as client:
         if term is None:
-            found = client.as_user(as_user).call(glossary_changes, limit=limit)
+            _show_changes(client.as_user(as_user).call(glossary_changes, limit=limit), json_=json_)
         else:
-            found = client.as_user(as_user).call(glossary_history, term=term, limit=limit)
+            _show_entries(client.as_user(as_user).call(glossary_history, term=term, limit=limit), json_=json_)
+
+
+def _show_changes(found: list[ChangeSet], *, json_: bool) -> None:
     if json_:
         say_json(found)
-    elif term is None:
-        headings = ["change", "when", "who", "what", "of", "rows", "why"]
-        rows = [[one["id"], _when(one), one["who"], _what(one), _about(one), one["rows"], one["why"]] for one in found]
-        table(headings, rows)
-        note("Take one back with: argot glossary roll-back CHANGE")
-    else:
-        headings = ["change", "when", "who", "what", "context", "fields", "why"]
-        table(headings, [[*_entry(one), ", ".join(_changed(one)), one["why"]] for one in found])
+        return
+    headings = ["change", "when", "who", "what", "of", "rows", "why"]
+    table(headings, [[one.id, _when(one.at), one.who, _what(one), _about(one), one.rows, one.why] for one in found])
+    note("Take one back with: argot glossary roll-back CHANGE")
+
+
+def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
+    if json_:
+        say_json(found)
+        return
+    headings = ["change", "when", "who", "what", "context", "fields", "why"]
+    rows: list[list[object]] = [
+        [one.change, _when(one.at), one.who, one.kind, one.context, ", ".join(_changed(one)), one.why] for one in found
+    ]
+    table(headings, rows)
 
 
 def roll_back(
@@ -68,29 +81,25 @@ def roll_back(
     given = {"change": change} if term is None else {"term": term, "moment": moment}
     with knowledge_base(home) as client:
         done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **given)
-    say(f"Change {done['id']} took back {done['rows']} entries. Undo it with: argot glossary roll-back {done['id']}")
+    say(f"Change {done.id} took back {done.rows} entries. Undo it with: argot glossary roll-back {done.id}")
 
 
-def _when(one: dict[str, Any]) -> str:
-    return str(one["at"])[:16].replace("T", " ")
+def _when(at: str) -> str:
+    return at[:16].replace("T", " ")
 
 
-def _what(one: dict[str, Any]) -> str:
-    undone = f", rolled back by {one['undone_by']}" if one["undone_by"] else ""
-    return f"{one['kind']} {line(one['name'])}".strip() + undone
+def _what(one: ChangeSet) -> str:
+    undone = f", rolled back by {one.undone_by}" if one.undone_by else ""
+    return f"{one.kind} {line(one.name)}".strip() + undone
 
 
-def _about(one: dict[str, Any]) -> str:
-    more = ", ..." if one["rows"] > len(one["about"]) else ""
-    return ", ".join(map(line, one["about"])) + more
+def _about(one: ChangeSet) -> str:
+    more = ", ..." if one.rows > len(one.about) else ""
+    return ", ".join(map(line, one.about)) + more
 
 
-def _entry(one: dict[str, Any]) -> list[object]:
-    return [one["change"], _when(one), one["who"], one["kind"], one["context"]]
-
-
-def _changed(one: dict[str, Any]) -> list[str]:
-    before, after = one["before"] or {}, one["after"] or {}
+def _changed(one: HistoryEntry) -> list[str]:
+    before, after = one.before or {}, one.after or {}
     if not before or not after:
         return ["removed" if before else "added"]
     return [name for name in after if after[name] != before.get(name)]

@@ -33,11 +33,11 @@ def add(
 
     with knowledge_base(home) as client:
         made = client.as_user(as_user).call(key_add, name=label, user=name, days=days)
-    say(made["key"])
-    note(f"Key {made['id']} of {line(made['user'])}. It is not shown again. Revoke it: argot key revoke {made['id']}")
-    if made["ends_at"]:
-        note(f"It ends on {_moment(made['ends_at'])}.")
-    if made["user"] == "local":
+    say(made.key)
+    note(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
+    if made.ends_at:
+        note(f"It ends on {_moment(made.ends_at)}.")
+    if made.user == "local":
         note("It opens something as long as nobody has a password; then make one for a user.")
 
 
@@ -57,10 +57,12 @@ def list_keys(
     if json_:
         say_json(found)
         return
-    columns = ("id", "user", "name", "created_at", "used_at", "ends_at")
     table(
         ["key", "user", "label", "since", "last used", "ends"],
-        [[one[column] or "never" for column in columns] for one in found],
+        [
+            [one.id, one.user, one.name or "never", one.created_at, one.used_at or "never", one.ends_at or "never"]
+            for one in found
+        ],
     )
     note(f"{len(found)} keys")
 
@@ -76,7 +78,7 @@ def revoke(
 
     with knowledge_base(home) as client:
         gone = client.as_user(as_user).call(key_revoke, key=id_)
-    say(f"Key {gone['id']} of {line(gone['user'])} ({line(gone['name'])}) is revoked.")
+    say(f"Key {gone.id} of {line(gone.user)} ({line(gone.name)}) is revoked.")
 
 
 def _moment(time: str) -> str:

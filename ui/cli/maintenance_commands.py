@@ -62,7 +62,7 @@ def backup(
     with knowledge_base(home) as client:
         # Absolute: the service that writes the file may run in another folder.
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
-    say(f"Wrote {written['path']}: {written['files']} files, {written['bytes'] / 1e6:.1f} MB")
+    say(f"Wrote {written.path}: {written.files} files, {written.bytes / 1e6:.1f} MB")
 
 
 def restore(

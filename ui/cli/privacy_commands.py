@@ -25,6 +25,7 @@ def export(
     home: Home = None,
 ) -> None:
     """Write down everything that is kept of a person, as JSON."""
+    from argot.service.json_values import jsonable
     from argot.service.usecases.personal_data import user_export
 
     with knowledge_base(home) as client:
@@ -35,10 +36,10 @@ def export(
     try:
         # It holds all that somebody said: readable by its owner alone, and never over a file that is there.
         with open(file, "x", encoding="utf-8", opener=_for_its_owner) as written:
-            json.dump(found, written, ensure_ascii=False, indent=2)
+            json.dump(jsonable(found), written, ensure_ascii=False, indent=2)
     except FileExistsError:
         raise InvalidInput(f"{file} is there already. Give another name.") from None
-    note(f"Wrote {file}: {len(found['conversations'])} conversations")
+    note(f"Wrote {file}: {len(found.conversations)} conversations")
 
 
 def erase(
@@ -55,14 +56,14 @@ def erase(
     with knowledge_base(home) as client:
         done = client.call(user_erase, name=name)
     say(
-        f"Erased {line(name)}: {done['conversations']} conversations, {done['files']} files,"
-        f" {done['questions']} questions in the queue, {done['rows']} rows of the account."
+        f"Erased {line(name)}: {done.conversations} conversations, {done.files} files,"
+        f" {done.questions} questions in the queue, {done.rows} rows of the account."
     )
-    if not done["files_clean"]:
+    if not done.files_clean:
         note("A store is being read just now: deleted text may stay in its log until the service stops. Erase again.")
-    named = {kind: count for kind, count in done["still_named"].items() if count}
-    if named:
-        kinds = " and ".join(f"{count} {kind}" for kind, count in named.items())
+    named = {"documents": done.still_named.documents, "senses": done.still_named.senses}
+    if any(named.values()):
+        kinds = " and ".join(f"{count} {kind}" for kind, count in named.items() if count)
         note(f"{kinds} still name {line(name)} as a reader. Give them other readers before you reuse the name.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,11 +25,14 @@ from argot.ui.cli.command_base import (
     table,
 )
 
+if TYPE_CHECKING:
+    from argot.service.usecases.glossary_impact import QuestionAsRead, QuestionImpact
+    from argot.service.usecases.proposal_results import AcceptedProposals, Proposal, ProposalShown, QueuedMiss
+    from argot.types import Sense
+
 ProposalId = Annotated[int, typer.Argument(help="Its number (see `argot glossary queue`).", metavar="PROPOSAL", min=0)]
 SenseId = Annotated[int, typer.Argument(help="Its number (see `argot glossary list`).", metavar="SENSE", min=0)]
 Why = Annotated[str, typer.Option("--why", help="The reason, for the history.")]
-
-Row = dict[str, Any]
 
 
 def register(glossary: typer.Typer) -> None:
@@ -70,23 +73,23 @@ def queue(
         return
     headings = ["term", "times", "last", "proposed", "like it", "question"]
     table(headings, [_queued(miss) for miss in found])
-    in_queue = {one["id"] for miss in found for one in miss["proposals"]}
-    others = [one for one in proposals if one["id"] not in in_queue]
+    in_queue = {one.id for miss in found for one in miss.proposals}
+    others = [one for one in proposals if one.id not in in_queue]
     if others:
         say("\nProposed besides:")
-        others.sort(key=lambda one: -(one["score"] or 0))
+        others.sort(key=lambda one: -(one.score or 0))
         table(["proposal", "term", "expansion", "from", "sure"], [_proposed(one) for one in others[:limit]])
     note(f"{counted(len(found), 'term')} nobody has defined, {counted(len(proposals), 'proposal')}")
 
 
-def _queued(miss: Row) -> list[object]:
-    offered = ", ".join(f"{one['id']}: {one['expansion'] or one['description']}" for one in miss["proposals"])
-    question = miss["questions"][0] if miss["questions"] else ""
-    return [miss["term"], miss["count"], miss["last"][:10], offered, ", ".join(miss["similar"]), question]
+def _queued(miss: QueuedMiss) -> list[object]:
+    offered = ", ".join(f"{one.id}: {one.expansion or one.description}" for one in miss.proposals)
+    question = miss.questions[0] if miss.questions else ""
+    return [miss.term, miss.count, miss.last[:10], offered, ", ".join(miss.similar), question]
 
 
-def _proposed(one: Row) -> list[object]:
-    return [one["id"], one["term"], one["expansion"] or one["description"], one["origin"], one["score"] or ""]
+def _proposed(one: Proposal | ProposalShown) -> list[object]:
+    return [one.id, one.term, one.expansion or one.description, one.origin, one.score or ""]
 
 
 def propose(
@@ -103,7 +106,7 @@ def propose(
     if json_:
         say_json(found)
         return
-    rows = [[*_proposed(one), one["evidence"][0]["quote"] if one["evidence"] else ""] for one in found]
+    rows = [[*_proposed(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
     note(f"{len(found)} proposed" if found else "No document says what it means.")
 
@@ -165,17 +168,17 @@ def accept(
         )
     say(_told(sense))
     if not approved:
-        note(f"A draft answers nobody. See what it would change: argot glossary effects {sense['id']}")
-        note(f"Approve it with: argot glossary approve {sense['id']}")
+        note(f"A draft answers nobody. See what it would change: argot glossary effects {sense.id}")
+        note(f"Approve it with: argot glossary approve {sense.id}")
 
 
-def _say_accepted(done: Row) -> None:
-    for sense in done["senses"]:
+def _say_accepted(done: AcceptedProposals) -> None:
+    for sense in done.senses:
         say(_told(sense))
-    for one in done["left"]:
-        note(f"proposal {one['id']} {line(one['term'])}: {line(one['reason'])}")
-    undo = f"; take it back with: argot glossary roll-back {done['change']}" if done["change"] else ""
-    note(f"{len(done['senses'])} accepted, {len(done['left'])} left{undo}")
+    for one in done.left:
+        note(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
+    undo = f"; take it back with: argot glossary roll-back {done.change}" if done.change else ""
+    note(f"{len(done.senses)} accepted, {len(done.left)} left{undo}")
 
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -185,7 +188,7 @@ def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = 
     # In the version just read: a change in between is refused, and not approved unseen.
     with knowledge_base(home) as client:
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
-        done = client.as_user(as_user).call(glossary_approve, sense_id=sense, version=seen["version"], why=why)
+        done = client.as_user(as_user).call(glossary_approve, sense_id=sense, version=seen.version, why=why)
     say(_told(done))
 
 
@@ -195,7 +198,7 @@ def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = N
 
     with knowledge_base(home) as client:
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
-        done = client.as_user(as_user).call(glossary_retire, sense_id=sense, version=seen["version"], why=why)
+        done = client.as_user(as_user).call(glossary_retire, sense_id=sense, version=seen.version, why=why)
     say(_told(done))
 
 
@@ -205,7 +208,7 @@ def merge(proposal: ProposalId, sense: SenseId, why: Why = "", as_user: AsUser =
 
     with knowledge_base(home) as client:
         done = client.as_user(as_user).call(glossary_merge, proposal_id=proposal, sense_id=sense, why=why)
-    say(f"{_told(done)}; also called {', '.join(map(line, done['aliases']))}")
+    say(f"{_told(done)}; also called {', '.join(map(line, done.aliases))}")
 
 
 def dismiss(
@@ -263,33 +266,33 @@ def effects(
     if json_:
         say_json(found)
         return
-    changed = [row for row in found["rows"] if row["changed"]]
+    changed = [row for row in found.rows if row.changed]
     for row in changed:
-        say(f"\n{line(row['question'])}")
+        say(f"\n{line(row.question)}")
         table(["", "before", "after"], _sides(row))
-    left = f", {found['left_out']} left out for lack of time" if found["left_out"] else ""
-    note(f"{counted(found['questions'], 'past question')} with it, {found['changed']} of them would change{left}")
+    left = f", {found.left_out} left out for lack of time" if found.left_out else ""
+    note(f"{counted(found.questions, 'past question')} with it, {found.changed} of them would change{left}")
 
 
-def _sides(row: Row) -> list[list[object]]:
-    sides = (row["before"], row["after"])
+def _sides(row: QuestionImpact) -> list[list[object]]:
+    sides = (row.before, row.after)
     rows: list[list[object]] = [["read as", *map(_reading, sides)]]
-    if "passages" in row["changed"]:
-        for rank in range(max(len(side["passages"]) for side in sides)):
+    if "passages" in row.changed:
+        for rank in range(max(len(side.passages) for side in sides)):
             rows.append([f"passage {rank + 1}", *(_passage(side, rank) for side in sides)])
     return rows
 
 
-def _reading(side: Row) -> str:
-    read = [f"{one['surface']} = {one['expansion']}{' (a guess)' if one['guess'] else ''}" for one in side["terms"]]
-    return ", ".join([*read, *(f"{term} unknown" for term in side["unknown"])]) or "no term"
+def _reading(side: QuestionAsRead) -> str:
+    read = [f"{one.surface} = {one.expansion}{' (a guess)' if one.guess else ''}" for one in side.terms]
+    return ", ".join([*read, *(f"{term} unknown" for term in side.unknown)]) or "no term"
 
 
-def _passage(side: Row, rank: int) -> str:
-    if rank >= len(side["passages"]):
+def _passage(side: QuestionAsRead, rank: int) -> str:
+    if rank >= len(side.passages):
         return ""
-    one = side["passages"][rank]
-    return " › ".join(part for part in (one["document"], one["heading"]) if part)
+    one = side.passages[rank]
+    return " › ".join(part for part in (one.document, one.heading) if part)
 
 
 def _questions(path: Path) -> list[str]:
@@ -310,6 +313,5 @@ def _question(text: str, number: int, path: Path) -> str:
         raise InvalidInput(f"{path}, line {number}: no JSON object with a `question`: {error}. Mend it.") from error
 
 
-def _told(sense: Row) -> str:
-    of = f"{line(sense['term'])} ({line(sense['context'])}): {line(sense['expansion'])}"
-    return f"{of} [{sense['status']}, {sense['id']}]"
+def _told(sense: Sense) -> str:
+    return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)} [{sense.status}, {sense.id}]"

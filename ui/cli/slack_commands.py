@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from argot.ui.cli.command_base import (
     settings_for,
     table,
 )
+
+if TYPE_CHECKING:
+    from argot.service.usecases.slack_channels import Channel
 
 slack = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Slack: the app, its channels, who is who.")
 channel = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="How channels are answered.")
@@ -114,8 +117,8 @@ def set_channel(  # noqa: PLR0917
             profile=profile,
         )
     say(_line(made))
-    if made["groups"]:
-        note(f"Everybody in {line(made['channel'])} is shown what may be read by: {line(', '.join(made['groups']))}")
+    if made.groups:
+        note(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
 
 
 @channel.command("list", epilog=examples("argot slack channel list"))
@@ -125,7 +128,13 @@ def list_channels(json_: Json = False, home: Home = None) -> None:
 
     with knowledge_base(home) as client:
         found = client.call(slack_channel_list)
-    _show(found, ["channel", "mode", "replies", "groups", "context", "profile"], json_=json_)
+    if json_:
+        say_json(found)
+        return
+    rows: list[list[object]] = [
+        [one.channel, one.mode, one.replies, ", ".join(one.groups), one.context, one.profile] for one in found
+    ]
+    table(["channel", "mode", "replies", "groups", "context", "profile"], rows)
 
 
 @channel.command("forget", epilog=examples("argot slack channel forget C0123ABC"))
@@ -170,7 +179,10 @@ def list_people(json_: Json = False, home: Home = None) -> None:
 
     with knowledge_base(home) as client:
         found = client.call(slack_people_list)
-    _show(found, ["team", "slack_user", "user"], json_=json_)
+    if json_:
+        say_json(found)
+        return
+    table(["team", "slack_user", "user"], [[one.team, one.slack_user, one.user] for one in found])
 
 
 def _team(home: Home) -> str:
@@ -180,14 +192,9 @@ def _team(home: Home) -> str:
     return bot_team(settings_for(home))
 
 
-def _show(found: list[dict[str, Any]], columns: list[str], *, json_: bool) -> None:
-    if json_:
-        say_json(found)
-        return
-    table(columns, [[", ".join(one[name]) if name == "groups" else one[name] for name in columns] for one in found])
-
-
-def _line(made: dict[str, Any]) -> str:
-    parts = [f"Channel {line(made['channel'])}: {made['mode']}, replies {made['replies']}"]
-    parts += [f"{name} {line(made[name])}" for name in ("context", "profile") if made[name]]
+def _line(made: Channel) -> str:
+    parts = [f"Channel {line(made.channel)}: {made.mode}, replies {made.replies}"]
+    parts += [
+        f"{name} {line(value)}" for name, value in (("context", made.context), ("profile", made.profile)) if value
+    ]
     return ", ".join(parts)

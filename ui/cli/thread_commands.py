@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from argot.types import Sense
 from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
 from argot.ui.cli.terminal_answer import print_turn
+
+if TYPE_CHECKING:
+    from argot.service.usecases.threads import JudgedAnswer
 
 threads = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Your own conversations.")
 
@@ -106,6 +109,7 @@ def feedback(
     home: Home = None,
 ) -> None:
     """What people said of answers, for managers: questions and answers of those who shared them, as evaluation data."""
+    from argot.service.json_values import jsonable
     from argot.service.usecases.threads import feedback_list
 
     # Both options mean the same as none.
@@ -114,19 +118,17 @@ def feedback(
         found = client.as_user(as_user).call(feedback_list, value=value, since=since)
     if jsonl:
         for one in found:
-            say(json.dumps(one, ensure_ascii=False))
+            say(json.dumps(jsonable(one), ensure_ascii=False))
         return
-    rows = [
-        [
-            one["at"][:16],
-            "+" if one["value"] > 0 else "-",
-            line(one.get("question", "(not shared)")),
-            line(one.get("comment", "")),
-        ]
-        for one in found
-    ]
-    table(["when", "", "question", "reason"], rows)
+    table(["when", "", "question", "reason"], [_judged(one) for one in found])
     note(f"{len(found)} answers judged")
+
+
+def _judged(one: JudgedAnswer) -> list[object]:
+    from argot.service.usecases.threads import SharedAnswer
+
+    words = [one.question, one.comment] if isinstance(one, SharedAnswer) else ["(not shared)", ""]
+    return [one.at[:16], "+" if one.value > 0 else "-", *map(line, words)]
 
 
 @threads.command("rename", epilog=examples('argot threads rename t0123456789abcdef "Cell layout"'))

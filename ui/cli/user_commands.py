@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from argot.service.usecases.users import Role as RoleName
+    from argot.service.usecases.users import UserShown
 
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
 
@@ -71,10 +72,7 @@ def list_users(json_: Json = False, home: Home = None) -> None:
         return
     table(
         ["name", "display name", "groups", "role", "manages", "signs in"],
-        [
-            [one["name"], one["display_name"], ", ".join(one["groups"]), one["role"], _managed(one), _signs_in(one)]
-            for one in users
-        ],
+        [[one.name, one.display_name, ", ".join(one.groups), one.role, _managed(one), _signs_in(one)] for one in users],
     )
     note(f"{len(users)} users")
 
@@ -144,14 +142,16 @@ def sessions(
 
     with knowledge_base(home) as client:
         if end:
-            say(f"User {line(name)} is signed out of {client.call(user_end_sessions, name=name)['ended']} sessions.")
+            say(f"User {line(name)} is signed out of {client.call(user_end_sessions, name=name).ended} sessions.")
             return
         found = client.call(user_sessions, name=name)
     if json_:
         say_json(found)
         return
-    columns = ("id", "created_at", "seen_at", "address", "agent")
-    table(["session", "since", "last used", "from", "with"], [[one[column] for column in columns] for one in found])
+    table(
+        ["session", "since", "last used", "from", "with"],
+        [[one.id, one.created_at, one.seen_at, one.address, one.agent] for one in found],
+    )
     note(f"{len(found)} sessions")
 
 
@@ -167,17 +167,17 @@ def _new_password(name: str) -> SecretStr:
     return SecretStr(sys.stdin.readline().rstrip("\r\n"))
 
 
-def _line(made: dict[str, Any]) -> str:
-    groups = ", ".join(made["groups"]) or "none"
-    manages = f" of {_managed(made)}" if made["manages"] else ""
-    return f"User {line(made['name'])}, groups: {groups}, role: {made['role']}{manages}, signs in: {_signs_in(made)}"
+def _line(made: UserShown) -> str:
+    groups = ", ".join(made.groups) or "none"
+    manages = f" of {_managed(made)}" if made.manages else ""
+    return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_signs_in(made)}"
 
 
-def _managed(made: dict[str, Any]) -> str:
-    return "every context" if "*" in made["manages"] else ", ".join(made["manages"])
+def _managed(made: UserShown) -> str:
+    return "every context" if "*" in made.manages else ", ".join(made.manages)
 
 
-def _signs_in(made: dict[str, Any]) -> str:
-    if made["suspended_at"]:
+def _signs_in(made: UserShown) -> str:
+    if made.suspended_at:
         return "suspended"
-    return "with a password" if made["has_password"] else "not with a password"
+    return "with a password" if made.has_password else "not with a password"

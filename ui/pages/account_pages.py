@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import (
     account_of,
@@ -120,7 +121,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
 
     def account(who: Visitor, status: int = 200, **said: str) -> Response:
         found = account_of(kb, who.name)
-        sessions = [{**session_shown(one), "here": one.id == who.session} for one in found.sessions]
+        sessions = [session_shown(one) for one in found.sessions]
         values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
         values["new_key"] = ""
         values |= {"error": "", "done": "", **said}
@@ -137,7 +138,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
         """Everything that is kept of this person, as a file to take along."""
         found = await my_data(kb, who.principal)
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
-        return JSONResponse(found, headers=headers)
+        return JSONResponse(jsonable(found), headers=headers)
 
     @router.post("/password")
     @needs("asker")
@@ -167,7 +168,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
             return account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
             return account(who, 400, error=str(error))
-        return account(who, new_key=made["key"])
+        return account(who, new_key=made.key)
 
     @router.post("/keys/{key}/revoke")
     @needs("asker")

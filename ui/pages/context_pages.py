@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_add, context_save, context_since
-from argot.ui.pages.form_fields import OF_CONTEXT, between_commas, differing_fields, merged, values_of
+from argot.types import Context
+from argot.ui.pages.form_fields import OF_CONTEXT, SavedByBoth, between_commas, differing_fields, merged, values_of
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -24,7 +25,7 @@ def context_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/contexts")
     @needs("manager")
     async def contexts(request: Request, who: Who, edit: str = "") -> Response:
-        found = [one for one in await pages.contexts(who) if one["name"] == edit and one["may_manage"]]
+        found = [one for one in await pages.contexts(who) if one.name == edit and one.may_manage]
         return await _contexts_page(pages, request, who, _shown(found[0]) if found else _NEW)
 
     @router.post("/contexts")
@@ -79,13 +80,13 @@ async def _both_page(pages: Pages, request: Request, who: Visitor, given: dict[s
     version = max(number(given["version"]), 0)
     since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
     if not given["id"]:
-        since["base"] = {"description": "", "contact": "", "audience": []}
+        since = replace(since, base={"description": "", "contact": "", "audience": []})
     differ = differing_fields(since, given, OF_CONTEXT)
     # A button that was pressed twice, or two people who wrote the same.
     if not differ:
         return sent_to("/contexts", done="context")
-    kept = {**merged(since, given, OF_CONTEXT), **_shown_as(since["current"])}
-    return await _contexts_page(pages, request, who, kept, error=error, both={"since": since, "compared": differ})
+    kept = {**merged(since, given, OF_CONTEXT), **_shown_as(since.current)}
+    return await _contexts_page(pages, request, who, kept, error=error, both=SavedByBoth(since, differ))
 
 
 async def _contexts_page(
@@ -95,15 +96,15 @@ async def _contexts_page(
     given: dict[str, str],
     *,
     error: ArgotError | None = None,
-    both: dict[str, Any] | None = None,
+    both: SavedByBoth[Context] | None = None,
 ) -> Response:
     found = await pages.contexts(who)
     return page("contexts.html", request, who, contexts=found, given=given, error=error, both=both)
 
 
-def _shown(stored: dict[str, Any]) -> dict[str, str]:
+def _shown(stored: Context) -> dict[str, str]:
     return {**values_of(stored, OF_CONTEXT), **_shown_as(stored)}
 
 
-def _shown_as(stored: dict[str, Any]) -> dict[str, str]:
-    return {name: str(stored[name]) for name in _KEPT}
+def _shown_as(stored: Context) -> dict[str, str]:
+    return {"id": str(stored.id), "version": str(stored.version), "name": stored.name}

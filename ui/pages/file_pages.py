@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_files import (
     FORMATS,
@@ -124,9 +125,9 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
     ) -> Response:
         """What the file would change by now; importing it does that and nothing else."""
         found = await glossary_preview(pages.kb, who.principal, **_told(upload), limit=SHOWN)
-        token = uploads.keep(replace(upload, seen=found["stamp"]))
+        token = uploads.keep(replace(upload, seen=found.stamp))
         given = {"name": upload.name, "context": upload.context, "token": token, "why": why}
-        return page("preview.html", request, who, error=error, **given, **found)
+        return page("preview.html", request, who, error=error, **given, **dataclass_fields(found))
 
     @router.get("/files/export")
     @needs("manager")
@@ -143,7 +144,7 @@ def file_pages(kb: KnowledgeBase) -> APIRouter:
 
 
 async def _files_page(pages: Pages, request: Request, who: Visitor, error: ArgotError | None = None) -> Response:
-    contexts = [one["name"] for one in await pages.contexts(who) if one["may_manage"]]
+    contexts = [one.name for one in await pages.contexts(who) if one.may_manage]
     return page("files.html", request, who, formats=FORMATS, error=error, contexts=contexts)
 
 

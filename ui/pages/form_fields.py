@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypedDict
 
-from argot.ui.rendering.page_filters import as_text
+from argot.service.usecases.glossary_history import Saved, SavedSince
+from argot.types import Context, Sense
+from argot.ui.rendering.page_filters import as_text, stored_fields
 
 FIELDS = ("term", "context", "expansion", "description", "aliases", "notes", "owner", "audience", "review_by")
 OF_CONTEXT = ("description", "contact", "audience")
 EMPTY: dict[str, str] = dict.fromkeys((*FIELDS, "why"), "")
+Stored: TypeAlias = Sense | Context | Mapping[str, Any]
+"""A sense or context as it is; or its fields as they were, by name."""
 
 
 def typed(form: Mapping[str, str]) -> dict[str, str]:
@@ -53,36 +58,48 @@ def between_commas(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def values_of(stored: Mapping[str, Any], fields: Sequence[str] = FIELDS) -> dict[str, str]:
+def values_of(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """A stored sense or context as the form shows it."""
-    shown = {name: as_text(stored[name]) for name in fields}
-    return {**shown, "audience": ", ".join(stored["audience"]), "why": ""}
+    told = stored_fields(stored)
+    shown = {name: as_text(told[name]) for name in fields}
+    return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingField:
+    """A field in which what is stored (`theirs`) and what was typed (`yours`) differ, and which of the two is kept."""
+
+    field: str
+    theirs: str
+    yours: str
+    kept: Literal["theirs", "yours"]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedByBoth(Generic[Saved]):
+    """What somebody else saved since this person looked, compared with what this person typed."""
+
+    since: SavedSince[Saved]
+    compared: list[DifferingField]
 
 
 def differing_fields(
-    since: Mapping[str, Any], given: Mapping[str, str], fields: Sequence[str] = FIELDS
-) -> list[dict[str, str]]:
-    """The fields in which what was typed and what is stored differ: `field`, `theirs`, `yours`, and `kept`, which of
-    the two the form goes on with. Who left a field alone takes what the other wrote.
-    """
-    theirs = values_of(since["current"], fields)
+    since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS
+) -> list[DifferingField]:
+    """The fields that differ. Who left a field alone takes what the other wrote."""
+    theirs = values_of(since.current, fields)
     kept = merged(since, given, fields)
     return [
-        {
-            "field": name,
-            "theirs": theirs[name],
-            "yours": given[name],
-            "kept": "theirs" if kept[name] == theirs[name] else "yours",
-        }
+        DifferingField(name, theirs[name], given[name], "theirs" if kept[name] == theirs[name] else "yours")
         for name in fields
         if _plain(name, theirs[name]) != _plain(name, given[name])
     ]
 
 
-def merged(since: Mapping[str, Any], given: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
+def merged(since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """What was typed; but theirs, where nothing was changed since the version that was seen."""
-    theirs = values_of(since["current"], fields)
-    base = values_of(since["base"], fields) if since["base"] else None
+    theirs = values_of(since.current, fields)
+    base = values_of(since.base, fields) if since.base else None
     untouched = {name for name in fields if base is not None and _plain(name, given[name]) == _plain(name, base[name])}
     # A three-way merge: a field that only the other person changed is no conflict.
     return {**given, **{name: theirs[name] for name in untouched}}

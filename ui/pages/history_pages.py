@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_changes, glossary_history, glossary_roll_back, glossary_use
 from argot.service.usecases.glossary_impact import glossary_effects_together
+from argot.service.usecases.proposal_results import LeftSense
 from argot.service.usecases.proposals import glossary_approve_many
+from argot.service.usecases.sense_results import sense_shown
 from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand, glossary_list, glossary_take_up
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, effects_together, form_of, number, page, sent_to
 from argot.ui.web.authorization import Visitor, needs
@@ -52,7 +53,7 @@ def _history(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, NotAllowed) as error:
             return await _change_page(pages, request, who, change, error)
-        return sent_to(f"/history/{done['id']}", done="rolled-back")
+        return sent_to(f"/history/{done.id}", done="rolled-back")
 
 
 async def _change_page(
@@ -61,7 +62,7 @@ async def _change_page(
     # One more than is shown tells whether there are more.
     rows = await glossary_history(pages.kb, who.principal, change=change, limit=ROWS + 1)
     changes = await glossary_changes(pages.kb, who.principal, limit=1000)
-    found = next((one for one in changes if one["id"] == change), None)
+    found = next((one for one in changes if one.id == change), None)
     blocking = error.changes if isinstance(error, Conflict) else ()
     shown = {"rows": rows[:ROWS], "more": len(rows) > ROWS, "number": change, "found": found}
     return page("change.html", request, who, 200 if rows else 404, **shown, error=error, blocking=blocking)
@@ -116,9 +117,9 @@ def _drafts(router: APIRouter, pages: Pages) -> None:
         if not senses:
             return sent_to("/drafts", done="none-ticked")
         done = await glossary_approve_many(pages.kb, who.principal, senses=senses)
-        if not done["left"]:
+        if not done.left:
             return sent_to("/drafts", done="all-approved")
-        return await _drafts_page(pages, request, who, left=done["left"], made=len(done["senses"]))
+        return await _drafts_page(pages, request, who, left=done.left, made=len(done.senses))
 
 
 def _use(router: APIRouter, pages: Pages) -> None:
@@ -126,15 +127,15 @@ def _use(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def use(request: Request, who: Who) -> Response:
         found = await glossary_use(pages.kb, who.principal)
-        shown = {name: found[name][:ROWS] for name in ("used", "missed")}
-        return page("use.html", request, who, weeks=found["weeks"], **shown)
+        used, missed = found.used[:ROWS], found.missed[:ROWS]
+        return page("use.html", request, who, weeks=found.weeks, used=used, missed=missed)
 
 
 async def _conflicts_page(
     pages: Pages, request: Request, who: Visitor, *, accepted: bool = False, error: ArgotError | None = None
 ) -> Response:
     found = await glossary_conflicts(pages.kb, who.principal, limit=SHOWN, accepted=accepted)
-    return page("conflicts.html", request, who, error=error, **found, of_accepted=accepted)
+    return page("conflicts.html", request, who, error=error, **dataclass_fields(found), of_accepted=accepted)
 
 
 async def _ticked(request: Request) -> list[tuple[int, int]]:
@@ -146,10 +147,10 @@ async def _ticked(request: Request) -> list[tuple[int, int]]:
 
 
 async def _drafts_page(
-    pages: Pages, request: Request, who: Who, *, left: list[dict[str, Any]] | None = None, made: int = 0
+    pages: Pages, request: Request, who: Who, *, left: list[LeftSense] | None = None, made: int = 0
 ) -> Response:
     found = await glossary_list(pages.kb, who.principal, status="draft", limit=SHOWN)
-    mine = [{**one, "may_manage": who.principal.may_manage(one["context"])} for one in found]
+    mine = [sense_shown(who.principal, one) for one in found]
     picked = request.query_params.get("pick") == "all"
     # `picked`: all are ticked, by a link that loads the page again, because pages work without a script.
     return page(

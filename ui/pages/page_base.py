@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, urlencode
@@ -15,8 +16,11 @@ from starlette.responses import Response
 
 from argot.errors import Conflict, NotAllowed
 from argot.service.glossary_review.occurrences import one_line
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
+from argot.service.usecases.glossary_impact import CombinedImpact
+from argot.types import Context
 from argot.ui.web.authorization import Visitor, visitor
 
 if TYPE_CHECKING:
@@ -113,6 +117,7 @@ def templates() -> Environment:
         LABELS=page_filters.LABELS,
         bars=page_filters.bars,
         differences=page_filters.differences,
+        stored_fields=page_filters.stored_fields,
         place_of=page_filters.place_of,
     )
     made.filters.update(
@@ -151,7 +156,7 @@ def part(template: str, headers: Mapping[str, str] | None = None, **values: Any)
     return HTMLResponse(html, headers={**HEADERS, **(headers or {})})
 
 
-def effects_together(request: Request, who: Visitor, effects: dict[str, Any], *, back: str) -> HTMLResponse:
+def effects_together(request: Request, who: Visitor, effects: CombinedImpact, *, back: str) -> HTMLResponse:
     """What several changes would change together: a part of a page for HTMX, else a page of its own."""
     if "hx-request" in request.headers:
         return part("effects_together.html", effects=effects)
@@ -179,16 +184,23 @@ def sent_to_address(address: str) -> RedirectResponse:
     return RedirectResponse(address, status_code=303)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextShown(Context):
+    """A context, and whether it is the visitor's to change."""
+
+    may_manage: bool
+
+
 class Pages:
     """Use cases on behalf of a visitor."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    async def contexts(self, who: Visitor) -> list[dict[str, Any]]:
-        """The contexts one may know; `may_manage` of each."""
+    async def contexts(self, who: Visitor) -> list[ContextShown]:
+        """The contexts one may know."""
         found = await context_list(self.kb, who.principal)
-        return [{**one, "may_manage": who.principal.may_manage(one["name"])} for one in found]
+        return [ContextShown(**dataclass_fields(one), may_manage=who.principal.may_manage(one.name)) for one in found]
 
 
 async def form_of(request: Request) -> dict[str, str]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import SecretStr
 
 from argot.errors import Conflict, InvalidInput
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.password_sign_in import SignInRefused
 from argot.service.usecases.usecase_registry import one_of
@@ -16,6 +17,7 @@ from argot.service.usecases.users import (
     EVERY_CONTEXT,
     ROLES,
     Role,
+    UserWithPassword,
     user_add,
     user_end_sessions,
     user_list,
@@ -85,9 +87,9 @@ def _everybody(router: APIRouter, pages: PeoplePages) -> None:
             )
         except (InvalidInput, Conflict, SignInRefused) as error:
             return await _list_page(pages, request, who, given=given, error=error)
-        if "password" in made:
-            return page("password.html", request, who, user=made, password=made["password"], new=True)
-        return sent_to_address(person_link(made["name"], done="person"))
+        if isinstance(made, UserWithPassword):
+            return page("password.html", request, who, user=made, password=made.password, new=True)
+        return sent_to_address(person_link(made.name, done="person"))
 
 
 def _somebody(router: APIRouter, pages: PeoplePages) -> None:
@@ -126,8 +128,8 @@ def _somebody(router: APIRouter, pages: PeoplePages) -> None:
             )
         except (InvalidInput, SignInRefused) as error:
             return await _person_page(pages, request, who, name, error)
-        if "password" in made:
-            return page("password.html", request, who, user=made, password=made["password"], new=False)
+        if isinstance(made, UserWithPassword):
+            return page("password.html", request, who, user=made, password=made.password, new=False)
         return sent_to_address(person_link(name, done="password"))
 
     @router.post("/{name}/suspend")
@@ -177,12 +179,12 @@ async def _list_page(
 ) -> Response:
     every = await user_list(pages.kb, who.principal)
     wanted = q.strip().casefold()
-    found = [one for one in every if wanted in " ".join((one["name"], one["display_name"], *one["groups"])).casefold()]
-    first = not any(one["has_password"] for one in every)
+    found = [one for one in every if wanted in " ".join((one.name, one.display_name, *one.groups)).casefold()]
+    first = not any(one.has_password for one in every)
     shown = {"people": found[:SHOWN], "found": len(found), "total": len(every), "q": q, "first": first}
     # The first with a password must be an administrator: from then on nobody is let in without one.
     values = given or {**EMPTY, "role": "admin" if first else "asker"}
-    contexts = [one["name"] for one in await pages.contexts(who)]
+    contexts = [one.name for one in await pages.contexts(who)]
     confirms = pages.confirmation.asked_of(who)
     return page("people.html", request, who, **shown, given=values, error=error, contexts=contexts, confirms=confirms)
 
@@ -191,8 +193,8 @@ async def _person_page(
     pages: PeoplePages, request: Request, who: Visitor, name: str, error: Exception | None = None
 ) -> Response:
     user = await user_roles(pages.kb, who.principal, name=name)
-    values = {**user, "groups": ", ".join(user["groups"])}
-    contexts = [one["name"] for one in await pages.contexts(who)]
+    values = {**dataclass_fields(user), "groups": ", ".join(user.groups)}
+    contexts = [one.name for one in await pages.contexts(who)]
     shown = {"user": user, "given": values, "contexts": contexts, "confirms": pages.confirmation.asked_of(who)}
     sessions = await user_sessions(pages.kb, who.principal, name=name)
     return page("person.html", request, who, error=error, **shown, sessions=sessions)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_use
 from argot.service.usecases.glossary_impact import (
@@ -17,6 +19,7 @@ from argot.service.usecases.glossary_impact import (
     glossary_propose,
 )
 from argot.service.usecases.glossary_mining import glossary_mine_start, glossary_mine_stop, glossary_mined
+from argot.service.usecases.proposal_results import ProposalShown
 from argot.service.usecases.proposals import (
     EditedProposal,
     glossary_accept,
@@ -86,12 +89,12 @@ def _misses(router: APIRouter, pages: Pages) -> None:
         # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
-        growth = {row["term"]: row for row in use["missed"]}
+        growth = {row.term: row for row in use.missed}
         return page(
             "queue.html",
             request,
             who,
-            weeks=use["weeks"],
+            weeks=use.weeks,
             misses=found[:SHOWN],
             more=len(found) > SHOWN,
             status=wanted,
@@ -108,7 +111,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     async def choose(who: Who, q: str = "", t: str = "", proposal: int = -1) -> Response:
         """Senses of which a term may be another name, as one types."""
         found = await glossary_search(pages.kb, who.principal, text=q, limit=8) if q.strip() else []
-        senses = [sense for sense in found if sense["may_manage"] and sense["status"] != "retired"]
+        senses = [sense for sense in found if sense.may_manage and sense.status != "retired"]
         return part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
 
     @router.get("/queue/alias")
@@ -127,15 +130,15 @@ def _misses(router: APIRouter, pages: Pages) -> None:
                 pages.kb,
                 who.principal,
                 sense_id=sense_id,
-                version=sense["version"],
-                sense=SenseFields(aliases=[*sense["aliases"], t]),
+                version=sense.version,
+                sense=SenseFields(aliases=[*sense.aliases, t]),
                 questions=[q[:4000]] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return part("effects_error.html", error=str(error))
         address = {"path": glossary_link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = "As another name"
-        return part("effects.html", address=address, effects=found, sense={**sense, "term": t}, q=q, after=after)
+        return part("effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after)
 
     @router.post("/queue/alias")
     @needs("manager")
@@ -151,7 +154,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
             sense = await glossary_alias(
                 pages.kb, who.principal, term=term, sense_id=sense_id, version=version, why=why
             )
-        return sent_to("/term", t=sense["term"], done="alias")
+        return sent_to("/term", t=sense.term, done="alias")
 
     @router.post("/queue/look")
     @needs("manager")
@@ -199,7 +202,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
             # The same page again, as it was filtered: the form carries that in fields of its own.
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
-        return page("accepted.html", request, who, **done, approved=approved)
+        return page("accepted.html", request, who, **dataclass_fields(done), approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
@@ -230,13 +233,13 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     async def mining(who: Who) -> Response:
         """How far mining is. HTMX asks again and again; when it is done the page is loaded anew."""
         job = await glossary_mined(pages.kb, who.principal)
-        return part("mining.html", {} if job["state"] == "running" else {"HX-Refresh": "true"}, job=job, who=who)
+        return part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
     @router.get("/proposals/{proposal_id}")
     @needs("manager")
     async def proposal(request: Request, who: Who, proposal_id: int) -> Response:
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        return await miss_page(pages, request, who, found["term"], only=found)
+        return await miss_page(pages, request, who, found.term, only=found)
 
 
 def _decisions(router: APIRouter, pages: Pages) -> None:
@@ -244,8 +247,7 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def edit(request: Request, who: Who, proposal_id: int) -> Response:
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        given = {**EMPTY, **{name: found[name] or "" for name in ("term", "context", "expansion", "description")}}
-        given |= {"owner": who.name, "audience": ", ".join(found["audience"])}
+        given = {**_given(found, who), "context": found.context or ""}
         return await form_page(pages, request, who, given, action=f"/proposals/{proposal_id}/edit", proposal=found)
 
     @router.post("/proposals/{proposal_id}/edit")
@@ -260,8 +262,7 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
         """As it was proposed, in the context chosen."""
         form = await form_of(request)
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        given = {**EMPTY, **{name: found[name] or "" for name in ("term", "expansion", "description")}}
-        given |= {"context": typed(form)["context"], "owner": who.name, "audience": ", ".join(found["audience"])}
+        given = {**_given(found, who), "context": typed(form)["context"]}
         return await accepted(request, who, proposal_id, given)
 
     async def accepted(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
@@ -274,7 +275,7 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"
             return await form_page(pages, request, who, given, action=action, proposal=found, error=error)
-        return sent_to(f"/sense/{sense['id']}", done="draft")
+        return sent_to(f"/sense/{sense.id}", done="draft")
 
     @router.post("/proposals/{proposal_id}/dismiss")
     @needs("manager")
@@ -298,6 +299,18 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
         return sent_to(f"/proposals/{proposal_id}")
 
 
+def _given(proposal: ProposalShown, who: Visitor) -> dict[str, str]:
+    """The form of a sense as it is proposed, in no context yet."""
+    return {
+        **EMPTY,
+        "term": proposal.term,
+        "expansion": proposal.expansion,
+        "description": proposal.description,
+        "owner": who.name,
+        "audience": ", ".join(sorted(proposal.audience)),
+    }
+
+
 async def offers_page(
     pages: Pages,
     request: Request,
@@ -313,40 +326,40 @@ async def offers_page(
         pages.kb, who.principal, text=q[:MOST_SEARCHED], least=least, start=start, limit=OFFERED
     )
     if asked.get("pick") == "all":
-        ticked = [one["id"] for one in found["proposals"] if one["expansion"]]
+        ticked = [one.id for one in found.proposals if one.expansion]
     shown = {"q": q, "least": least, "start": start, "step": OFFERED, "ticked": set(ticked)}
     shown |= {"job": await glossary_mined(pages.kb, who.principal)}
-    contexts = [one for one in await pages.contexts(who) if one["may_manage"]]
-    return page("proposals.html", request, who, error=error, **found, **shown, contexts=contexts)
+    contexts = [one for one in await pages.contexts(who) if one.may_manage]
+    return page("proposals.html", request, who, error=error, **dataclass_fields(found), **shown, contexts=contexts)
 
 
 async def miss_page(
-    pages: Pages, request: Request, who: Visitor, term: str, *, only: dict[str, Any] | None = None
+    pages: Pages, request: Request, who: Visitor, term: str, *, only: ProposalShown | None = None
 ) -> Response:
     """All that is known of a term that has no meaning yet. With `only`, of one proposal."""
     misses = await glossary_misses(pages.kb, who.principal, term=term, status=None)
     if only is None:
         offered = await glossary_proposals(pages.kb, who.principal, term=term)
-        told = [await glossary_proposal(pages.kb, who.principal, proposal_id=one["id"]) for one in offered[:EVIDENCE]]
+        told = [await glossary_proposal(pages.kb, who.principal, proposal_id=one.id) for one in offered[:EVIDENCE]]
     else:
         told = [only]
     known = await glossary_term(pages.kb, who.principal, term=term)
     similar = await glossary_similar(pages.kb, who.principal, term=term)
     places = await glossary_occurrences(pages.kb, who.principal, phrase=term, limit=5)
-    asked = misses[0]["questions"][:5] if misses else []
-    around = [one["quote"] for proposal in told for one in proposal["evidence"][:3]]
-    around += [one["before"] + one["match"] + one["after"] for one in places["passages"][:3]]
-    likely = "" if known["senses"] else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
+    asked = misses[0].questions[:5] if misses else []
+    around = [one.quote for proposal in told for one in proposal.evidence[:3]]
+    around += [one.before + one.match + one.after for one in places.passages[:3]]
+    likely = "" if known.senses else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
     return page(
         "miss.html",
         request,
         who,
-        term=misses[0]["term"] if misses else term,
+        term=misses[0].term if misses else term,
         miss=misses[0] if misses else None,
         proposals=told,
         known=known,
-        similar=[one for one in similar if one["term"] != known["term"]],
+        similar=[one for one in similar if one.term != known.term],
         occurrences=places,
         likely=likely,
-        contexts=[one for one in await pages.contexts(who) if one["may_manage"]],
+        contexts=[one for one in await pages.contexts(who) if one.may_manage],
     )

@@ -11,6 +11,8 @@ from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary_history import glossary_since
 from argot.service.usecases.glossary_impact import glossary_edit_effects, glossary_effects
+from argot.service.usecases.proposal_results import ProposalShown
+from argot.service.usecases.sense_results import SenseShown, WarningShown
 from argot.service.usecases.senses import (
     NewSense,
     SenseFields,
@@ -23,11 +25,12 @@ from argot.service.usecases.senses import (
     glossary_warnings,
 )
 from argot.service.usecases.usecase_registry import UseCase
-from argot.ui.pages.form_fields import EMPTY, FIELDS, differing_fields, merged, typed, values_of, written
+from argot.types import Sense
+from argot.ui.pages.form_fields import EMPTY, FIELDS, SavedByBoth, differing_fields, merged, typed, values_of, written
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
-Decision = UseCase[..., Any]
+Decision = UseCase[..., SenseShown]
 
 
 def sense_pages(kb: KnowledgeBase) -> APIRouter:
@@ -55,7 +58,7 @@ def _writing(router: APIRouter, pages: Pages) -> None:
             sense = await glossary_draft(pages.kb, who.principal, sense=NewSense(**written(given)), why=given["why"])
         except (InvalidInput, Conflict, NotAllowed) as error:
             return await form_page(pages, request, who, given, action="/new", error=error)
-        return sent_to(f"/sense/{sense['id']}", done="draft")
+        return sent_to(f"/sense/{sense.id}", done="draft")
 
     @router.post("/warnings")
     @needs("manager")
@@ -85,8 +88,8 @@ def _changing(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return await not_saved(pages, request, who, given, error, sense_id=sense_id, version=version)
-        if saved["status"] == "approved":
-            return sent_to("/term", t=saved["term"], done="saved")
+        if saved.status == "approved":
+            return sent_to("/term", t=saved.term, done="saved")
         return sent_to(f"/sense/{sense_id}", done="saved")
 
     @router.post("/sense/{sense_id}/preview")
@@ -112,8 +115,8 @@ def _changing(router: APIRouter, pages: Pages) -> None:
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown: dict[str, Any] = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
         if "hx-request" in request.headers:
-            return part("effects.html", sense={**sense, "term": given["term"]}, **shown)
-        here = {**sense, "version": version}
+            return part("effects.html", sense=replace(sense, term=given["term"]), **shown)
+        here = replace(sense, version=version)
         return await form_page(pages, request, who, given, action=action_of(sense_id), sense=here, tried=shown)
 
 
@@ -153,7 +156,7 @@ def _deciding(router: APIRouter, pages: Pages) -> None:
             sense = await decision(pages.kb, who.principal, sense_id=sense_id, version=version, why=why)
         except (Conflict, InvalidInput) as error:
             return await review_page(pages, request, who, sense_id, error=error, why=why)
-        return sent_to("/term", t=sense["term"], done=done)
+        return sent_to("/term", t=sense.term, done=done)
 
 
 async def form_page(
@@ -163,14 +166,14 @@ async def form_page(
     given: dict[str, str],
     *,
     action: str,
-    sense: dict[str, Any] | None = None,
+    sense: Sense | None = None,
     error: Exception | None = None,
-    both: dict[str, Any] | None = None,
-    proposal: dict[str, Any] | None = None,
+    both: SavedByBoth[Sense] | None = None,
+    proposal: ProposalShown | None = None,
     tried: dict[str, Any] | None = None,
 ) -> Response:
     """The form of a sense, filled in; after an error or a conflict with all that was typed."""
-    found = await _warnings(pages, who, given, sense["id"] if sense else -1)
+    found = await _warnings(pages, who, given, sense.id if sense else -1)
     other = error.current if isinstance(error, Conflict) and both is None else None
     return page(
         "sense_form.html",
@@ -185,7 +188,7 @@ async def form_page(
         both=both,
         proposal=proposal,
         tried=tried,
-        contexts=[one for one in await pages.contexts(who) if one["may_manage"]],
+        contexts=[one for one in await pages.contexts(who) if one.may_manage],
         warnings=found,
     )
 
@@ -203,7 +206,7 @@ async def review_page(
         sense=sense,
         why=why,
         warnings=await _warnings(pages, who, values_of(sense), sense_id),
-        places=await glossary_occurrences(pages.kb, who.principal, phrase=sense["expansion"], limit=4),
+        places=await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=4),
     )
 
 
@@ -222,13 +225,13 @@ async def not_saved(
     if isinstance(error, Conflict):
         # Two kinds of conflict come here: somebody saved this sense in between, or another sense is in the way.
         since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
-        current = since["current"]
-        if current["version"] != version:
-            both = {"since": since, "compared": differing_fields(since, given)}
+        current = since.current
+        if current.version != version:
+            both = SavedByBoth(since, differing_fields(since, given))
             kept = merged(since, given)
             return await form_page(pages, request, who, kept, action=action, sense=current, error=error, both=both)
     sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-    shown = {**sense, "version": version}
+    shown = replace(sense, version=version)
     return await form_page(pages, request, who, given, action=action, sense=shown, error=error)
 
 
@@ -242,7 +245,7 @@ def whole(given: dict[str, str]) -> SenseFields:
     return replace(said, review_by=said.review_by or "", audience=said.audience or [])
 
 
-async def _warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[dict[str, Any]]:
+async def _warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[WarningShown]:
     said = written(given)
     # Asked while somebody types, and so also before there is a term.
     if not said["term"].strip():

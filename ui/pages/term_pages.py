@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_history import glossary_history, glossary_roll_back, glossary_use
 from argot.service.usecases.proposals import glossary_misses, glossary_proposals, glossary_to_do
+from argot.service.usecases.sense_results import TermSenses
 from argot.service.usecases.senses import (
     glossary_list,
     glossary_occurrences,
@@ -19,7 +22,7 @@ from argot.service.usecases.senses import (
     glossary_term,
 )
 from argot.service.usecases.usecase_registry import one_of
-from argot.types import SenseStatus
+from argot.types import Sense, SenseStatus
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, glossary_link, number, page, part, sent_to
 from argot.ui.web.authorization import Visitor, needs
 
@@ -60,7 +63,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     async def home_page(request: Request, who: Visitor) -> Response:
         wanted = _wanted(request)
         found = await _found(pages, who, **wanted)
-        contexts = [one["name"] for one in await context_list(pages.kb, who.principal)]
+        contexts = [one.name for one in await context_list(pages.kb, who.principal)]
         return page("home.html", request, who, contexts=contexts, **wanted, **found)
 
     @router.get("/to-do")
@@ -83,7 +86,8 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
 
     async def term_page(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
         found = await glossary_term(pages.kb, who.principal, term=term)
-        return page("term.html", request, who, error=error, **found, **await _around(pages, who, found))
+        around = await _around(pages, who, found)
+        return page("term.html", request, who, error=error, **dataclass_fields(found), **around)
 
     @router.get("/occurrences")
     @needs("manager")
@@ -126,6 +130,7 @@ def _wanted(request: Request) -> dict[str, Any]:
 async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
     """The senses of a page, and whether there are more. Of what was searched for, the next page is all that is left."""
     of = one_of(STATUSES, status, "the status") if status else None
+    senses: Sequence[Sense]
     if q.strip():
         # A search is ranked as a whole, so it has two pages at most: the best, and the rest.
         most = MOST_SEARCHED if start else SEARCHED
@@ -139,21 +144,21 @@ async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: st
     return {"senses": senses[:SHOWN], "more": len(senses) > SHOWN, "step": SHOWN}
 
 
-async def _around(pages: Pages, who: Who, found: dict[str, Any]) -> dict[str, Any]:
+async def _around(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
     """What else a term's page shows: documents, questions, history, proposals."""
-    name = found["term"]
+    name = found.term
     places = {
-        sense["id"]: await glossary_occurrences(pages.kb, who.principal, phrase=sense["expansion"], limit=3)
-        for sense in found["senses"][:SHOWN]
+        sense.id: await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=3)
+        for sense in found.senses[:SHOWN]
     }
     use = await glossary_use(pages.kb, who.principal, term=name)
     return {
         "occurrences": await glossary_occurrences(pages.kb, who.principal, phrase=name, limit=4),
         "places": places,
-        "weeks": use["weeks"],
-        "used": use["used"],
+        "weeks": use.weeks,
+        "used": use.used,
         "history": await glossary_history(pages.kb, who.principal, term=name, limit=HISTORY),
         "proposals": await glossary_proposals(pages.kb, who.principal, term=name),
         "misses": await glossary_misses(pages.kb, who.principal, term=name, status=None),
-        "may_manage": any(sense["may_manage"] for sense in found["senses"]) or who.principal.manages_all,
+        "may_manage": any(sense.may_manage for sense in found.senses) or who.principal.manages_all,
     }

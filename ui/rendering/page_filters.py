@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, Protocol
 
 from markupsafe import Markup
 
 from argot.locations import place
+from argot.service.json_values import dataclass_fields
+from argot.types import Context, Sense
 
 MOST_COMPARED = 3000
 """Words on each side. Comparing takes time with the product of both; longer texts are shown whole."""
@@ -68,9 +70,19 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def place_of(passage: Mapping[str, Any]) -> str:
+class HasPlace(Protocol):
+    """What stands on a page of a document: a passage, or a piece of evidence."""
+
+    @property
+    def document(self) -> str: ...
+
+    @property
+    def page(self) -> int | None: ...
+
+
+def place_of(passage: HasPlace) -> str:
     """Where in its document a passage stands: ", page 3", ", sheet 1", or nothing."""
-    return place(passage["document"], passage["page"])
+    return place(passage.document, passage.page)
 
 
 def count(number: int, one: str, many: str = "") -> str:
@@ -126,6 +138,14 @@ def _words(value: object) -> list[str]:
 def _tagged(frame: Markup, text: str) -> Markup:
     # `Markup.format` escapes what it fills in.
     return frame.format(text) if text else Markup("")
+
+
+def stored_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The fields of a sense or context as it is, or as it was, by name; of None none. Readers are in order."""
+    if stored is None or isinstance(stored, Mapping):
+        return stored or {}
+    told = dataclass_fields(stored)
+    return {**told, "audience": sorted(told["audience"])}
 
 
 def as_text(value: object) -> str:

@@ -168,7 +168,7 @@ class Listeners:
         scope = await answering.people.own_scope(team, user)
         # Five for each prompt: several senses may be of one term.
         senses = await glossary_list(answering.kb, scope.principal, status="approved", limit=MOST_PROMPTS * 5)
-        terms = list(dict.fromkeys(str(one["term"]) for one in senses))[:MOST_PROMPTS]
+        terms = list(dict.fromkeys(one.term for one in senses))[:MOST_PROMPTS]
         prompts = [{"title": f"What is {term}?"[:75], "message": f"What is {term}?"} for term in terms]
         client = answering.calls.client
         if ts:

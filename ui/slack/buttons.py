@@ -192,7 +192,7 @@ class Buttons:
 
     async def _contact(self, scope: Scope, context: str, job: SlackJob) -> tuple[str, str]:
         """The contact of the answer's context, else of the channel's, else of the only one that has any."""
-        known = {one["name"]: one["contact"] for one in await context_list(self.kb, scope.principal)}
+        known = {one.name: one.contact for one in await context_list(self.kb, scope.principal)}
         channel = await self.kb.blocking(self.store.channel, job.channel)
         home = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
         for name in (context, home or ""):
@@ -210,7 +210,7 @@ class Buttons:
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
             scope = await self._manager(team, user)
-            names = [one["name"] for one in await context_list(self.kb, scope.principal)]
+            names = [one.name for one in await context_list(self.kb, scope.principal)]
             contexts = [name for name in names if scope.principal.may_manage(name)]
             if not contexts:
                 raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")

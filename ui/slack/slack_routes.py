@@ -50,7 +50,7 @@ def slack_routes(kb: KnowledgeBase) -> APIRouter:
         """From a link in a channel: the same conversation, as one's own, in the window."""
         # A copy: what the channel sees stays as it is, and what is asked on is seen by nobody there.
         mine = await slack_continue(kb, who.principal, thread=thread)
-        return RedirectResponse(f"/thread/{quote(mine['thread'], safe='')}", 303)
+        return RedirectResponse(f"/thread/{quote(mine.thread, safe='')}", 303)
 
     @router.get("/sources/{passage_id}", include_in_schema=False)
     @needs("asker")

@@ -13,6 +13,7 @@ import pytest
 from desk import CSRF, at_desk
 
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.sense_results import PhrasePlace
 from argot.settings import Settings
 from argot.types import Context, Principal
 from argot.ui.pages.page_base import templates
@@ -353,10 +354,9 @@ async def test_a_proposal_is_edited_merged_or_dismissed(desk: Desk, ada: httpx.A
 
 
 def test_slides_and_sheets_are_called_so() -> None:
-    whole = {"passage_id": "p", "heading": "", "before": "", "match": "WL", "after": "", "page": 3}
     for document, told in (("a.xlsx", ", sheet 3"), ("a.pptx", ", slide 3"), ("a.pdf", ", page 3")):
         parts = templates().get_template("parts.html").make_module()
-        assert f"</a>{told}" in parts.place({**whole, "document": document}, "WL")  # type: ignore[attr-defined]
+        assert f"</a>{told}" in parts.place(PhrasePlace("p", document, "", 3, "", "WL", ""), "WL")  # type: ignore[attr-defined]
     for template in templates().list_templates():
         source, *_ = templates().loader.get_source(templates(), template)  # type: ignore[union-attr]
         assert ".page }}" not in source, template

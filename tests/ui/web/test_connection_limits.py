@@ -66,7 +66,7 @@ def test_a_service_with_few_handles_outlives_idle_and_slow_connections(
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
         client.call(user_add, name="ann", password="tilted copper llama 9", role="admin")
-        key = client.call(key_add, name="test", user="ann")["key"]
+        key = client.call(key_add, name="test", user="ann").key
     bounded = ["sh", "-c", f'ulimit -n {FILES} && exec "$0" "$@"', *serving.COMMAND]
     monkeypatch.setattr(serving, "COMMAND", bounded)
     with Served(home, ARGOT_CONNECTIONS_PER_ADDRESS="50") as served:

@@ -1,0 +1,307 @@
+"""SQLite as every store uses it: one way to open a file, to change it, to migrate it, and to say what is wrong with it.
+
+A store's migrations are numbered from 1 in the order of their tuple, and `PRAGMA user_version` counts those applied.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Literal, Protocol, TypeVar
+
+from argot.clock import timestamp
+from argot.errors import DamagedStore
+from argot.remedies import UPDATE, damaged_store, store_error
+
+BUSY_SECONDS = 10.0
+"""How long a statement waits for another writer."""
+CACHE_KIB = 2_048
+"""Pages that each connection may keep, and a thread has its own; the system's cache keeps the file."""
+MAGIC = b"SQLite format 3\x00"
+_HEADER_BYTES = 100
+
+Migration = str | Callable[[sqlite3.Connection], None]
+"""One step of a schema: a script, or a function that is called within the transaction. Once released, never edited."""
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
+
+
+def open_connection(
+    path: Path,
+    *,
+    mode: Literal["ro", "rw", "rwc"] = "rw",
+    timeout: float = BUSY_SECONDS,
+    synchronous: Literal["NORMAL", "FULL"] = "FULL",
+) -> sqlite3.Connection:
+    """A connection in auto-commit mode, for one thread at a time; another may close it.
+
+    Args:
+        mode: "ro" refuses every change, "rwc" makes a file that is not there.
+        timeout: seconds that a statement waits for another writer.
+        synchronous: "FULL" makes what is acknowledged durable, also when the power goes.
+
+    Raises:
+        sqlite3.DatabaseError: it cannot be opened, or is no database (not always noticed before the first statement).
+    """
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is gone from the file
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        if mode == "ro":
+            connection.execute("PRAGMA query_only = ON")  # refuses temporary tables and attached files, too
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_database(
+    path: Path, migrations: Sequence[Migration], names: StepNames | None = None, *, timeout: float = BUSY_SECONDS
+) -> sqlite3.Connection:
+    """A connection in WAL mode to a store that has seen every migration; the store is made if it is not there.
+
+    Raises:
+        DamagedStore: a newer Argot wrote the file, or it is corrupt.
+        StoreUnavailable: the system does not let it be opened, or made.
+    """
+    with opening(path):
+        if not path.exists():
+            _create(path, migrations, names)
+        connection = open_connection(path, timeout=timeout)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            migrate(connection, path, migrations, names)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _create(path: Path, migrations: Sequence[Migration], names: StepNames | None) -> None:
+    """Made under another name and linked into its place when finished, so that an empty file is always damage.
+
+    Until then it has no write-ahead log: what a full disk kept from leaving the log would be missing in the file.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
+    fresh.unlink(missing_ok=True)
+    try:
+        with closing(open_connection(fresh, mode="rwc")) as connection:
+            migrate(connection, path, migrations, names)
+        os.link(fresh, path)
+    except FileExistsError:
+        pass  # another process made it in the meantime, which is as good
+    finally:
+        fresh.unlink(missing_ok=True)
+        fresh.with_name(f"{fresh.name}-journal").unlink(missing_ok=True)
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+ConnectionT = TypeVar("ConnectionT", bound=_Closable)
+
+
+class PerThread(Generic[ConnectionT]):
+    """A connection for each thread, made when the thread first asks, closed all together."""
+
+    def __init__(self, connect: Callable[[], ConnectionT]) -> None:
+        self._connect = connect
+        self._local = threading.local()
+        self._opened: list[tuple[threading.Thread, ConnectionT]] = []
+        self._opening = threading.Lock()
+
+    def get(self) -> ConnectionT:
+        """This thread's own."""
+        mine: ConnectionT | None = getattr(self._local, "connection", None)
+        if mine is None:
+            mine = self._local.connection = self._connect()
+            with self._opening:
+                self._close_orphans()
+                self._opened.append((threading.current_thread(), mine))
+        return mine
+
+    def close(self) -> None:
+        with self._opening:
+            for _, connection in self._opened:
+                connection.close()
+            self._opened.clear()
+            self._local = threading.local()
+
+    def _close_orphans(self) -> None:
+        """A thread that ended cannot close its connection."""
+        for thread, connection in self._opened:
+            if not thread.is_alive():
+                connection.close()
+        self._opened = [(thread, connection) for thread, connection in self._opened if thread.is_alive()]
+
+
+# -- changing ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what is written, durable once the block is left, or nothing. Not to be nested.
+
+    It holds the write lock from its start: one that reads first and writes later would fail at once where another
+    wrote in between.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()  # nothing where SQLite already did, as on a full disk
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class StepNames:
+    """How Argot up to 0.3 counted the migrations of some stores: by names, in a table that sqlite-utils made.
+
+    The names are read, so that a store of 0.3 goes on from where it is, and written, so that 0.3 knows one that is
+    newer than itself.
+
+    Attributes:
+        store: whose names these are; one table may hold those of several.
+        names: of the migrations that had one. Later ones are named by their number.
+    """
+
+    store: str
+    names: Sequence[str]
+
+    def count(self, connection: sqlite3.Connection) -> int:
+        """How many of the store's migrations are noted, also those of a newer Argot."""
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchone():
+            return 0
+        noted = "SELECT count(*) FROM _sqlite_migrations WHERE migration_set = ?"
+        return int(connection.execute(noted, (self.store,)).fetchone()[0])
+
+    def note(self, connection: sqlite3.Connection, number: int) -> None:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS _sqlite_migrations (id INTEGER PRIMARY KEY, migration_set TEXT, name TEXT,"
+            " applied_at TEXT, UNIQUE (migration_set, name))"
+        )
+        name = self.names[number - 1] if number <= len(self.names) else f"m{number:03}"
+        values = (self.store, name, timestamp())
+        connection.execute("INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)", values)
+
+
+def schema_version(connection: sqlite3.Connection, names: StepNames | None = None) -> int:
+    """How many migrations the store has seen; 0: it is new, or none of ours."""
+    counted = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    return max(counted, names.count(connection)) if names else counted
+
+
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], names: StepNames | None = None
+) -> None:
+    """Apply the migrations that a store has not seen yet, each in a transaction with the count of it.
+
+    Raises:
+        DamagedStore: a newer Argot wrote the file.
+    """
+    while (seen := schema_version(connection, names)) < len(migrations):
+        with transaction(connection):
+            if schema_version(connection, names) == seen:  # else another process was faster
+                _apply(connection, migrations[seen])
+                if names:
+                    names.note(connection, seen + 1)
+                connection.execute(f"PRAGMA user_version = {seen + 1}")
+    if seen > len(migrations):
+        raise DamagedStore(f"{path} was written by a newer Argot. {UPDATE}")
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+    if isinstance(migration, str):
+        run_script(connection, migration)
+    else:
+        migration(connection)
+
+
+def run_script(connection: sqlite3.Connection, script: str) -> None:
+    """One statement at a time: `executescript` would commit the transaction that it runs in."""
+    statement = ""
+    for part in script.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):  # a `;` may stand in a trigger, a text or a comment
+            connection.execute(statement)
+            statement = ""
+    connection.execute(statement)  # what is after the last `;`: nothing but a comment
+
+
+# -- saying what is wrong ---------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Around whatever opens a store: every error of SQLite there is damage, or a refusal of the system.
+
+    Raises:
+        DamagedStore, StoreUnavailable
+    """
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise store_error(path, error) from error
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors of a damaged file, a full disk or a lack of permission into one with a remedy."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_own_fault(error):
+            raise
+        raise store_error(path, error) from error
+
+
+def is_own_fault(error: sqlite3.DatabaseError) -> bool:
+    """Whether a statement is at fault, and not the file or the system."""
+    wrong_sql = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+    return wrong_sql or isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError)
+
+
+def check_header(path: Path) -> None:
+    """Find a foreign or truncated file without reading it whole: its header says how many pages there must be.
+
+    The size in the header holds only when the file's change counter says that it does, and pages may still be in the
+    write-ahead log, which makes the file look short; the log is then there too.
+
+    Raises:
+        DamagedStore
+    """
+    if not path.exists() or path.stat().st_size == 0:  # not made yet, or killed in making
+        return
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    log = path.with_name(path.name + "-wal")
+    if len(header) < _HEADER_BYTES or not header.startswith(MAGIC):
+        raise damaged_store(path, "it is not a SQLite database")
+    page_size = int.from_bytes(header[16:18], "big")
+    expected = int.from_bytes(header[28:32], "big") * (65536 if page_size == 1 else page_size)
+    if header[24:28] == header[92:96] and size < expected and not (log.exists() and log.stat().st_size > 0):
+        raise damaged_store(path, f"it is truncated ({size:,} of {expected:,} bytes)")
+
+
+def check_every_page(connection: sqlite3.Connection, path: Path) -> None:
+    """About 5 ms for each megabyte.
+
+    Raises:
+        DamagedStore
+    """
+    verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    if verdict != "ok":
+        raise damaged_store(path, verdict)

@@ -1,0 +1,78 @@
+"""What a change to the glossary would do to past questions: each question as it is read before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Source = Literal["yours", "missed", "given"]
+"""Whose a question is: one's own, somebody's that was missed and that one may read, or one that was typed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermReading:
+    """How one term of a question is understood; `guess`: several senses fit about equally well."""
+
+    surface: str
+    term: str
+    expansion: str
+    context: str
+    guess: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReached:
+    """A passage that a question finds. `text` is its beginning; `excerpt` the words around a term of the question
+    (before, the term, after), None if there is none; `only_here`: the other side does not find it.
+    """
+
+    passage_id: str
+    document: str
+    heading: str
+    page: int | None
+    text: str
+    excerpt: tuple[str, str, str] | None
+    only_here: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsRead:
+    """How a question is read, the terms that are unknown, what is searched for, and the first passages found."""
+
+    terms: list[TermReading]
+    unknown: list[str]
+    query: str
+    passages: list[PassageReached]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionImpact:
+    """A question before and after; `changed` names what differs."""
+
+    question: str
+    source: Source
+    changed: list[Literal["reading", "passages"]]
+    before: QuestionAsRead
+    after: QuestionAsRead
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """How many questions mention the term, how many of them were asked, change, and were left out for lack of time;
+    how many `seconds` that took; and those asked, the ones that change first.
+    """
+
+    questions: int
+    asked: int
+    changed: int
+    left_out: int
+    seconds: float
+    rows: list[QuestionImpact]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedImpact(Impact):
+    """What several changes would do together: `tried` of them; `not_tried` were too many."""
+
+    tried: int
+    not_tried: int

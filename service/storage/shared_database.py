@@ -1,0 +1,69 @@
+"""A store of the service that several threads share."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from argot.sqlite import Migration, damage_named, open_database
+from argot.sqlite import transaction as in_transaction
+
+
+class Database:
+    """One connection writes, another reads, so that no read waits for a write.
+
+    Args:
+        path: the file; made if it is not there.
+        migrations: as for `open_database`.
+
+    Raises:
+        DamagedStore, StoreUnavailable: by every method, as `damage_named` says.
+    """
+
+    def __init__(self, path: Path, migrations: Sequence[Migration]) -> None:
+        self.path = path
+        self._writer, self._writing = open_database(path, migrations), threading.Lock()
+        self._reader, self._reading = open_database(path, migrations), threading.Lock()
+        self._writer.row_factory = self._reader.row_factory = sqlite3.Row
+
+    def rows(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
+        with self.reader() as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    def write(self, sql: str, *parameters: object) -> int:
+        """Run one statement, which is its own transaction; how many rows it changed."""
+        with self._writing, damage_named(self.path):
+            return self._writer.execute(sql, parameters).rowcount
+
+    def write_returning(self, sql: str, *parameters: object) -> list[sqlite3.Row]:
+        """Run one statement that says RETURNING; those rows."""
+        with self._writing, damage_named(self.path):
+            return self._writer.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """The connection that reads, for one thread."""
+        with self._reading, damage_named(self.path):
+            yield self._reader
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The connection that writes, for one thread: all of what is written comes to pass, or nothing."""
+        with self._writing, damage_named(self.path), in_transaction(self._writer):
+            yield self._writer
+
+    def scrub(self) -> bool:
+        """Take the write-ahead log into the file and cut it to nothing: it holds earlier states of what was deleted.
+
+        False if somebody reads an earlier state just now.
+        """
+        with self._reading, self._writing, damage_named(self.path):
+            blocked = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not blocked
+
+    def close(self) -> None:
+        self._writer.close()
+        self._reader.close()

@@ -1,0 +1,68 @@
+"""Judged answers as data to evaluate with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """What was said of an answer (`value`: +1 or -1, `at`: ISO, UTC), and how that answer came about: `timings` are
+    seconds by stage. The asker did not share more.
+    """
+
+    id: str
+    at: str
+    value: int
+    shared: bool
+    status: str
+    profile: str
+    answered_by: str
+    model: str
+    timings: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSentence:
+    """A sentence of the answer with the ids of the passages it cites."""
+
+    text: str
+    supported: bool
+    passages: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPlace:
+    """A place that an answer cites. `span` is [start, end) in the revision's Markdown, in characters."""
+
+    document: str
+    passage_id: str
+    page: int | None
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SenseMeant:
+    """How a term of the question was understood."""
+
+    term: str
+    context: str
+    expansion: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedAnswer(JudgedAnswer):
+    """The same with question, answer and evidence, which the asker shared. `gold` are the cited places, in the form in
+    which the sample questions have it; `passages` the ids of all that the answer could draw on.
+    """
+
+    comment: str
+    question: str
+    stand_alone_question: str
+    answer: str
+    sentences: list[JudgedSentence]
+    gold: list[CitedPlace]
+    passages: list[str]
+    senses: list[SenseMeant]
+    tags: list[str]
+    notes: list[str]

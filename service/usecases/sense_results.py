@@ -1,0 +1,100 @@
+"""Senses and conflicts as use cases give them: what is stored, and what this person may do with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from argot.jargon_db.store.conflict_rules import WarningKind
+from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace
+from argot.service.json_values import PassageShown, dataclass_fields
+from argot.types import Principal, Sense
+
+__all__ = ["Occurrences", "PhrasePlace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SenseShown(Sense):
+    """A sense, and whether it is the asking person's to change."""
+
+    may_manage: bool
+
+
+def sense_shown(principal: Principal, sense: Sense) -> SenseShown:
+    return SenseShown(**dataclass_fields(sense), may_manage=principal.may_manage(sense.context))
+
+
+@dataclass(frozen=True, slots=True)
+class TermSenses:
+    """All senses of a term in the glossary's spelling, and the senses that have it as an alias."""
+
+    term: str
+    senses: list[SenseShown]
+    alias_of: list[SenseShown]
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarTerm:
+    """A term that may have been meant, with its senses."""
+
+    term: str
+    senses: list[SenseShown]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedPassage(PassageShown):
+    """A passage, its text also in `parts`: (text, whether it is the phrase that was looked for)."""
+
+    parts: list[tuple[str, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class WarningShown:
+    """One thing that speaks against saving a sense, and the ids of the stored senses it is about.
+
+    `no_document`: no document that one may read spells the expansion out.
+    """
+
+    kind: WarningKind | Literal["no_document"]
+    message: str
+    senses: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictShown:
+    """A conflict with the first of its senses. It may be accepted, or taken up again, by who manages all of them."""
+
+    kind: WarningKind
+    message: str
+    senses: list[SenseShown]
+    may_accept: bool
+    may_take_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedConflictShown(ConflictShown):
+    """A conflict that is let stand: in which change (its number), when (ISO, UTC), by whom and why."""
+
+    change: int
+    at: str
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictList:
+    """Conflicts of one kind, open or accepted. `open` and `accepted` count those of the whole glossary; `total` is how
+    many were asked for, of which `conflicts` are the first.
+    """
+
+    open: int
+    accepted: int
+    total: int
+    conflicts: list[AcceptedConflictShown | ConflictShown]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictAccepted:
+    """The number of the change in which a conflict was accepted."""
+
+    change: int

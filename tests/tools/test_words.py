@@ -1,0 +1,33 @@
+"""Words and stems, on which every lexical judgement rests."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from argot.tools.text.words import content_stems, stem
+
+
+@pytest.mark.parametrize(
+    ("word", "stemmed"),
+    [
+        ("caresses", "caress"), ("ponies", "poni"), ("cats", "cat"), ("agreed", "agre"), ("hopping", "hop"),
+        ("filing", "file"), ("happy", "happi"), ("sky", "sky"), ("relational", "relat"), ("hopefulness", "hope"),
+        ("adoption", "adopt"), ("rate", "rate"), ("controlling", "control"), ("is", "is"),
+    ],
+)  # fmt: skip
+def test_stems_are_porters(word, stemmed):
+    """Examples of his paper, "An algorithm for suffix stripping" (1980)."""
+    assert stem(word) == stemmed
+
+
+def test_a_number_in_words_is_the_number_and_other_writing_stays():
+    assert [stem(word) for word in ("seven", "größe", "nx4410b", "用語")] == ["7", "größe", "nx4410b", "用語"]
+    assert content_stems("The seven wafers were inspected") == ["7", "wafer", "inspect"]
+
+
+def test_threads_do_not_mix_their_words():
+    words = [f"{one}{two}{three}{ending}" for one in "bcdfg" for two in "aeiou" for three in "lmnprst"
+             for ending in ("ing", "ations", "fulness")]  # fmt: skip
+    alone = [stem.__wrapped__(word) for word in words]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(stem.__wrapped__, words * 8)) == alone * 8

@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
 # An indented line after the blank one may still belong to a list item, which must not be cut in two.
 _SEAM = re.compile(rf"{_FENCE.pattern}|(?<=\n)[^\S\n]{{0,79}}\n(?=\S)", re.MULTILINE)
 """A line that opens or closes code, or the last blank line before one that is not indented."""
-# What ends no sentence: `e.g.`, `No.`, an initial as in `J. Smith`, the number of a list item as in `12.`
+# What ends no sentence: `e.g.`, `No.`, an initial as in `J. Smith`, a number that begins the text as in `1.`
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",

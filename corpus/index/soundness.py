@@ -49,6 +49,7 @@ def vector_faults(connection: sqlite3.Connection, index: VectorIndex) -> Iterato
     expected = expected_vectors(connection, index)
     for name in sorted(expected.keys() | index.counts().keys()):
         wanted, there = expected.get(name, {}), set(index.ids(name))
+        # Each test takes longer than the one before it, and says little where that one failed.
         if there != wanted.keys():
             missing, surplus = len(wanted.keys() - there), len(there - wanted.keys())
             yield f"{name}: {missing} vectors are missing, {surplus} are too many"
@@ -101,6 +102,7 @@ def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
         vectors = index.get(collection, sample[start : start + SEARCHED_BATCH])
         answers = index.nearest(collection, np.stack(list(vectors.values())), NEIGHBOURS)
         for id_, (found, distances) in zip(vectors, answers, strict=True):
+            # The same text may be stored twice: a vector at distance 0 under another id is found well enough.
             lost += id_ not in found and not all(distance <= TOLERANCE for distance in distances[:1])
     return lost if lost > LOST_SHARE * len(sample) else 0
 
@@ -108,6 +110,7 @@ def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
 @cache
 def _signs(dimensions: int) -> Vectors:
     """1 or -1, shape (dimensions, SUMS); the same for ever, on every machine."""
+    # Of a hash and not of numpy's random numbers, which may be others in another version.
     bits = hashlib.shake_128(b"argot").digest(dimensions * SUMS)
     return np.where(np.frombuffer(bits, np.uint8) & 1, 1, -1).astype(np.float32).reshape(dimensions, SUMS)
 

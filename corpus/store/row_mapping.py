@@ -40,6 +40,7 @@ def audience_text(audience: Audience) -> str:
     return json.dumps(sorted(audience), ensure_ascii=False)
 
 
+# Many rows, few distinct sets of readers: each is parsed once.
 @lru_cache(maxsize=1_000)
 def stored_audience(text: str) -> Audience:
     return frozenset(json.loads(text))
@@ -152,4 +153,5 @@ def text_words(text: str) -> dict[str, Any]:
 
 def _folded(text: str) -> str | None:
     folded = fold_for_index(text)
+    # Most text folds to itself, and is not stored twice.
     return None if folded == text else folded

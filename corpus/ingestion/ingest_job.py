@@ -39,6 +39,7 @@ from argot.types import EVERYONE, Audience, Document, Principal
 
 EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
+# Whatever comes first ends a group: enough to be embedded together, and each file is reported soon.
 GROUP_PASSAGES = 128
 GROUP_DOCUMENTS = 64
 GROUP_SECONDS = 2.0
@@ -148,6 +149,7 @@ class Adding:
         self._total = 0
 
     def run(self, sources: Iterable[Source]) -> Iterator[IngestEvent]:
+        # All of them first, so that progress can be told as so many of so many.
         listed = list(sources)
         self._total = len(listed)
         yield IngestEvent("found", "", f"{self._total} files", total=self._total)
@@ -174,6 +176,7 @@ class Adding:
                 to_come[source.uri] -= 1
                 try:
                     candidate = self._load(source)
+                    # What waits in the group is not in the store yet, where `_known` looks.
                     if group.concerns(candidate):
                         yield from self._store(group)
                         group = DocumentGroup()
@@ -196,6 +199,7 @@ class Adding:
     def _load(self, source: Source) -> Candidate:
         if source.skip:
             raise Skipped(source.name, source.skip)
+        # Before it is loaded: what is too large never gets into memory.
         if source.size:
             self._limits.check_size(source.size, source.name)
         try:
@@ -242,6 +246,7 @@ class Adding:
         audience, _ = self._labels(None)
         if self._by is not None and not self._by.may_read(audience):
             return None
+        # With other readers the same bytes are a document of their own.
         row = self._connection.execute(
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
             WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
@@ -261,6 +266,7 @@ class Adding:
         if not group.members:
             return
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
+        # Embedding takes longest, so it is done before the turn to write is waited for.
         for items in _slices([item for member in group.members for item in member.items]):
             if any(embedded.values()):
                 yield IngestEvent("progress", group.members[-1].candidate.source.name)
@@ -268,6 +274,7 @@ class Adding:
                 embedded[one.item.document].append(one)
         with self._writing() as parts:
             events = self._written(parts, group, embedded)
+        # Only now that others may write again: whoever reads the events can take long, or stop.
         yield from events
 
     def _written(

@@ -97,6 +97,7 @@ class Reading:
             for start in range(0, len(passages), DERIVED_TOGETHER):
                 some = passages[start : start + DERIVED_TOGETHER]
                 triples += self._loop.run(lambda some=some: deriver.triples(some))  # type: ignore[misc]
+                # After each slice: what is refused for its triples is refused before all of them are made.
                 self._limits.check_windows(len(passages) + len(triples), name)
             derived = self._loop.run(lambda: deriver.derived_texts(passages))
         except ModelUnavailable:
@@ -151,6 +152,7 @@ class _EventLoop:
         self._runner: asyncio.Runner | None = None
 
     def close(self) -> None:
+        # In its own thread, as it ran there.
         if self._runner is not None:
             self._thread.submit(self._runner.close).result()
         self._thread.shutdown()
@@ -159,6 +161,7 @@ class _EventLoop:
         return self._thread.submit(self._run, call).result()
 
     def _run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        # One loop for all documents: open connections of a model's client belong to the loop they were made in.
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(call())

@@ -42,10 +42,12 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
 async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
     """What `work` tells through the function it is given, run in a thread of its own. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
+    # Items come wrapped, so that a None among them is not taken for the end.
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
     stopped = threading.Event()
 
     def hand_over(item: T) -> None:
+        # A thread cannot be ended from outside: the next time it hands something over, it ends itself.
         if stopped.is_set():
             raise Stopped
         loop.call_soon_threadsafe(queue.put_nowait, (item,))
@@ -56,6 +58,7 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
         except Stopped:
             pass
         finally:
+            # After an error too, which is raised where the thread is waited for.
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
     running = loop.run_in_executor(_LONG, in_thread)
@@ -72,6 +75,7 @@ async def to_its_end(running: asyncio.Future[T]) -> T:
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
+        # A lock that is held around this must not be given back while the thread still writes.
         while not running.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({running})

@@ -120,6 +120,7 @@ class Mining:
             batch += [(passage, document) for passage in passages]
             if done - begun >= DOCUMENTS_AT_ONCE or len(batch) >= PASSAGES_AT_ONCE or done == len(todo):
                 self._take(batch)
+                # Once what was found is stored: a run killed in between reads them again, and offers nothing twice.
                 if self.stored:
                     self.glossary.mining.mark_mined([one.revision_id for one in todo[begun:done]])
                 batch, begun = [], done
@@ -146,6 +147,7 @@ class Mining:
         self.found += 1
         if key in self._known:
             self.known += 1
+        # Managers have said yes or no: they are not asked again.
         elif key in self._decided:
             self.decided += 1
         elif not self._is_worse(key, mined):
@@ -154,6 +156,7 @@ class Mining:
                 number = _offer(
                     self.glossary, "mined", mined, audience, context=self.context, by=self.principal.name
                 ).id
+            # A later batch may find it too; it is one proposal with more evidence.
             if (key, audience) not in self._seen:
                 self.offered.append(FoundMeaning(mined, audience, number))
             self._seen.add((key, audience))

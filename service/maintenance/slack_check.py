@@ -94,6 +94,7 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
     except SlackApiError as error:
         data = getattr(error.response, "data", None)
         code = str(data.get("error") or "") if isinstance(data, dict) else ""
+        # Slack's codes are one word, such as `invalid_auth`; a sentence comes from something in between.
         return None, code if code and " " not in code else "unreachable (it answers with something else)"
     except (aiohttp.ClientError, OSError, ValueError) as error:
         return None, f"unreachable ({type(error).__name__})"
@@ -102,11 +103,13 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
 async def _asked(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
     from slack_sdk.web.async_client import AsyncWebClient
 
+    # It logs requests; what went wrong is told as a finding.
     quiet = logging.getLogger("argot.slack_sdk")
     quiet.setLevel(logging.WARNING)
     client = AsyncWebClient(
         token, base_url=settings.slack_api_url, timeout=SECONDS, logger=quiet, retry_handlers=[]
     )  # fmt: skip
+    # A proxy named by the environment cannot reach this machine's own addresses.
     if on_this_machine(settings.slack_api_url):
         client.proxy = None
     return await getattr(client, method)(**arguments)

@@ -52,6 +52,7 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
         yield watched
         outcome = watched.status
     except ArgotError as error:
+        # To be asked to come back later is no fault of the program.
         outcome = "refused" if isinstance(error, Later) else "error"
         watched.error = type(error).__name__
         raise

@@ -34,6 +34,7 @@ from argot.settings import Settings
 
 HIDDEN = "***"
 WITHHELD = "(left out: it repeats what somebody wrote)"
+# A shorter one would be found within ordinary words.
 SHORTEST_SECRET = 4
 FEWEST_WORDS = 3
 """So many words in a row, or all of a shorter text, and a line repeats what somebody said."""
@@ -54,6 +55,8 @@ TALKATIVE = (
 )  # fmt: skip
 """At DEBUG and INFO they log statements, requests and messages with all that is in them."""
 
+# Argot's keys; Slack's tokens; keys as OpenAI has them; JSON web tokens; what follows Bearer or Basic (`earer`,
+# since a look-behind has one length and the first letter may be small); passwords in addresses.
 _SECRETS = re.compile(
     r"""
       \bargot_[A-Za-z0-9_-]{16,}
@@ -65,6 +68,7 @@ _SECRETS = re.compile(
     """,
     re.VERBOSE,
 )
+# Whatever stands behind a telling name: `password=...`, `"token": "..."`.
 _NAMED = re.compile(
     r"""
     ( (?: password | passwd | secret | token | api[_-]?key | model_key | csrf | cookie | authorization
@@ -91,6 +95,7 @@ def configure(settings: Settings) -> None:
     if not ours:
         root.addHandler(handler)
     root.setLevel(settings.log_level)
+    # Never more than the log as a whole.
     level = max(logging.WARNING, root.level)
     for name in TALKATIVE:
         logging.getLogger(name).setLevel(level)
@@ -185,9 +190,11 @@ class Cleaner:
     """Takes out of a text what does not belong into a log."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
+        # The longest first, for one secret may be part of another.
         self._known = sorted({one for one in known if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
+        # Cut before it is cleaned: cleaning takes time in proportion to the text.
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} (cut)"
         for secret in (*self._known, *secrets_now.get()):
@@ -205,6 +212,7 @@ def secrets_of(settings: Settings) -> list[str]:
 
 
 def _is_exhausted(error: BaseException | None) -> bool:
+    # Mostly wrapped into an error of whatever was tried.
     while error is not None:
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
             return True

@@ -60,6 +60,7 @@ class Metrics:
             from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
         except ImportError as error:
             raise MissingExtra("Metrics", "chat") from error
+        # In the global registry the counters of two services in one process would clash.
         self.registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self.registry}
         self.questions = Counter("argot_questions", "Questions, by what became of them", ["surface", "status"], **own)
@@ -136,6 +137,7 @@ class Metrics:
 
     def _question_ended(self, run: CaseRun, outcome: str, surface: str) -> None:
         self.questions.labels(surface, outcome if outcome in STATUSES else "error").inc()
+        # How long it took to refuse or stop a question says nothing of answers.
         if "result" not in run.kinds:
             return
         calls, misses = (run.result.model_calls, run.result.misses) if run.result else ([], [])

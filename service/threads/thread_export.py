@@ -14,6 +14,7 @@ from argot.service.json_values import jsonable
 from argot.service.threads.thread_store import ThreadRead
 
 LONGEST_NAME = 60
+# Titles, questions and names are anybody's text and must not act as Markdown.
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
@@ -35,6 +36,7 @@ def file_name(title: str) -> str:
 def _lines(thread: ThreadRead) -> Iterator[str]:
     yield f"# {_plain(thread.title)}\n"
     yield f"Begun {thread.created_at[:16]}, last used {thread.updated_at[:16]}.\n"
+    # Turns count from 0, so the number of the first one kept is how many are gone.
     if gone := thread.turns[0].turn if thread.turns else 0:
         yield f"*Before these came {gone} questions that are kept no more.*\n"
     for result in thread.turns:

@@ -104,6 +104,7 @@ def connect(home: Path, settings: Settings, *, create: bool = False) -> LocalCli
         if owner is None or not owner.socket:
             raise
         try:
+            # The owner may have ended since, or been killed: then nobody listens on that path.
             return SocketClient(Path(owner.socket))
         except OSError:
             raise busy from None
@@ -118,6 +119,7 @@ class LocalClient(Client):
     def __init__(self, kb: KnowledgeBase) -> None:
         super().__init__()
         self.kb = kb
+        # One event loop for all calls: what the base holds open belongs to it.
         self._runner = asyncio.Runner()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
@@ -166,6 +168,7 @@ class SocketClient(Client):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
+        # Fails now rather than at the first call, so that `connect` can say that the base is busy.
         self._connect().close()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
@@ -185,6 +188,7 @@ class SocketClient(Client):
 
         connection = self._connect()
         connection.setblocking(False)
+        # By default asyncio takes lines up to 64 KiB, less than a whole document.
         reader, writer = await asyncio.open_unix_connection(sock=connection, limit=MAX_LINE)
         try:
             writer.write(self._request(case, as_user, parameters))
@@ -216,6 +220,7 @@ class SocketClient(Client):
         except OSError:
             connection.close()
             raise
+        # Whoever listens gets questions and passwords, so it has to be a process of the same user.
         if not same_user(connection):
             connection.close()
             raise InvalidInput(

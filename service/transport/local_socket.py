@@ -48,11 +48,13 @@ async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
                 await _serve_one(kb, reader, writer)
 
         server = await asyncio.start_unix_server(handle, sock=listener, limit=MAX_LINE)
+        # Not before it listens: this is where other commands find the path.
         kb.lock.announce(str(path))
         try:
             yield path
         finally:
             server.close()
+            # A copy, since each task takes itself out of the set when it ends.
             for task in list(connections):
                 task.cancel()
             await asyncio.gather(*connections, return_exceptions=True)
@@ -63,6 +65,7 @@ def same_user(connection: socket.socket) -> bool:
     """Whether the process at the other end runs as the same user (or as root)."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     _pid, uid, _gid = struct.unpack("3i", credentials)
+    # root may read the files anyhow.
     return uid in (os.getuid(), 0)
 
 
@@ -105,6 +108,7 @@ async def _serve_one(kb: KnowledgeBase, reader: asyncio.StreamReader, writer: as
             return
         line = await reader.readline()
         work = asyncio.create_task(_answer(kb, line, writer))
+        # A caller sends one line and then only waits: whatever there is to read now is the end.
         hung_up = asyncio.create_task(reader.read(1))
         try:
             await asyncio.wait((work, hung_up), return_when=asyncio.FIRST_COMPLETED)
@@ -138,6 +142,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
     except ArgotError as error:
         writer.write(encode(error_event(error)))
         await writer.drain()
+    # Nobody is left who could be told.
     except (ConnectionError, asyncio.CancelledError):
         raise
     except Exception as error:

@@ -125,8 +125,10 @@ async def search(
     kb.warm_model()
     run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
+    # No more passages come out than were candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
+    # `id` is unique among the searches under way, and the thread is deleted at the end.
     thread, graph = f"search:{id(run)}", await _graph(kb)
     found: AskResult | None = None
     try:
@@ -172,6 +174,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
         for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
     ]
     if records:
+        # As if written by `abstain`, after which the graph is at its end and waits for a question.
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")
 
 
@@ -213,6 +216,7 @@ def _is_choice(text: str) -> bool:
 def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> str:
     """The same for the same conversation, so that an unknown term that is met again is no second question."""
     parts = [principal.name, question, *(text for one in past for text in (one.question, one.answer))]
+    # ASCII's unit separator (31) between the texts keeps ("ab", "c") and ("a", "bc") apart.
     return f"c{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:24]}"
 
 
@@ -232,6 +236,7 @@ def _exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
     for message in messages[:-1]:
         if message.role == "user":
             if question is not None:
+                # Two messages of the user in a row: the first got no answer.
                 past.append(Exchange(question, ""))
             question = message.content
         elif question is not None:
@@ -253,6 +258,7 @@ def _term_of(answer: str) -> str | None:
     """The term of which an answer asks what it means; None if it asks nothing of the kind."""
     from argot.graph.presentation.wording import choose_sense_text, unknown_term_text
 
+    # The wording itself, with a NUL in the place of the term: what is before and behind it is looked for.
     for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ())):
         before, _, after = text.partition("\x00")
         found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])

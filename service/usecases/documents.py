@@ -153,13 +153,13 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
     corpus = await kb.load()
     async with kb.writing:
         removed = await kb.blocking(corpus.remove, principal, document)
+        # Proposed meanings quote documents, and must not quote this one any more.
         await kb.blocking(_forget_evidence, kb, corpus)
     await scrubbed(kb)
     return removed
 
 
 def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
-    """Proposed meanings quote documents."""
     quoted = kb.glossary.proposals.quoted_passages()
     kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
 
@@ -203,6 +203,7 @@ async def page_picture(
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
     from argot.service.page_images import PICTURES, Wanted
 
+    # Spans count from the beginning of the document, and may reach over the passage's ends.
     cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
     wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
     async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
@@ -231,6 +232,7 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
 @usecase("manager", everywhere=True)
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[ReindexReport]]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
+    # Opened even if its vectors are damaged: they are rebuilt here.
     corpus = await kb.load(mending=True)
     async with kb.writing:
 

@@ -27,6 +27,7 @@ LONGEST_NAME = 200
 
 
 def _bytes(value: object) -> object:
+    # Within the process bytes are given as they are.
     if not isinstance(value, str):
         return value
     try:
@@ -75,6 +76,7 @@ async def upload(
 
     called = plain_name(name)
     corpus = await kb.load()
+    # With the sender's name, so that a `plan.pdf` of two people is two documents.
     source = Source(
         f"upload://{quote(principal.name, safe='')}/{quote(called, safe='')}", called, lambda: data, len(data)
     )
@@ -101,6 +103,7 @@ def plain_name(name: str) -> str:
     """
     last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     shown = "".join(character for character in last if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+    # macOS takes accents apart: the same name has to be the same document from every system.
     found = " ".join(unicodedata.normalize("NFC", shown).split())
     if not found.strip(". "):
         raise InvalidInput(f"{name[:60]!r} is no name for a file. Give one such as handbook.pdf.")

@@ -131,6 +131,7 @@ class _Declared:
             problems = "; ".join(map(_problem, wrong))
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
+            # `from None`: pydantic's own error repeats what was given, also where that was a password.
             raise InvalidInput(f"'{self.name}' cannot be done so: {problems}.{valid}") from None
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
@@ -153,9 +154,11 @@ class _Declared:
 
     @contextmanager
     def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
+        # The role first: whoever may not do it is told nothing of its parameters.
         self._require_role(principal)
         checked = self.checked(given)
         with watch(kb.metrics, self.name, checked, asks=self.asks) as watched:
+            # Checked before it takes a place: what is no valid question costs nobody's time.
             place = kb.gate.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)
 
@@ -277,6 +280,7 @@ def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: 
     """Declare a function as a use case for this role and those above it, under its own name."""
 
     def declare(function: Callable[..., Any], /) -> Declared:
+        # A function with `yield` is none, for it gives an async generator.
         at_once = inspect.iscoroutinefunction(function)
         kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
         declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
@@ -324,6 +328,7 @@ def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
         else:
             given = ... if parameter.default is parameter.empty else parameter.default
             declared[parameter.name] = (parameter.annotation, given)
+    # A misspelt parameter is an error: passed over, the use case would do something else than was asked.
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
@@ -357,6 +362,7 @@ def _problem(one: Any) -> str:
     where = name.replace("_", " ")
     if isinstance(given, str) and "too_short" in one["type"]:
         return f"{where} is empty"
+    # With its length and not its text, which may be megabytes.
     if isinstance(given, str) and "too_long" in one["type"]:
         return f"{where} has {len(given):,} characters, and may have {one['ctx']['max_length']:,}"
     tells = isinstance(given, str | int | float) and not any(part in name for part in _UNTOLD)

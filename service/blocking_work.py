@@ -40,7 +40,7 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
 
 
 async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
-    """What `work` tells through the function it is given, run in a thread of its own. It stops as `stream` does."""
+    """What `work`, run in a thread of its own, hands to the function it is given. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
     # Items come wrapped, so that a None among them is not taken for the end.
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
@@ -71,7 +71,7 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
 
 
 async def to_its_end(running: asyncio.Future[T]) -> T:
-    """What this gives. Its end is waited for even when nobody wants it any more, however often they say so."""
+    """The result of `running`. Its end is waited for even if whoever waits is cancelled, however often."""
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

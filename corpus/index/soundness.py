@@ -95,7 +95,7 @@ def _alike(now: np.ndarray[Any, Any], before: np.ndarray[Any, Any]) -> bool:
 
 
 def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
-    """How many of a sample the graph does not lead to, if more than a sound one misses. Twins stand for each other."""
+    """How many vectors of a sample a search does not lead to; 0 if no more than a sound graph misses."""
     sample = [ids[n * len(ids) // MOST_SEARCHED] for n in range(MOST_SEARCHED)] if len(ids) > MOST_SEARCHED else ids
     lost = 0
     for start in range(0, len(sample), SEARCHED_BATCH):

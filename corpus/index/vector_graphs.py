@@ -179,7 +179,7 @@ def _all_of_length_1(lengths: np.ndarray[Any, np.dtype[Any]]) -> bool:
 
 
 def _check_ids(folder: Path) -> None:
-    """The list of ids holds each twice: id to label, and label to id."""
+    """The list of ids holds each twice, id to label and label to id, and the two have to agree."""
     try:
         labels, ids = _both_ways(folder / IDS)
     except Exception as error:  # whatever a reader says of bytes that mean nothing
@@ -193,9 +193,10 @@ def _check_ids(folder: Path) -> None:
 
 
 def _both_ways(path: Path) -> tuple[dict[str, int], dict[int, str]]:
-    """The two tables of a pickle, read without running it: what has been altered may do anything."""
+    """The two tables of the pickled list of ids."""
     tables: dict[str, dict[Any, Any]] = {"id_to_label": {}, "label_to_id": {}}
     table: dict[Any, Any] | None = None
+    # Never unpickled: a pickle that was altered can run anything.
     values = _values(path.read_bytes())
     for value in values:
         if isinstance(value, str) and value in _KEYS:

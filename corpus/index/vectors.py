@@ -64,7 +64,7 @@ class VectorIndex:
         self.gone = 0
         """Vectors that were deleted and whose room is still taken."""
         self.spared = 0
-        """Up to so many that are gone, it is known that more are left (`compaction.is_due`)."""
+        """As long as no more than this many are gone, it is known that more are left (`compaction.is_due`)."""
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False

@@ -200,7 +200,7 @@ def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind,
 def _replace(
     connection: sqlite3.Connection, index: VectorIndex, made: Sequence[Made], audience: Audience
 ) -> dict[str, list[str]]:
-    """Write the rows of what was made, and delete those it replaces; the vectors of the latter."""
+    """Write the rows of what was made, delete those it replaces, and give the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
     for one in made:
         kind, document, passage = one.recipe.kind, one.passage.document_id, one.passage.id
@@ -219,7 +219,7 @@ def _replace(
 
 
 def _insert(connection: sqlite3.Connection, made: Made) -> None:
-    """Rows that are there stay; a triple that came with the document remains the document's."""
+    """Insert what is not stored yet. A triple that came with the document stays the document's."""
     document, recipe = made.passage.document_id, made.recipe
     there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
     texts = [text for text in made.texts if text.id not in there["derived"]]

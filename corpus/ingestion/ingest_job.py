@@ -165,7 +165,7 @@ class Adding:
         yield IngestEvent("done", "", summary, done=self._done, total=self._total)
 
     def _each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
-        """One event a source. Copies of a document whose own turn is still to come wait until it has been."""
+        """One event a source. A copy of a document that is itself still to come waits until that one is done."""
         group = DocumentGroup()
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
@@ -213,7 +213,7 @@ class Adding:
         return Candidate(source, data, content_hash(data), replaces, audience, tags)
 
     def _labels(self, standing: Standing | None) -> tuple[Audience, tuple[str, ...]]:
-        """Labels that are not given stay as they are: adding a folder again must not make its documents public."""
+        # Labels that are not given stay: adding a folder again must not make its documents public.
         audience, tags = (standing.document.audience, standing.document.tags) if standing else (EVERYONE, ())
         return (
             audience if self._audience is None else self._audience,
@@ -242,8 +242,9 @@ class Adding:
         return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
-        """A document with the same bytes and readers; None too if who adds is none of them: they would learn of it."""
+        """The event of a source whose bytes are stored already for the same readers; None if there are none."""
         audience, _ = self._labels(None)
+        # Whoever may not read such a document must not learn that it is there.
         if self._by is not None and not self._by.may_read(audience):
             return None
         # With other readers the same bytes are a document of their own.
@@ -291,7 +292,7 @@ class Adding:
         ]
 
     def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
-        """With the labels it has by now: somebody may have changed its readers while it was read and embedded."""
+        """With its present labels: somebody may have changed its readers while it was read and embedded."""
         document = member.new.document
         audience, tags = self._labels(self._standing(document.uri))
         if audience != document.audience:
@@ -332,7 +333,7 @@ def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
 
 
 def _drained(waiting: list[Source]) -> Iterator[Source]:
-    """What is in the list once everything before has been read."""
+    """The items of the list, taken when their turn comes: until then more may be put in."""
     while waiting:
         yield waiting.pop(0)
 

@@ -88,7 +88,7 @@ class Reading:
             raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
 
     def _with_derived(self, new: NewRevision, name: str) -> NewRevision:
-        """With the deriver's texts. While its model is down, documents go in without; adding again makes up for it."""
+        """With what the deriver makes. While its model is down, documents go in without; adding them again makes it."""
         if self._deriver is None:
             return new
         deriver, passages = self._deriver, new.passages

@@ -103,7 +103,7 @@ class _Walk:
         return Source(self._uri(named), named.name, load)
 
     def _file_reason(self, file: Path) -> str:
-        """Why a file below the folder is skipped; empty: it is not."""
+        """Why a file in the folder is skipped; empty: it is not."""
         if file.suffix.lower() not in SUFFIXES:
             return f"unknown kind of file ({file.suffix or 'no suffix'})"
         try:

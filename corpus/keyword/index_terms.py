@@ -37,7 +37,7 @@ def fold_for_index(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """The words of folded text, as FTS5's unicode61 splits them (stemming and accents are its own affair)."""
+    # Words are split as FTS5's unicode61 splits them; stemming and accents are left to it.
     return _WORD.findall(text)
 
 

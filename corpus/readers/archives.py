@@ -79,7 +79,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
 
 
 def _is_xml(name: str, beginning: bytes) -> bool:
-    """By its name, or by how it begins: any part may be named as the one to be read."""
+    # Its beginning counts as well as its name: a package may name any part as the one to be read.
     return name.lower().endswith((".xml", ".rels", ".vml")) or beginning.lstrip(_BEFORE_XML).startswith(b"<")
 
 

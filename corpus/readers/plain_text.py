@@ -97,8 +97,8 @@ def _decoded(data: bytes, declared: str | None) -> str:
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-16 without a byte order mark shows as NUL in every second byte of Western text."""
     sample = data[:_SAMPLE_BYTES]
+    # In UTF-16 every second byte of Western text is NUL.
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     half = max(1, len(sample) // 2)
     if odd > 0.4 * half and even < 0.05 * half:
@@ -109,10 +109,10 @@ def _wide(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str:
-    """East Asian and Cyrillic text has mostly bytes over 127; Western text has few, and is cp1252."""
     sample = data[:_SAMPLE_BYTES]
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
+    # East Asian and Cyrillic text has mostly bytes over 127, Western text only a few.
     if high <= letters:
         return "cp1252"
     from charset_normalizer import from_bytes

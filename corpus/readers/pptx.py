@@ -66,9 +66,9 @@ def _blocks(shapes: Any, depth: int) -> Iterator[str]:
 
 
 def _is_furniture(shape: Any) -> bool:
-    """Slide number, date and footer stand on every slide."""
     from pptx.enum.shapes import PP_PLACEHOLDER
 
+    # Slide number, date and footer stand on every slide.
     return shape.is_placeholder and shape.placeholder_format.type in (
         PP_PLACEHOLDER.SLIDE_NUMBER,
         PP_PLACEHOLDER.DATE,
@@ -77,7 +77,7 @@ def _is_furniture(shape: Any) -> bool:
 
 
 def _text(frame: Any) -> str:
-    """One paragraph is a paragraph, several are bullets, indented by level."""
+    """A single paragraph stays one; several become bullets, indented by their levels."""
     lines = [(paragraph.level or 0, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
     lines = [(level, text) for level, text in lines if text]
     if len(lines) <= 1:
@@ -90,12 +90,12 @@ def _text(frame: Any) -> str:
 
 
 def _rows(table: Any) -> list[list[str]]:
-    """Cells under a merge repeat the text of the cell they belong to."""
     rows: list[list[str]] = []
     origins: dict[tuple[int, int], str] = {}
     for i, row in enumerate(table.rows):
         texts = []
         for j, each in enumerate(row.cells):
+            # Every cell under a merge repeats the text of the merged one: a pipe table has no spans.
             if each.is_merge_origin:
                 for down in range(each.span_height):
                     for right in range(each.span_width):

@@ -172,13 +172,13 @@ def _join_classifier(node: Any) -> None:
 
 
 def _keep_source(message: Any) -> None:
-    """An error in the markup must not cost text: the source docutils shows in its message stays, as it was written."""
     from docutils import nodes
 
     blocks = list(message.findall(nodes.literal_block))
     about_raw = '"raw" directive disabled' in message.astext()
     if message.parent is None:
         return
+    # An error in the markup must not cost text: the source that docutils shows in its message stays.
     message.parent.replace(message, [] if about_raw else [block.deepcopy() for block in blocks])
 
 

@@ -348,7 +348,7 @@ class CorpusStore:
             yield connection, None if len(numbers) == len(rows) else numbers
 
     def _state(self, audiences: list[int] | None) -> Standing:
-        """What searches over passages depend on besides their words."""
+        # Part of every cache key: a change of documents or of readers makes another one.
         return self.version, None if audiences is None else tuple(audiences)
 
     def _search(

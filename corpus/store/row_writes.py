@@ -129,8 +129,8 @@ def touch(connection: sqlite3.Connection) -> None:
 
 
 def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
-    """Content that comes back after a change is the same revision, live again."""
     document = new.document
+    # An upsert, because content that comes back after a change is the same revision, live again.
     connection.execute(
         """INSERT INTO revisions
         (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by)

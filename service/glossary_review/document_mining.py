@@ -175,7 +175,7 @@ class Mining:
         return False
 
     def _remember(self) -> None:
-        """What the glossary says already, what was decided on, and what waits."""
+        """Load what the glossary has, what was decided and what is open, to compare with what is found."""
         self._seen: set[tuple[tuple[str, str], Audience]] = set()
         self._known = {
             (key, normalise(sense.expansion))

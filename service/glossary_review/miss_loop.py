@@ -181,7 +181,7 @@ def _passages_with(store: CorpusStore, principal: Principal, term: str, most: in
 
 
 def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
-    """What the model says, as a proposal. Beside one drafted without it, its quotation stands in for its own words."""
+    """What the model says, as a proposal; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     # That NPV means NPV explains nothing.
@@ -194,6 +194,7 @@ def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedD
         "model",
         term,
         expansion,
+        # Where the documents gave the same meaning, their words describe it, and not the model's.
         description=said.quote if others else said.definition,
         evidence=((said.passage.id, said.quote),),
         audience=said.document.audience,

@@ -61,7 +61,7 @@ def _version_of(package: str) -> str | None:
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:
-    """Those that are not at their default, with where they come from."""
+    """The settings that are not at their defaults, and where each of them comes from."""
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)

@@ -65,7 +65,7 @@ def _token(settings: Settings, bot: str) -> Iterator[Finding]:
 
 
 def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
-    """How Slack reaches Argot."""
+    """Whether Slack can reach Argot: by Socket Mode, or by signed requests over HTTP."""
     if app:
         _, code = _call(settings, app, "apps_connections_open", app_token=app)
         if code:
@@ -85,7 +85,7 @@ def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
 
 
 def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tuple[Any, str]:
-    """What Slack answers, and its word for what is wrong; empty: nothing."""
+    """Slack's answer and its error code; the code is empty if all went well."""
     import aiohttp
     from slack_sdk.errors import SlackApiError
 

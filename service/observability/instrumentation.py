@@ -1,4 +1,4 @@
-"""What is told of the use cases that run: to the metrics and to the log, and on whose road they were asked for.
+"""What the metrics and the log are told of each use case that runs, and of the surface that asked for it.
 
 Questions and names are told to neither. What somebody said stands in `said_now` while their request is at hand, so
 that the log can keep it out of messages of errors, which may repeat it (`logs.py`).
@@ -78,7 +78,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _latest(texts: Sequence[str]) -> Iterator[str]:
-    """As much of the last ones as every line of the log can be held against."""
+    """The last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
     left = MOST_SAID
     for text in reversed(texts):
         yield text[:left]

@@ -221,7 +221,7 @@ def _is_exhausted(error: BaseException | None) -> bool:
 
 
 def _without(line: str, said: Sequence[Runs]) -> str:
-    """The line, or as much of it as stands before its first colon, where it repeats what was said."""
+    """The line; where it repeats what was said, only what stands before its first colon."""
     if not _repeats(line, said):
         return line
     head, colon, _ = line.partition(":")
@@ -264,7 +264,7 @@ def _trace(record: logging.LogRecord, told: Callable[[Any], str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without what acts on a terminal or hides in a text."""
+    """Without control and invisible characters, which act on a terminal or hide in a text."""
     return "".join(
         character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
         for character in text

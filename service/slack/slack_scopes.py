@@ -118,6 +118,6 @@ def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
 
 
 async def heard(kb: KnowledgeBase, thread: SlackThread, ts: str) -> None:
-    """What was said in the Slack thread up to this message is known to the conversation."""
+    """Note that the conversation knows what was said in the Slack thread up to this message."""
     # Messages may be handled out of order. Slack's times can be compared as text.
     await kb.blocking(kb.people.slack.keep_thread, replace(thread, last_ts=max(ts, thread.last_ts)))

@@ -55,7 +55,7 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
 
 
 def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
-    """Those of derived questions first, which are the best; then headings and terms in turn."""
+    """Derived questions first, which are the best; then headings and terms in turn."""
     held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
     # What tries to give a model orders suggests no questions either.
     good = {id_: one for id_, one in held.items() if not gives_orders(one[0])}
@@ -101,13 +101,13 @@ def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult
 
 
 def _terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
-    """Terms with one sense alone: a suggestion that would be asked back is none."""
     matcher = run.glossary.lookup.matcher(run.principal)
     known = {one.term for one in last.jargon}
     for passage in passages:
         found = {mention.term: mention.surface for mention in matcher.find(passage.text) if mention.term}
         senses = run.glossary.lookup.senses(run.principal, [term for term in found if term not in known])
         for term, some in senses.items():
+            # A term with several senses would only be asked back.
             if len(some) == 1 and some[0].expansion and some[0].term not in known:
                 known.add(term)
                 yield _Candidate(f"What is meant by {some[0].term}?", passage.id)

@@ -158,7 +158,7 @@ class LocalClient(Client):
 
 
 def _result_in(event: object) -> Any:
-    """What the last event carries; None for one on the way."""
+    """What the last event carries; None for an event on the way."""
     return event.data if isinstance(event, Finished | AskEvent) and event.kind == "result" else None
 
 
@@ -230,7 +230,7 @@ class SocketClient(Client):
 
 
 def _plain(given: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as they travel: each by itself, and a password in the clear, to a process of the same user."""
+    """Parameters as they are sent: each by itself, and passwords in the clear, to a process of the same user."""
     return {
         name: value.get_secret_value() if isinstance(value, SecretStr) else jsonable(value)
         for name, value in apart(given).items()

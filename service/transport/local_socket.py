@@ -89,7 +89,8 @@ class _socket_path:
 
 
 def _listen(path: Path) -> socket.socket:
-    """A listening socket for its owner alone. What a killed process left at this path is in nobody's use."""
+    """A listening socket that only its owner can reach."""
+    # What a killed process left at this path is in nobody's use.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # Nobody can connect between bind and chmod: it does not listen yet.

@@ -90,7 +90,7 @@ async def dispatch(
 
 
 async def result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    """What the use case of this name comes to, as JSON, for who is not interested in its events."""
+    """The result of the use case of this name, as JSON, without its events."""
     data = None
     async with aclosing(dispatch(kb, principal, name, parameters)) as events:
         async for event in events:

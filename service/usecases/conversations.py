@@ -203,7 +203,7 @@ async def _answered(
 
 
 def _forgotten(event: AskEvent) -> AskEvent:
-    """The event, with no name of a thread that is gone when the answer is there."""
+    # The thread is deleted as soon as the answer is there, so its name is of no use to anybody.
     if isinstance(event.data, AskResult):
         event = replace(event, data=event.data.model_copy(update={"thread": ""}))
     return for_surfaces(event)
@@ -214,7 +214,7 @@ def _is_choice(text: str) -> bool:
 
 
 def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> str:
-    """The same for the same conversation, so that an unknown term that is met again is no second question."""
+    """The same name for the same conversation, so that an unknown term met again counts as one question."""
     parts = [principal.name, question, *(text for one in past for text in (one.question, one.answer))]
     # ASCII's unit separator (31) between the texts keeps ("ab", "c") and ("a", "bc") apart.
     return f"c{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:24]}"
@@ -255,7 +255,7 @@ def _asks_back(answer: str) -> bool:
 
 
 def _term_of(answer: str) -> str | None:
-    """The term of which an answer asks what it means; None if it asks nothing of the kind."""
+    """The term whose meaning an answer asks for; None if it asks for none."""
     from argot.graph.presentation.wording import choose_sense_text, unknown_term_text
 
     # The wording itself, with a NUL in the place of the term: what is before and behind it is looked for.
@@ -290,7 +290,7 @@ def _remembered(
 
 
 def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
-    """The term that was asked about and the sense that was chosen, 0 for none; empty if it was no choice at all."""
+    """The term that was asked about and the sense chosen (0: none of them); empty if the reply was no choice."""
     from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, label, sense_choice, understand
 
     term = _term_of(back)

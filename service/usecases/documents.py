@@ -270,7 +270,7 @@ def ingest_event(event: IngestEvent) -> Event:
 
 
 def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
-    """The event without the document, where that is not theirs to read."""
+    """The event, without its document if this person may not read it."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
     return replace(event, document=None)

@@ -194,7 +194,7 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
 
 
 async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
-    """The context the asker is at home in, as the glossary spells it. One that was kept and is gone counts no more."""
+    """The asker's context as the glossary spells it; None if the one kept with the thread is gone."""
     wanted = named or kept
     if not wanted:
         return None

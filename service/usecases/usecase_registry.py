@@ -236,7 +236,7 @@ Declared: TypeAlias = UseCase[Any, Any] | StreamingUseCase[Any, Any] | AskingUse
 
 
 async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
-    """What a use case comes to, for who is not interested in what happens on the way."""
+    """The result of a use case, without the events on the way."""
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Finished):
@@ -317,7 +317,6 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
-    """The model of what a use case is given."""
     declared: dict[str, Any] = {}
     together = _together(function)
     for parameter in _keywords(function):
@@ -357,7 +356,7 @@ _UNTOLD = ("password", "data")
 
 
 def _problem(one: Any) -> str:
-    """What is wrong with one parameter, with the beginning of what was given."""
+    """What is wrong with one parameter, and the beginning of what was given."""
     name, given = ".".join(map(str, one["loc"])), one["input"]
     where = name.replace("_", " ")
     if isinstance(given, str) and "too_short" in one["type"]:

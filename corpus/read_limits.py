@@ -14,7 +14,7 @@ Lane = Literal["documents", "attachments"]
 ALWAYS_READ = 50_000
 """Elements of a file that is read however little time it may take: an Office template alone has some thousands."""
 _MEGABYTE = 1_000_000
-# Far above what ordinary documents have; they stop text made of empty lines, of one-word blocks or of triples.
+# Far above what ordinary documents need; they stop files made of empty lines or one-word blocks.
 _LINES_A_PASSAGE = 100
 _BLOCKS_A_PASSAGE = 20
 _WINDOWS_A_PASSAGE = 4

@@ -153,7 +153,7 @@ def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
     fence, opened = "", begin
     for match in _SEAM.finditer(markdown, begin, latest):
         if match[1]:
-            # Remembered until the fence is closed: if that takes too long, the piece ends where the code began.
+            # Kept until the fence is closed: if that does not happen in time, the piece ends where the code began.
             opened = opened if fence else match.start()
             fence = _fence_after(fence, match)
         elif not fence and match.end() - begin >= _SLICE_CHARS:
@@ -164,7 +164,7 @@ def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
         return opened, False
     if fence:
         return _code_end(markdown, begin), True
-    # No seam in all that text: cut at a line's end, and only if a single line is longer, behind that line.
+    # No seam in all that text: cut at the end of a line, or, if one line is longer than that, behind it.
     return markdown.rfind("\n", begin, latest) + 1 or markdown.find("\n", latest) + 1 or len(markdown), False
 
 
@@ -198,7 +198,7 @@ def _fence_after(fence: str, match: re.Match[str]) -> str:
 def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
     source = markdown[begin:end]
     tokens: list[Token] = []
-    # Blocks only: parsing emphasis and links inside them would take most of the time, for nothing.
+    # Blocks only: nothing here needs the emphasis and links inside them.
     _parser().block.parse(source, _parser(), {}, tokens)
     lines = [begin]
     lines.extend(match.end() + begin for match in re.finditer("\n", source))

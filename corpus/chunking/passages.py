@@ -226,7 +226,7 @@ def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Ite
                 if len(kept) < len(group):
                     yield from _unit(previous, section)
                     previous, group = group[: len(group) - len(kept)], kept
-                # The group is nothing but headings, yet the two do not fit together.
+                # The whole group introduces the atom, yet the two do not fit together.
                 elif atom.end - group[0].start > max_chars:
                     yield from _unit(previous, section)
                     previous, group = group, []

@@ -48,6 +48,7 @@ class EmbeddedItem:
 def items_of(new: NewRevision) -> Iterator[Item]:
     document, audience = new.document.id, new.document.audience
     for passage in new.passages:
+        # With title and headings, which tell what the text is about.
         yield Item("passage", passage.id, passage.with_header, document, audience)
     for derived in new.derived:
         yield Item("derived", derived.id, derived.text, document, audience)

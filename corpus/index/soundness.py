@@ -110,7 +110,7 @@ def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
 @cache
 def _signs(dimensions: int) -> Vectors:
     """1 or -1, shape (dimensions, SUMS); the same for ever, on every machine."""
-    # Of a hash and not of numpy's random numbers, which may be others in another version.
+    # Taken from a hash: numpy's random numbers may differ between its versions.
     bits = hashlib.shake_128(b"argot").digest(dimensions * SUMS)
     return np.where(np.frombuffer(bits, np.uint8) & 1, 1, -1).astype(np.float32).reshape(dimensions, SUMS)
 

@@ -135,7 +135,7 @@ def _check_level0(folder: Path, header: Header) -> None:
         rows = np.array(file[start : start + SLICE])
         vectors = np.ascontiguousarray(rows[:, header.vector_at : header.label_at]).view("<f4")
         labels[start : start + SLICE] = np.ascontiguousarray(rows[:, header.label_at :]).view("<u8")[:, 0]
-        # Damaged numbers may overflow: what comes of it is no length of 1 either.
+        # Damaged numbers may overflow; the result fails the check for length 1 all the same.
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         if not (_links_inside(rows[:, : header.vector_at], header) and _all_of_length_1(lengths)):
@@ -187,7 +187,7 @@ def _check_ids(folder: Path) -> None:
     header = _header(folder)
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     stored = set(np.ascontiguousarray(file[:, header.label_at :]).view("<u8")[:, 0].tolist())
-    # Deleted elements are still in the graph and no more in the list, never the other way round.
+    # Deleted elements stay in the graph but leave the list; the list can never hold more than the graph.
     if {label: id_ for id_, label in labels.items()} != ids or not stored.issuperset(ids):
         raise _Damage(f"not as it was written ({IDS})")
 

@@ -94,7 +94,7 @@ class VectorIndex:
             for audience in set(audiences):
                 collection = self._collections.get(self.collection_name(kind, audience))
                 if collection is not None:
-                    # While a document's readers change its vectors are in two collections for a moment.
+                    # While a document's readers are being changed, its vectors are in two collections for a moment.
                     for known, items in zip(best, _search_items(collection, vectors, limit), strict=True):
                         for item, similarity in items:
                             known[item] = max(similarity, known.get(item, -1.0))
@@ -135,7 +135,7 @@ class VectorIndex:
         Raises:
             DamagedStore: a graph finds fewer vectors than are stored.
         """
-        # Any vector of length 1 will do: it is only counted how many are found.
+        # Any vector of length 1 will do: only the number of results matters.
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
             wanted = min(count, PROBED)
@@ -162,11 +162,11 @@ class VectorIndex:
         with errors_named(self.root):
             target = self._collections.get(collection)
             if target is None:
-                # Without a function of its own: by default Chroma would download a model.
+                # No embedding function: Chroma's default would download a model.
                 target = self._client.get_or_create_collection(
                     collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
                 )
-                # Another dictionary rather than a change of this one, through which readers may be going just now.
+                # A new dictionary, because readers may be iterating over the old one.
                 self._collections = {**self._collections, collection: target}
             for batch in _batches(list(vectors), WRITTEN_TOGETHER):
                 target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
@@ -203,7 +203,7 @@ class VectorIndex:
             if self._closed:
                 raise IndexClosed(self.generation)
             self._readers += 1
-        # Readers are counted under the lock and read outside of it, so that searches run side by side.
+        # Readers are counted under the lock but read outside it, so that searches run in parallel.
         try:
             with errors_named(self.root):
                 yield
@@ -221,7 +221,7 @@ def _client(folder: Path) -> ClientAPI:
     from chromadb.config import Settings
 
     folder.mkdir(parents=True, exist_ok=True)
-    # Chroma reports its use to its makers unless told not to.
+    # By default Chroma sends usage statistics to its makers.
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 

@@ -75,7 +75,7 @@ class Compacting:
         with self._starting:
             running = self._thread is not None and self._thread.is_alive()
             if not running and not self._ended.is_set() and is_due(self._corpus.vectors):
-                # A daemon: a process that ends does not wait for it, and the next start deletes the half copy.
+                # A daemon, so that a process can exit at once: the next start deletes the half-made copy.
                 self._thread = threading.Thread(target=self._try, name="argot-compact", daemon=True)
                 self._thread.start()
 
@@ -118,7 +118,7 @@ class Compacting:
                 with self._writers:
                     self._check(old)
                     after = self._copy_slice(old, fresh, after)
-                # Rather than a sleep, which closing would have to wait for.
+                # Not a sleep: closing should not have to wait for the pause to end.
                 self._ended.wait(PAUSE_SECONDS)
             with self._writers:
                 self._check(old)
@@ -132,7 +132,7 @@ class Compacting:
         with self._writers:
             old.copy = None
             fresh.close()
-            # After a rebuild the live generation is another one, which has deleted the rest itself.
+            # After a rebuild another generation is live, and the rebuild has deleted all others already.
             if self._corpus.vectors is old:
                 reindexing.forget_other_generations(self._corpus.store.database, old.root, old.generation)
 
@@ -165,7 +165,7 @@ class Compacting:
         database = self._corpus.store.database
         outbox.settle(database, old, self._corpus.store.blobs)
         expected, there = expected_counts(database.connection(), old), fresh.counts()
-        # One vector too few would never be missed by a search: rather keep the old generation.
+        # A search would not notice a missing vector, so rather keep the old generation.
         if expected != there:
             raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
         with database.writing() as connection:
@@ -175,7 +175,7 @@ class Compacting:
                 (fresh.generation, old.generation),
             )
         blank_unsaved(old.root, fresh.generation)
-        # With this line the new generation is live, also after a kill.
+        # From this line on the new generation is live, even after a kill.
         make_current(old.root, fresh.generation)
         old.copy = None
         self._swap(fresh)

@@ -28,7 +28,7 @@ def sources_from_loader(loader: BaseLoader) -> Iterator[Source]:
     for number, document in zip(count(1), loader.lazy_load(), strict=False):
         uri = _uri(document, number)
         content = _markdown(document).encode()
-        # The content is bound here, for `load` is called when the loop has gone on; the suffix has it read as Markdown.
+        # Content is bound now, since `load` runs after the loop has moved on; the suffix selects the Markdown reader.
         yield Source(uri, f"{uri}.md", lambda content=content: content)  # type: ignore[misc]
 
 

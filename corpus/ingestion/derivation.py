@@ -138,7 +138,7 @@ def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
     database = parts.store.database
     with database.writing() as connection:
         gone = _made_of_kind(connection, kind, "document = ?", document)
-        # Before the rows are deleted that say how many vectors each text has.
+        # Read before the rows that hold the number of vectors of each text are deleted.
         vectors = _vectors_of_items(connection, parts.vectors, gone, _audience(connection, document))
         _delete(connection, kind, gone)
         connection.execute("DELETE FROM derivations WHERE document = ? AND kind = ?", (document, kind))
@@ -205,7 +205,7 @@ def _replace(
     for one in made:
         kind, document, passage = one.recipe.kind, one.passage.document_id, one.passage.id
         new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
-        # What this recipe has made word for word again stays.
+        # What this recipe made again, word for word, stays.
         gone = _made_of_kind(connection, kind, _OF_PASSAGE[_kind_of(kind)], passage) - new
         for name, ids in _vectors_of_items(connection, index, gone, audience).items():
             replaced.setdefault(name, []).extend(ids)

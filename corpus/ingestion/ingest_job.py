@@ -149,7 +149,7 @@ class Adding:
         self._total = 0
 
     def run(self, sources: Iterable[Source]) -> Iterator[IngestEvent]:
-        # All of them first, so that progress can be told as so many of so many.
+        # Listed first, so that progress can be reported as "3 of 10".
         listed = list(sources)
         self._total = len(listed)
         yield IngestEvent("found", "", f"{self._total} files", total=self._total)
@@ -176,7 +176,7 @@ class Adding:
                 to_come[source.uri] -= 1
                 try:
                     candidate = self._load(source)
-                    # What waits in the group is not in the store yet, where `_known` looks.
+                    # Members of the group are not stored yet, so `_known` would not see them.
                     if group.concerns(candidate):
                         yield from self._store(group)
                         group = DocumentGroup()
@@ -267,7 +267,7 @@ class Adding:
         if not group.members:
             return
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
-        # Embedding takes longest, so it is done before the turn to write is waited for.
+        # Embedding takes longest, so it is finished before waiting for the turn to write.
         for items in _slices([item for member in group.members for item in member.items]):
             if any(embedded.values()):
                 yield IngestEvent("progress", group.members[-1].candidate.source.name)
@@ -275,7 +275,7 @@ class Adding:
                 embedded[one.item.document].append(one)
         with self._writing() as parts:
             events = self._written(parts, group, embedded)
-        # Only now that others may write again: whoever reads the events can take long, or stop.
+        # Yielded after the lock is released: whoever reads the events may be slow, or stop.
         yield from events
 
     def _written(

@@ -78,6 +78,7 @@ class Reading:
             UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
         """
         try:
+            # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._cutting)
             new = self._with_derived(_revision(candidate, read), candidate.source.name)
             return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
@@ -112,6 +113,7 @@ class Reading:
     def _windowed(self, new: NewRevision, name: str) -> list[WindowedItem]:
         found, count = [], 0
         for item in windowed(self._embedder, items_of(new)):
+            # Counted while they are made, so that too many are never held.
             count += len(item.windows)
             self._limits.check_windows(count, name)
             found.append(item)
@@ -120,6 +122,7 @@ class Reading:
 
 def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
     document = _document(candidate, read)
+    # Cut in the child; ids are given here, where the document is known.
     passages = passages_of(
         read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
     )
@@ -152,7 +155,7 @@ class _EventLoop:
         self._runner: asyncio.Runner | None = None
 
     def close(self) -> None:
-        # In its own thread, as it ran there.
+        # Closed in the thread that it ran in.
         if self._runner is not None:
             self._thread.submit(self._runner.close).result()
         self._thread.shutdown()

@@ -74,7 +74,7 @@ class _Walk:
 
     def sources(self) -> Iterator[Source]:
         unopened: list[OSError] = []
-        # The folder itself counts as walked: a link below may lead back to it.
+        # The root counts as walked too: a link inside may lead back to it.
         self._is_new(self._folder)
         for parent, folders, files in os.walk(self._folder, onerror=unopened.append, followlinks=self._follow):
             below = Path(parent)
@@ -136,15 +136,15 @@ class _Walk:
             found = folder.stat()
         except OSError:
             return True  # opening it will say why
-        # Through links one folder has several paths, and may even hold itself.
+        # Through links a folder can have several paths and can even contain itself.
         known = (found.st_dev, found.st_ino) in self._walked
         self._walked.add((found.st_dev, found.st_ino))
         return not known
 
     def _uri(self, file: Path) -> str:
         if self._base_uri is None:
-            # Without `..`, so that one file has one URI however it was named.
+            # Without `..`, so that a file has one URI however its path was written.
             return Path(os.path.normpath(file.absolute())).as_uri()
-        # Bytes of a name that are no UTF-8 are quoted as they stand on the disk.
+        # Bytes of a name that are not valid UTF-8 are percent-encoded as they are on the disk.
         below = quote(file.relative_to(self._folder).as_posix(), errors="surrogateescape")
         return f"{self._base_uri}{'' if self._base_uri.endswith('/') else '/'}{below}"

@@ -18,11 +18,11 @@ MAX_QUERY_CHARS = 20_000
 MAX_QUERY_TOKENS = 128
 MAX_IDENTIFIER_CHARS = 128
 
-# Soft hyphens, spaces of no width and marks of direction, copied along out of PDF and HTML, split words unseen.
+# Soft hyphens, zero-width spaces and direction marks, copied from PDF and HTML, split words invisibly.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WORD = re.compile(r"[^\W_]+")
 _CANDIDATE = re.compile(r"[^\s\"'`“”‘’,;!?()\[\]{}<>|=*…–—]+")
-# A `/` in front belongs to a name (`/etc/hosts`) and so does a `+` behind it (`C++`): not the other way round.
+# The two differ: a leading `/` belongs to the name (`/etc/hosts`), and so does a trailing `+` (`C++`).
 _LEADING = "_.:-+@&$%\\~^•·"
 _TRAILING = "_.:-/@&$%\\~^•·"
 _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g++, C#, F#, .NET
@@ -30,7 +30,7 @@ _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g+
 
 def fold_for_index(text: str) -> str:
     """One spelling for what looks the same: NFKC (full width, ligatures, combining marks), nothing invisible."""
-    # ASCII is normalised already, and most text is ASCII. To SQLite a NUL is the end of a text.
+    # ASCII, which most text is, needs no normalising. SQLite would end the text at a NUL.
     if text.isascii():
         return text.replace("\x00", " ")
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
@@ -66,14 +66,14 @@ def match_expression(query: str, *, columns: str = "") -> str | None:
     """
     text = fold_for_index(query[:MAX_QUERY_CHARS])
     exact, plain = _split(text)
-    # "What is it?" has stop words alone: then they are searched for after all.
+    # "What is it?" has nothing but stop words: then these are searched for after all.
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
     scope = f"{{{columns}}} : " if columns else ""
     terms = [f'identifiers : "{identifier_token(name)}"' for name in exact]
-    # `NX-4410B` may also be written `NX 4410B`: its parts in a row count as well.
+    # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
     terms += [f'{scope}"{" ".join(parts)}"' for parts in map(_words, exact) if len(parts) > 1]
     terms += [f'{scope}"{word}"' for word in content]
-    # Identifiers come first: what is cut off are ordinary words.
+    # Identifiers come first, so only ordinary words are cut off.
     return " OR ".join(list(dict.fromkeys(terms))[:MAX_QUERY_TOKENS]) or None
 
 
@@ -81,7 +81,7 @@ def phrase_expression(phrase: str, *, columns: str) -> str | None:
     """An FTS5 expression for exactly these words in this order (stemmed); names like `C++` exactly."""
     text = fold_for_index(phrase[:MAX_QUERY_CHARS]).strip()
     name = _as_identifier(text) if not re.search(r"\s", text) else None
-    # As a word, `C++` would be `C` and count something else.
+    # As a word, `C++` would become `C` and match something else.
     if name is not None and _SYMBOL_NAME.fullmatch(name):
         return f'identifiers : "{identifier_token(name)}"'
     found = _words(text)[:MAX_QUERY_TOKENS]
@@ -122,7 +122,7 @@ def _is_exact(name: str) -> bool:
     has_letter = any(character.isalpha() for character in name)
     if has_digit:
         return has_letter or len(parts) > 1
-    # A word of letters alone: a capital behind the first one makes it a name, as in `tCCS` or `NASA`.
+    # A plain word is a name if it has a capital after its first letter, as in `tCCS` or `NASA`.
     if len(parts) == 1 and parts[0] == name:
         return any(character.isupper() for character in name[1:])
     return _SYMBOL_NAME.fullmatch(name) is not None or any(symbol in name for symbol in "_/.:#+@\\")

@@ -41,7 +41,7 @@ DERIVED = WordIndex("derived_words", "derived", "derived_searched", ("body", "id
 TRIPLES = WordIndex("triple_words", "triples", "triple_searched", ("body", "identifiers"), (1.0, 1.0))
 INDEXES = (PASSAGES, DERIVED, TRIPLES)
 
-# Not the column `identifiers`: it holds hashes, which `match_expression` looks for by itself.
+# Without `identifiers`: that column holds hashes, and `match_expression` searches it separately.
 SEARCHED = {
     PASSAGES: "title heading body",
     DERIVED: "body",
@@ -78,7 +78,7 @@ def count_phrase(connection: sqlite3.Connection, phrase: str, audiences: Sequenc
     expression = phrase_expression(phrase, columns=HOLDS)
     if expression is None:
         return 0
-    # Who may read everything needs no join: the index alone knows how many there are.
+    # For someone who may read everything the index alone gives the count, without a join.
     if audiences is None:
         row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
     else:
@@ -103,7 +103,7 @@ def _ranked(
         return []
     narrowed = "" if audiences is None else f"AND {_READABLE}"
     narrowing = [] if audiences is None else [json.dumps(list(audiences))]
-    # bm25() gives better matches smaller numbers; `r.n` settles ties, so that the order is always the same.
+    # bm25() is smaller for better matches, hence the minus; `r.n` breaks ties, so that the order is stable.
     sql = f"""
         SELECT r.id, -{index.rank} AS score
         FROM {index.words} JOIN {index.rows} AS r ON r.n = {index.words}.rowid
@@ -125,7 +125,7 @@ def insert_rows(connection: sqlite3.Connection, index: WordIndex, document: str)
 
 def delete_rows(connection: sqlite3.Connection, index: WordIndex, document: str) -> None:
     """Take all rows of a document out. They must still be in their table, unchanged: FTS5 needs the old texts."""
-    # FTS5's way to delete from an index without texts of its own: an insert with 'delete' and the old texts.
+    # An FTS5 index with external content deletes by inserting 'delete' and the old texts.
     selected = _texts_of_document(index).replace("SELECT ", "SELECT 'delete', ", 1)
     connection.execute(f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (document,))
 

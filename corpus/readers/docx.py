@@ -31,6 +31,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     import mammoth
 
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
         io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(lambda image: {}), id_prefix="n-"
     )

@@ -22,7 +22,7 @@ _DROPPED = (
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
-# All but tab and line feed, so that the marks below stand in no source.
+# All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _OUTER = "\x03"
 """An attribute set on tables that hold tables; no document can have it."""
@@ -61,7 +61,7 @@ def to_markdown(root: Tag) -> str:
     for element in root.select(_DROPPED):
         element.decompose()
     for element in root.select("[style]"):
-        # Inside an element that has just been removed there are no attributes any more.
+        # An element inside one that was just removed has lost its attributes.
         if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
             element.decompose()
     for element in root.select("table table"):
@@ -82,7 +82,7 @@ def _main_part(soup: BeautifulSoup) -> Tag:
     """The part marked as the content. Without such a mark everything, less the page's own header and footer."""
     for selector in ("main", "[role=main]", "body > article"):
         found = soup.select(selector)
-        # Some pages mark a part that holds next to nothing.
+        # Some pages mark a part as the main one that holds next to nothing.
         if len(found) == 1 and len(found[0].get_text(strip=True)) > 200:
             return found[0]
     body = soup.body or soup
@@ -143,19 +143,19 @@ def _converter() -> Any:
         convert_th = convert_td
 
         def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:
-            # A cell of a pipe table is one line, so a list in it becomes a row of items.
+            # A cell of a pipe table is one line, so list items are joined by semicolons.
             if not {"td", "th"}.isdisjoint(parent_tags):
                 return f"{text.strip()}; "
             return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
 
         def convert_p(self, el: Any, text: str, parent_tags: Any) -> str:
-            # Sphinx's boxes: "Note", "Warning".
+            # The title of a Sphinx box such as "Note" or "Warning".
             if "admonition-title" in (el.get("class") or ()):
                 return f"\n\n**{text.strip()}:**\n\n"
             return str(super().convert_p(el, text, parent_tags))  # type: ignore[misc]
 
         def convert_span(self, el: Any, text: str, parent_tags: Any) -> str:
-            # How docutils marks code in running text.
+            # docutils marks inline code this way.
             if "literal" in (el.get("class") or ()) and "_noformat" not in parent_tags:
                 return str(self.convert_code(el, text, parent_tags))  # type: ignore[attr-defined]
             return text
@@ -177,7 +177,7 @@ def _converter() -> Any:
 
         def convert_pre(self, el: Any, text: str, parent_tags: Any) -> str:
             code = el.get_text().strip("\n").rstrip()
-            # Longer than any run of backticks in the code, which would end it.
+            # Longer than any run of backticks in the code, so that none of them closes the block.
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
             return f"\n\n{fence}{_language(el)}\n{code}\n{fence}\n\n" if code.strip() else ""
 
@@ -186,7 +186,7 @@ def _converter() -> Any:
 
         def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
             href = str(el.get("href") or "")
-            # A link within its own site leads nowhere from here.
+            # A relative link is of no use outside its site.
             if not href.startswith(("http://", "https://")) or not text.strip() or "_noformat" in parent_tags:
                 return text
             return f"[{text.strip()}]({href})" if text.strip() != href else href

@@ -12,9 +12,11 @@ from typing import Any
 
 HYPHEN = "\x02"
 """What PDFium gives for a hyphen at a line end that parts a word."""
+# Of one page. A page of text has some thousands; more is a drawing made of letters.
 _MAX_CHARS = 200_000
 _COLUMN_GAP = 1.15
 """Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
+# Bullets and numbers of list items, which many programs set apart from their text.
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
 _CLOSING = re.compile(r"[)%]{1,2}")
@@ -170,6 +172,7 @@ class _Run:
     def breaks(self, box: tuple[float, float, float, float], gap: float) -> bool:
         middle = (box[1] + box[3]) / 2
         off_line = not self.y0 - 0.4 * self.size <= middle <= self.y1 + 0.4 * self.size
+        # A wide gap to the right is the next cell, a jump back to the left the next line or column.
         return off_line or box[0] - self.x1 > gap or box[0] < self.x0 - self.size
 
     def add(self, char: str, box: tuple[float, float, float, float], *, space: bool) -> None:

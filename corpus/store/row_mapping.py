@@ -11,11 +11,13 @@ from typing import Any
 from argot.corpus.keyword.index_terms import fold_for_index, identifier_column
 from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
 
+# In the order in which `document_of` takes them.
 DOCUMENT_COLUMNS = """
     d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
     d.passages, r.size"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
+# In the order in which `passage_of` takes them; `CorpusStore.passages` knows that there are 14.
 PASSAGE_COLUMNS = """
     p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
     p.boxes, p.before, p.after"""

@@ -135,10 +135,12 @@ class Mining:
 
         self.passages += len(batch)
         for audience, texts in texts_by_readers(batch).items():
+            # One for each set of readers, so that no meaning rests on what its reader may not see.
             miner = Miner()
             for text in texts:
                 miner.read(text)
             for mined in miner.mined():
+                # A term without a meaning is nothing to propose.
                 if mined.expansion and mined.score >= LEAST:
                     self._weigh(mined, audience)
 
@@ -181,6 +183,7 @@ class Mining:
             (key, normalise(sense.expansion))
             for sense in self.glossary.senses.find(self.principal)
             for name in (sense.term, *sense.aliases)
+            # Plurals and other forms of a known term are known as well.
             for key in variants(name)
         }
         self._decided: set[tuple[str, str]] = set()

@@ -55,6 +55,7 @@ def _token(settings: Settings, bot: str) -> Iterator[Finding]:
         yield bad(NAME, f"the bot token does not work: {code}", _remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
         return
     yield good(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
+    # Slack names the scopes that were granted in a header only.
     granted = {one.strip() for one in str(told.headers.get("x-oauth-scopes") or "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
     if missing:

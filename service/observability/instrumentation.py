@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Set once for a request; its tasks, and threads begun with `asyncio.to_thread`, take them along.
 surface: ContextVar[str] = ContextVar("surface", default="command")
 """The road by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -45,6 +46,7 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
     """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
     said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
+    # Without empty ones, which would be found between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
     watched = Watched(name, asks, surface.get())
     outcome = ""

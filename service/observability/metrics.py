@@ -106,6 +106,7 @@ class Metrics:
     def case_ended(self, run: CaseRun, outcome: str) -> None:
         """A use case came to its end: `outcome` is the status of a question, else done, error, refused or stopped."""
         surface = run.surface if run.surface in SURFACES else "service"
+        # What became of a question has a counter of its own; here it only matters that it came to its end.
         self.cases.labels(run.name, outcome if outcome in FAILED else "done").inc()
         if run.error and outcome == "refused":
             self.limited.labels(surface, run.error).inc()
@@ -123,6 +124,7 @@ class Metrics:
         outcome = "cancelled" if call.failed == "was cancelled" else "failed" if call.failed else "ok"
         self.model_calls.labels(call.prompt, outcome).inc()
         self.model_seconds.labels(call.prompt).observe(call.seconds)
+        # 0 where no token came.
         if call.first_token_seconds:
             self.model_first.labels(call.prompt).observe(call.first_token_seconds)
         self.model_tokens.labels("sent").inc(call.prompt_tokens)

@@ -29,6 +29,7 @@ def exported(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str
 
 def file_name(title: str) -> str:
     """Letters, digits and hyphens alone: it is put into a header, and onto somebody's disk."""
+    # Taken apart, accents can be left out: `é` becomes `e`.
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
 
@@ -50,6 +51,7 @@ def _lines(thread: ThreadRead) -> Iterator[str]:
 def _answer(result: AskResult) -> str:
     if not result.sentences:
         return "\n".join(map(_plain, result.answer.splitlines()))
+    # Tables and lists keep their lines, prose becomes one paragraph.
     return "\n\n".join(map(_sentence, result.sentences)) if _has_blocks(result) else _prose(result)
 
 

@@ -51,6 +51,7 @@ class Client:
 
     def as_user(self, name: str | None) -> Self:
         """The same client on behalf of the user named; None: of the person at this machine."""
+        # Not a deep copy: both go to the same knowledge base.
         other = copy(self)
         other._user = name
         return other
@@ -131,6 +132,7 @@ class LocalClient(Client):
         if isinstance(case, UseCase):
             return await case(self.kb, principal, **given)
         result: Any = None
+        # Closed on Ctrl-C as well, which stops the work.
         async with aclosing(case(self.kb, principal, **given)) as events:
             async for event in events:
                 result = _result_in(event)

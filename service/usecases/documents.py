@@ -114,6 +114,7 @@ async def add(
     What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
     keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
     """
+    # First of all: with a mistyped path among them, nothing is added.
     _require_there(paths)
     corpus = await kb.load()
     from argot.corpus.corpus import sources_in
@@ -136,6 +137,7 @@ async def add(
         )
         async with aclosing(ingest) as events:
             async for found in events:
+                # It only gives the work a moment at which it can be stopped: a file's own event is still to come.
                 if found.kind == "progress":
                     continue
                 event = _told_to(principal, found)

@@ -87,6 +87,7 @@ async def upload(
         adding = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, turn=kb.turns(), by=principal)
         async with aclosing(stream(adding)) as events:
             async for event in events:
+                # One file has one event of its own, between those about the whole run.
                 last = event if event.kind not in ("found", "progress", "done") else last
     if last is None or last.kind in ("failed", "skipped"):
         raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")

@@ -210,6 +210,7 @@ class _Streaming(_Declared, Generic[P, E]):
         self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs
     ) -> AsyncGenerator[E]:
         with self._run(kb, principal, given) as run:
+            # Closed as soon as nobody reads on, which stops the work and gives the place back.
             async with run.place, aclosing(self.function(kb, principal, *args, **run.arguments)) as events:
                 async for event in events:
                     _saw(run.watched, event)
@@ -337,6 +338,7 @@ def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    # Annotations are strings until they are evaluated (`from __future__ import annotations`).
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 

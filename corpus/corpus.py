@@ -92,7 +92,7 @@ class Corpus:
         return corpus
 
     def close(self) -> None:
-        # Before the lock is taken: the thread that copies needs the lock to come to its end.
+        # Before taking the lock, which the copying thread needs in order to end.
         self.compacting.close()
         with self._changing:
             if isinstance(self._for_passages, BackgroundEmbedder):
@@ -227,14 +227,14 @@ class Corpus:
                 yield parts
             finally:
                 outbox.settle(self.store.database, parts.vectors, self.store.blobs)
-        # Outside the lock, which the thread that is started here takes first.
+        # Outside the lock, because the thread started here takes it first.
         self.compacting.start_if_due()
 
     def scrub(self) -> bool:
         """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""
         with self._changing:
             self.store.forget_deleted_words()
-            # Room that Chroma has laid out and not filled holds whatever stood in its memory before.
+            # Space that Chroma has allocated but not filled holds whatever was in memory before.
             for index in (self._vectors, self._vectors and self._vectors.copy):
                 if index is not None:
                     blank_unsaved(self._root, index.generation)
@@ -249,7 +249,7 @@ class Corpus:
             # With a damaged database there is nothing to compare the rest with.
             if problems:
                 return problems
-            # FTS5's integrity check is an INSERT, so it takes a writer.
+            # FTS5's integrity check is an INSERT, so it needs a write transaction.
             with self.store.database.writing() as connection:
                 problems += [
                     Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
@@ -316,7 +316,7 @@ class Corpus:
 
     def _first_vectors(self) -> VectorIndex:
         database = self.store.database
-        # There are documents but no CURRENT: with an empty index searches would find nothing and say nothing.
+        # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
         if database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
             raise damaged_vectors(self._root, "it is missing")
         remove_generations(self._root, but=None)  # of a start that was killed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-# Enough against chance among millions of passages; where forging matters, `content_hash` is four times as long.
+# Enough against accidental collisions among millions of passages; against forging there is `content_hash`.
 _DIGEST_BYTES = 8
 
 

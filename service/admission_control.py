@@ -108,9 +108,9 @@ class Gate:
             TooManyQuestions, ServiceStopping: it is not begun.
         """
         person = principal.name
-        # Whoever sits at this machine can change every limit, so none of their own holds them.
+        # The person at this machine could change any limit, so limits per person do not apply to them.
         self._admit(person, free=principal.sees_all and person == LOCAL_NAME)
-        # Who waits is here too: otherwise one person could fill the queue.
+        # Counted while waiting too: otherwise one person could fill the queue.
         self._here[person] += 1
         self._quiet.clear()
         try:
@@ -121,7 +121,7 @@ class Gate:
                 self._give_back(person)
         finally:
             _less(self._here, person)
-            # Only of those who are here: memory must not grow with everybody who ever asked.
+            # Kept only while they ask: memory must not grow with everybody who ever asked.
             if person not in self._here:
                 self._turns.pop(person, None)
             if not self._here:
@@ -131,7 +131,7 @@ class Gate:
         """Begin nothing more: what waits is sent away, what runs goes on."""
         self.stopping = True
         for waiter in self._queue:
-            # One whose asker has just left is done already, and not off the list yet.
+            # A waiter whose asker has just left is done already, but still in the queue.
             if not waiter.turn.done():
                 waiter.turn.set_exception(_stopping())
         self._queue.clear()
@@ -157,7 +157,7 @@ class Gate:
         """Count the question, unless it is refused: one that was turned away costs nothing."""
         self.require_open()
         limits = self._limits
-        # The queue is bounded for everybody, also for who has no limits of their own.
+        # The queue is bounded for everybody, even for those without limits of their own.
         if limits.waiting and self._full and len(self._queue) >= limits.waiting:
             raise TooManyQuestions(limits.crowded.format(len(self._queue)), BUSY_WAIT)
         if free:
@@ -207,7 +207,7 @@ class Gate:
             # Between equals `min` keeps the order of arrival.
             following = min(self._queue, key=lambda one: (self._running[one.person], self._turns.get(one.person, 0)))
             self._queue.remove(following)
-            # Its asker may have left in this very step: then the next one gets the place.
+            # Its asker may have just left: then the next one gets the place.
             if not following.turn.done():
                 self._take(following.person)
                 following.turn.set_result(None)

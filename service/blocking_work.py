@@ -47,7 +47,7 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
     stopped = threading.Event()
 
     def hand_over(item: T) -> None:
-        # A thread cannot be ended from outside: the next time it hands something over, it ends itself.
+        # A thread cannot be stopped from outside, so it stops itself when it next hands something over.
         if stopped.is_set():
             raise Stopped
         loop.call_soon_threadsafe(queue.put_nowait, (item,))
@@ -58,7 +58,7 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
         except Stopped:
             pass
         finally:
-            # After an error too, which is raised where the thread is waited for.
+            # Also after an error, which is raised where the thread is awaited.
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
     running = loop.run_in_executor(_LONG, in_thread)

@@ -189,7 +189,7 @@ def _code_end(markdown: str, begin: int) -> int:
 def _fence_after(fence: str, match: re.Match[str]) -> str:
     mark, rest = match[1], match[2]
     if not fence:
-        # "```x```" on one line is code within a paragraph and opens nothing.
+        # A line such as "```x```" is inline code and opens no block.
         return "" if mark[0] == "`" and "`" in rest else mark
     # A closing fence is at least as long as the opening one, with nothing behind it.
     return "" if mark.startswith(fence) and not rest.strip() else fence

@@ -139,7 +139,7 @@ def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section
             open_headings = [pair for pair in open_headings if pair[0] < block.level]
             open_headings.append((block.level, block.text[:MAX_HEADING_CHARS]))
             waiting.append(block)
-            # A heading made of marks alone has no text to show.
+            # A heading may consist of marks only, and then has no text to show.
             current = _Section(tuple(text for _, text in open_headings if text))
         else:
             if waiting:
@@ -164,7 +164,7 @@ def _merged(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iter
             continue
         if group is not None:
             yield group
-        # Tiny is said of the group's first section only, so that a group that grows can take in more of its neighbours.
+        # Only the group's first section has to be tiny, so that a growing group can take in more neighbours.
         group, tiny = section, section.size < max_chars // _TINY
     if group is not None:
         yield group
@@ -174,7 +174,7 @@ def _joint_path(
     group: _Section, section: _Section, pages: _Pages, max_chars: int, *, tiny: bool
 ) -> tuple[str, ...] | None:
     """The path of both as one section, or None if they stay two."""
-    # Slides and sheets stand for themselves: nothing is joined across two of them.
+    # Text is never joined across two slides or two sheets.
     if pages.index(group.start) != pages.index(section.start) and not pages.are_pages:
         return None
     if all(block.kind == "heading" for block in section.blocks):
@@ -207,7 +207,7 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
         one_page = pages.index(start) == pages.index(max(start, end - 1))
         # A few lines may go over the end of a page: the page that holds most of them is cited.
         if end - start <= max_chars and (one_page or end - start < max_chars // (2 * _TINY)):
-            # The first span, not the block, says where the text begins behind blank space.
+            # The block may begin with blank space; its first span does not.
             first = atomic_spans(markdown, section.blocks[0], max_chars)
             yield _Unit(next(first).start, end, section.path)
         else:
@@ -347,7 +347,7 @@ def _tail(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     cut = text[-size:]
-    # Looked for from a little before the cut, so that a sentence beginning exactly at the cut is seen.
+    # Searched from a little before the cut, so that a sentence that begins exactly at the cut is found.
     starts = list(sentence_starts(text, max(0, len(text) - size - 40), len(text)))
     start = next((start - len(text) + size for start in starts if 0 <= start - len(text) + size <= size // 2), None)
     if start is None:

@@ -49,7 +49,7 @@ def vector_faults(connection: sqlite3.Connection, index: VectorIndex) -> Iterato
     expected = expected_vectors(connection, index)
     for name in sorted(expected.keys() | index.counts().keys()):
         wanted, there = expected.get(name, {}), set(index.ids(name))
-        # Each test takes longer than the one before it, and says little where that one failed.
+        # Each check costs more than the one before, and says little once that one has failed.
         if there != wanted.keys():
             missing, surplus = len(wanted.keys() - there), len(there - wanted.keys())
             yield f"{name}: {missing} vectors are missing, {surplus} are too many"

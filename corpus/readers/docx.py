@@ -11,7 +11,7 @@ from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import file_stem
 from argot.types import ParsedDocument
 
-# On top of mammoth's own map. Word has nine levels of headings and HTML six.
+# Added to mammoth's own map: Word has nine levels of headings, HTML only six.
 _STYLES = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='Subtitle'] => p:fresh

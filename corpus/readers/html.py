@@ -240,7 +240,7 @@ def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
         if made > _MAX_CELLS:
             break
         is_header = bool(cells) and (element.find_parent("thead") is not None or all(c.name == "th" for c in cells))
-        # Only from the top on: a row of headings further down parts the table and is a row like others.
+        # Only rows at the top are headers: a row of headings further down is a row like any other.
         headers += is_header and headers == len(rows)
         rows.append(row)
     return rows, headers

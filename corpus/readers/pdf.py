@@ -107,7 +107,7 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     top = min(range(len(page)), key=lambda number: page[number].y0)
     bottom = max(range(len(page)), key=lambda number: page[number].y1)
     return {
-        # Page numbers, Roman ones as well, are what differs.
+        # Page numbers, Roman ones included, differ from page to page.
         number: re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
         for number, line in enumerate(page)
         if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height

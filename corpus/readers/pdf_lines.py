@@ -107,7 +107,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if not pdfium.FPDFText_GetCharBox(handle, index, *refs):
             continue
         box = place(left.value, bottom.value, right.value, top.value)
-        # Where a break is likely, and now and then in any case: each look costs a call into PDFium.
+        # Only where a break is likely, and every 32 characters: each check costs a call into PDFium.
         if run.text and (space or index % 32 == 0 or not run.near(box)):
             size = float(pdfium.FPDFText_GetFontSize(handle, index)) or run.size
             if run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
@@ -127,14 +127,14 @@ def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, 
     if pdfium.FPDFText_GetMatrix(handle, index, ctypes.byref(matrix)):
         size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
     bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
-    # Many fonts say it in their name alone.
+    # Many bold fonts say so only in their name.
     if not bold:
         buffer = ctypes.create_string_buffer(128)
         flags = ctypes.c_int()
         pdfium.FPDFText_GetFontInfo(handle, index, buffer, 128, ctypes.byref(flags))
         name = buffer.value.lower()
         bold = b"bold" in name or b"black" in name or b"heavy" in name
-    # To half a point, so that rounding errors make no second size.
+    # Rounded to half a point, so that rounding errors do not look like another size.
     return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold
 
 
@@ -254,6 +254,6 @@ def body_size(lines: list[Line]) -> float:
 def line_step(lines: list[Line]) -> float:
     """The usual distance from one line to the next, in points."""
     steps = [after.y0 - before.y0 for before, after in pairwise(lines)]
-    # Neither lines side by side nor the jump to the next column or block.
+    # Leaves out lines side by side and jumps to the next column or block.
     steps = [step for step in steps if 2 < step < 40]
     return median(steps) if steps else 12.0

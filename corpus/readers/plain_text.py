@@ -30,7 +30,7 @@ _MAGIC = {
 # Of the hundred encodings that charset_normalizer knows, some fit any bytes: only the likely ones are tried.
 _CANDIDATES = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
 _SAMPLE_BYTES = 50_000
-# Neither blanks nor ESC, which logs with colours hold.
+# Leaves out blanks, and ESC, which coloured logs contain.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
 # At most 60 lines: a rule at the top of a long text opens no front matter.
@@ -70,7 +70,7 @@ def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
             raise UnreadableDocument(name, f"binary, not text: this is {what}", "Give the file its right suffix.")
     text = _decoded(data, declared)
     head = text[:_SAMPLE_BYTES]
-    # A stray control character in fifty makes no text binary.
+    # Up to one stray control character in fifty is still text.
     if "\x00" in text or len(_CONTROL.findall(head)) > len(head) // 50:
         raise UnreadableDocument(name, "binary, not text", "Convert it to one of the formats Argot reads.")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -222,7 +222,7 @@ def _register_role(name: str) -> None:
     literal = ":" in name or name in _LITERAL_ROLES
 
     def role(_name: str, rawtext: str, text: str, *_: Any, **_more: Any) -> tuple[list[Any], list[Any]]:
-        # docutils marks what was escaped with NUL.
+        # docutils marks escaped characters with NUL.
         written = text.replace("\x00", "")
         match = _TARGET.match(written)
         if match and match[1]:

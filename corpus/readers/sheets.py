@@ -111,14 +111,14 @@ def _shown(cell: Any) -> str:
     value = cell.value
     if value is None:
         return ""
-    # Before numbers, for a bool is an int.
+    # Before numbers, because a bool is an int.
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        # Kept as 0.12 and shown as 12%: people ask for what they have seen.
+        # Stored as 0.12 but shown as 12%, which is what people will ask about.
         percent = "%" in str(getattr(cell, "number_format", "") or "")
         return f"{value * 100:.10g}%" if percent else f"{value:.12g}" if isinstance(value, float) else str(value)
-    # Excel keeps a date as midnight of that day.
+    # Excel stores a date as midnight of that day.
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()
     return value.isoformat(" ") if isinstance(value, datetime.datetime) else str(value)

@@ -19,7 +19,7 @@ class Blobs:
     def put(self, content_hash: str, data: bytes) -> None:
         """Durable when it returns: a draft is written, flushed to the disk and renamed."""
         path = self._path(content_hash)
-        # Named by its hash, a file that is there holds these bytes.
+        # Files are named by their hash: one that exists holds these very bytes.
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ def stamped_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -
     stamped = []
     for text in texts:
         spoken_for = tuple(id_ for id_ in dict.fromkeys(text.passage_ids) if id_ in known)
-        # What is found by a text are its passages: without any it leads nowhere.
+        # A derived text leads to its passages; without any it leads nowhere.
         if spoken_for and text.text.strip():
             id_ = _id("v", *spoken_for, text.kind, text.prompt, text.model, text.text)
             stamped.append(replace(text, id=id_, passage_ids=spoken_for))

@@ -120,7 +120,7 @@ def audience_number(connection: sqlite3.Connection, audience: Audience) -> int:
 
 def touch(connection: sqlite3.Connection) -> None:
     """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
-    # A number may mean other readers from now on: whoever reads by numbers reads all in one state (`_readable`).
+    # A freed number may be given to other readers, hence reads by number share one state (`_readable`).
     connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
     connection.execute(
         "INSERT INTO meta (key, value) VALUES ('version', '1') "

@@ -38,7 +38,7 @@ def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tupl
             except (Conflict, NotAllowed, NotFound):
                 continue
 
-    # With the versions in the key: a draft that has changed since is tried anew.
+    # The versions are part of the key, so that a draft that has changed is tried again.
     return Change(("approve many", *seen), tuple(dict.fromkeys(names)), apply)
 
 

@@ -149,7 +149,7 @@ class Mining:
         self.found += 1
         if key in self._known:
             self.known += 1
-        # Managers have said yes or no: they are not asked again.
+        # Managers have decided already, and are not asked again.
         elif key in self._decided:
             self.decided += 1
         elif not self._is_worse(key, mined):

@@ -258,7 +258,7 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
 
 
 def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
-    # With other readers it begins anew, for those who may read it only now.
+    # With new readers it begins anew: some may read it only from now on.
     return _answers(entry.after, keys) and (
         not _answers(entry.before, keys) or (entry.before or {})["audience"] != (entry.after or {})["audience"]
     )

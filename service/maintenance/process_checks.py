@@ -48,7 +48,7 @@ def _packages() -> Iterator[Finding]:
 def _core(requirements: list[str]) -> Iterator[str]:
     for requirement in requirements:
         name = re.match(r"[A-Za-z0-9._-]+", requirement)
-        # What belongs to an extra may be missing.
+        # Packages of an extra may be missing.
         if name and "extra ==" not in requirement:
             yield name.group()
 
@@ -65,7 +65,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
-        # What the doctor says gets sent to others. Settings that are secret as a whole show as stars by themselves.
+        # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
         if name == "model_url":
             value = without_password(value)
         if value != field.default:

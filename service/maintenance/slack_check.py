@@ -104,7 +104,7 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
 async def _asked(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
     from slack_sdk.web.async_client import AsyncWebClient
 
-    # It logs requests; what went wrong is told as a finding.
+    # slack_sdk logs its requests; what went wrong becomes a finding instead.
     quiet = logging.getLogger("argot.slack_sdk")
     quiet.setLevel(logging.WARNING)
     client = AsyncWebClient(

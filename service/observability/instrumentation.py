@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Set once for a request; its tasks, and threads begun with `asyncio.to_thread`, take them along.
+# Set once per request; its tasks, and threads of `asyncio.to_thread`, inherit them.
 surface: ContextVar[str] = ContextVar("surface", default="command")
 """The road by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -54,7 +54,7 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
         yield watched
         outcome = watched.status
     except ArgotError as error:
-        # To be asked to come back later is no fault of the program.
+        # Being asked to come back later is no error.
         outcome = "refused" if isinstance(error, Later) else "error"
         watched.error = type(error).__name__
         raise

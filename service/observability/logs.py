@@ -95,7 +95,7 @@ def configure(settings: Settings) -> None:
     if not ours:
         root.addHandler(handler)
     root.setLevel(settings.log_level)
-    # Never more than the log as a whole.
+    # Never more verbose than the log as a whole.
     level = max(logging.WARNING, root.level)
     for name in TALKATIVE:
         logging.getLogger(name).setLevel(level)
@@ -212,7 +212,7 @@ def secrets_of(settings: Settings) -> list[str]:
 
 
 def _is_exhausted(error: BaseException | None) -> bool:
-    # Mostly wrapped into an error of whatever was tried.
+    # It is mostly wrapped in the error of whatever was being tried.
     while error is not None:
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
             return True

@@ -106,7 +106,7 @@ class Metrics:
     def case_ended(self, run: CaseRun, outcome: str) -> None:
         """A use case came to its end: `outcome` is the status of a question, else done, error, refused or stopped."""
         surface = run.surface if run.surface in SURFACES else "service"
-        # What became of a question has a counter of its own; here it only matters that it came to its end.
+        # The statuses of questions have a counter of their own; here they all count as done.
         self.cases.labels(run.name, outcome if outcome in FAILED else "done").inc()
         if run.error and outcome == "refused":
             self.limited.labels(surface, run.error).inc()

@@ -80,7 +80,7 @@ class SignIn:
         user = await self._in_turn(name, password)
         if user is None:
             raise SignInRefused(wrong, 401)
-        # Nobody guessed: the password was right, even if the account is suspended.
+        # The password was right, so this was no guess, even if the account is suspended.
         self.attempts.succeeded(name, address)
         if user.suspended_at:
             raise SignInRefused("Your account is suspended. Ask an administrator to restore it.", 403)

@@ -48,7 +48,7 @@ def user_of(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> s
     if linked is not None or not email or not kb.settings.slack_link_by_email:
         return linked
     same = [user.name for user in kb.people.users() if user.name.casefold() == email.casefold()]
-    # Of two names that differ only in capitals neither is taken, rather than the wrong one.
+    # If two names differ only in capitals neither is taken, rather than perhaps the wrong one.
     return same[0] if len(same) == 1 else None
 
 

@@ -26,7 +26,7 @@ def _row(one: JudgedTurn, run: RunContext) -> dict[str, Any]:
     row |= {"shared": said.shared, "status": turn.get("status", ""), "profile": turn.get("profile", "")}
     row |= {"answered_by": turn.get("answered_by", ""), "model": turn.get("model", "")}
     row |= {"timings": turn.get("timings", {})}
-    # Without leave only the judgement counts, not the words.
+    # Without the asker's consent only the judgement is exported, not the words.
     if not said.shared or not turn:
         return row
     return {**row, "comment": said.comment, **_trace(assemble(turn, run, ""))}

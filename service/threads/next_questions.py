@@ -57,7 +57,7 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
 def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
     """Derived questions first, which are the best; then headings and terms in turn."""
     held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
-    # What tries to give a model orders suggests no questions either.
+    # A passage that tries to give the model orders is no source of suggestions either.
     good = {id_: one for id_, one in held.items() if not gives_orders(one[0])}
     cited = {one.passage_id for sentence in last.sentences for one in sentence.citations}
     yield from _derived(run, list(good), last)
@@ -87,7 +87,7 @@ def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last
         for other in run.corpus.store.passages_of(run.principal, document.id)
         if other.id not in shown and not gives_orders(other)
     ]
-    # By the distance alone, for passages have no order of their own.
+    # By distance only, because passages cannot be compared.
     yield from _asked_by_heading([(other, document) for _, other, document in sorted(around, key=itemgetter(0))], last)
 
 

@@ -29,7 +29,7 @@ def exported(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str
 
 def file_name(title: str) -> str:
     """Letters, digits and hyphens alone: it is put into a header, and onto somebody's disk."""
-    # Taken apart, accents can be left out: `é` becomes `e`.
+    # NFKD splits off accents, which ASCII then drops: `é` becomes `e`.
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
 

@@ -80,7 +80,7 @@ class BackgroundClient:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _run(self, case: str, parameters: dict[str, Any]) -> Any:
-        # Before anything is waited for: from here on nobody lets go of the base as idle.
+        # Before the first await, so that nobody closes the base as idle meanwhile.
         self._running += 1
         if self._idle:
             self._idle.cancel()
@@ -109,7 +109,7 @@ class BackgroundClient:
         self._letting_go = self._loop.create_task(self._let_go_if_idle())
 
     async def _let_go_if_idle(self) -> None:
-        # Between the timer and this task a call may have come.
+        # A call may have come between the timer and this task.
         if not self._running and self._client is not None:
             await self._let_go(self._client)
 
@@ -124,12 +124,12 @@ class BackgroundClient:
         if self._idle:
             self._idle.cancel()
         others = asyncio.all_tasks() - {asyncio.current_task()}
-        # What lets go already is not cut off: a base that is half closed would stay locked.
+        # A close under way is not cancelled: a half-closed base would stay locked.
         for task in others - {self._letting_go}:
             if task is not None:
                 task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
-        # The calls that were cancelled just now have set it again.
+        # The calls just cancelled have set the timer again.
         if self._idle:
             self._idle.cancel()
         if self._client is not None:

@@ -48,7 +48,7 @@ async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
                 await _serve_one(kb, reader, writer)
 
         server = await asyncio.start_unix_server(handle, sock=listener, limit=MAX_LINE)
-        # Not before it listens: this is where other commands find the path.
+        # Only once it listens: the lock file is where other commands find the path.
         kb.lock.announce(str(path))
         try:
             yield path
@@ -65,7 +65,7 @@ def same_user(connection: socket.socket) -> bool:
     """Whether the process at the other end runs as the same user (or as root)."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     _pid, uid, _gid = struct.unpack("3i", credentials)
-    # root may read the files anyhow.
+    # root can read the files anyway.
     return uid in (os.getuid(), 0)
 
 
@@ -109,7 +109,7 @@ async def _serve_one(kb: KnowledgeBase, reader: asyncio.StreamReader, writer: as
             return
         line = await reader.readline()
         work = asyncio.create_task(_answer(kb, line, writer))
-        # A caller sends one line and then only waits: whatever there is to read now is the end.
+        # A caller sends a single line, so anything readable from now on means that it hung up.
         hung_up = asyncio.create_task(reader.read(1))
         try:
             await asyncio.wait((work, hung_up), return_when=asyncio.FIRST_COMPLETED)
@@ -143,7 +143,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
     except ArgotError as error:
         writer.write(encode(error_event(error)))
         await writer.drain()
-    # Nobody is left who could be told.
+    # Nobody is left to be told.
     except (ConnectionError, asyncio.CancelledError):
         raise
     except Exception as error:

@@ -149,7 +149,7 @@ def _file_name(name: str) -> str:
     plain = "".join(char for char in last if char.isprintable()).strip()
     if not plain.strip("."):
         raise InvalidInput("The file has no name. Give it one that says what it is, as in plan.pdf.")
-    # By its suffix it is known how to read the file, so a name is shortened in front of it.
+    # The suffix selects the reader, so a long name is shortened before it.
     suffix = PurePosixPath(plain).suffix[:20]
     return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
 

@@ -77,7 +77,7 @@ async def dispatch(
     Raises:
         InvalidInput: there is no such case.
     """
-    # Names come over a wire, from programs that may be of another version.
+    # Names come over a wire, possibly from a program of another version.
     found = CASES.get(name)
     if found is None:
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")

@@ -125,7 +125,7 @@ async def search(
     kb.warm_model()
     run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
-    # No more passages come out than were candidates.
+    # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
     # `id` is unique among the searches under way, and the thread is deleted at the end.
@@ -174,7 +174,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
         for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
     ]
     if records:
-        # As if written by `abstain`, after which the graph is at its end and waits for a question.
+        # As if `abstain` had written it: after that node the graph is at its end and takes a new question.
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")
 
 
@@ -258,7 +258,7 @@ def _term_of(answer: str) -> str | None:
     """The term whose meaning an answer asks for; None if it asks for none."""
     from argot.graph.presentation.wording import choose_sense_text, unknown_term_text
 
-    # The wording itself, with a NUL in the place of the term: what is before and behind it is looked for.
+    # The wording with a NUL in place of the term: the text before and after it is searched for.
     for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ())):
         before, _, after = text.partition("\x00")
         found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])

@@ -137,7 +137,7 @@ async def add(
         )
         async with aclosing(ingest) as events:
             async for found in events:
-                # It only gives the work a moment at which it can be stopped: a file's own event is still to come.
+                # Only a moment at which the work can be stopped: the file's own event is still to come.
                 if found.kind == "progress":
                     continue
                 event = _told_to(principal, found)

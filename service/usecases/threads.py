@@ -179,7 +179,7 @@ async def thread_export(
     """
     from argot.service.threads.thread_export import exported
 
-    # Its function, for this use case was allowed and counted already.
+    # Its bare function: role and count are those of this use case.
     return ExportedThread(*exported(await thread_read.function(kb, principal, thread=thread), form))
 
 

@@ -281,7 +281,7 @@ def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: 
     """Declare a function as a use case for this role and those above it, under its own name."""
 
     def declare(function: Callable[..., Any], /) -> Declared:
-        # A function with `yield` is none, for it gives an async generator.
+        # An async function with `yield` is not one of these: it gives a generator.
         at_once = inspect.iscoroutinefunction(function)
         kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
         declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
@@ -328,7 +328,7 @@ def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
         else:
             given = ... if parameter.default is parameter.empty else parameter.default
             declared[parameter.name] = (parameter.annotation, given)
-    # A misspelt parameter is an error: passed over, the use case would do something else than was asked.
+    # A misspelt parameter is an error: ignored, the use case would do something other than asked.
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
@@ -363,7 +363,7 @@ def _problem(one: Any) -> str:
     where = name.replace("_", " ")
     if isinstance(given, str) and "too_short" in one["type"]:
         return f"{where} is empty"
-    # With its length and not its text, which may be megabytes.
+    # With its length instead of its text, which may be megabytes.
     if isinstance(given, str) and "too_long" in one["type"]:
         return f"{where} has {len(given):,} characters, and may have {one['ctx']['max_length']:,}"
     tells = isinstance(given, str | int | float) and not any(part in name for part in _UNTOLD)

@@ -1,8 +1,8 @@
 """Adding derived texts and triples to documents that are in already, passage by passage, and taking them out again.
 
 A language model takes hours for what reading a folder takes minutes, so this can be stopped and killed at any time:
-what was made of a passage is kept in one transaction, after its vectors, in the order that `ingest_job`
-explains. Which recipe made what is written down even where nothing came of it, so that nothing is made twice.
+what was made of a passage is kept in one transaction, after its vectors, in the order that `ingest_job` explains.
+Which recipe made what is written down even where nothing came of it, so that nothing is made twice.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
 
 
 def _fresh(connection: sqlite3.Connection, made: Iterable[Made]) -> list[Made]:
-    """What was made of passages that are still there, with stored ids (`derived_ids`), and is not stored already."""
+    """What was made of passages that are still there and is not stored already, with ids by `derived_ids`."""
     found: dict[tuple[str, str], Made] = {}
     for one in made:
         recipe, passage = one.recipe, one.passage
@@ -230,7 +230,7 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
     keyword_index.insert_some(connection, keyword_index.DERIVED, [text.id for text in texts])
     keyword_index.insert_some(connection, keyword_index.TRIPLES, [triple.id for triple in triples])
     connection.execute(
-        # Made by an earlier recipe too: it is this one's now. With an empty prompt it is the document's own.
+        # What an earlier recipe made too is this one's now. An empty prompt: it came with the document.
         "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
         (recipe.prompt, recipe.model, json.dumps([triple.id for triple in made.triples])),
     )

@@ -120,7 +120,7 @@ class Mining:
             batch += [(passage, document) for passage in passages]
             if done - begun >= DOCUMENTS_AT_ONCE or len(batch) >= PASSAGES_AT_ONCE or done == len(todo):
                 self._take(batch)
-                # Once what was found is stored: a run killed in between reads them again, and offers nothing twice.
+                # After storing: a run killed in between reads these documents again, and offers nothing twice.
                 if self.stored:
                     self.glossary.mining.mark_mined([one.revision_id for one in todo[begun:done]])
                 batch, begun = [], done

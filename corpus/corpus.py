@@ -84,6 +84,7 @@ class Corpus:
         try:
             corpus = cls(home, settings, store, embedder or embedder_for(settings))
             corpus._open_vectors(mending=mending)
+            # Still due if the last process was killed between a removal and its last step.
             store.forget_deleted_words()
         except BaseException:
             store.close()
@@ -91,12 +92,15 @@ class Corpus:
         return corpus
 
     def close(self) -> None:
+        # Before taking the lock, which the copying thread needs in order to end.
         self.compacting.close()
         with self._changing:
             if isinstance(self._for_passages, BackgroundEmbedder):
                 self._for_passages.close()
             if self._vectors is not None:
                 self._vectors.close()
+                # Chroma lays out room for graphs from memory that may have held a removed text.
+                blank_unsaved(self._root, self._vectors.generation)
             self.store.close()
 
     def embed_in_background(self) -> None:
@@ -152,6 +156,7 @@ class Corpus:
             found = self.vectors.searches(kind, vectors, audiences, limit)
         except IndexClosed:  # a rebuild has just put another generation in its place
             found = self.vectors.searches(kind, vectors, audiences, limit)
+        # The database has the last word: the index may not have caught up with a change of readers.
         readable = self.store.readable(principal, kind, list({id_ for ranked in found for id_, _ in ranked}))
         return [[pair for pair in ranked if pair[0] in readable] for ranked in found]
 
@@ -208,6 +213,7 @@ class Corpus:
             except BaseException:
                 fresh.close()
                 raise
+            # CURRENT still names the old generation, whole on the disk: a kill before `make_live` loses nothing.
             old, self._vectors = self._vectors, fresh
             if old is not None:
                 old.close()
@@ -223,12 +229,14 @@ class Corpus:
                 yield parts
             finally:
                 outbox.settle(self.store.database, parts.vectors, self.store.blobs)
+        # Outside the lock, because the thread started here takes it first.
         self.compacting.start_if_due()
 
     def scrub(self) -> bool:
         """Let nothing of what was deleted stay in a file; False if somebody reads an earlier state just now."""
         with self._changing:
             self.store.forget_deleted_words()
+            # Space that Chroma has allocated but not filled holds whatever was in memory before.
             for index in (self._vectors, self._vectors and self._vectors.copy):
                 if index is not None:
                     blank_unsaved(self._root, index.generation)
@@ -240,8 +248,10 @@ class Corpus:
         """Read everything and compare: database, originals, keyword indexes, vectors. Takes its time."""
         with self._changing:
             problems = [Problem("corpus.db", fault, self._restore) for fault in self.store.faults()]
+            # With a damaged database there is nothing to compare the rest with.
             if problems:
                 return problems
+            # FTS5's integrity check is an INSERT, so it needs a write transaction.
             with self.store.database.writing() as connection:
                 problems += [
                     Problem("keyword index", f"{table} does not agree with the stored texts", self._reindex)
@@ -289,14 +299,17 @@ class Corpus:
         if generation is None:
             return self._first_vectors()
         self._check_fingerprint(generation)
+        # Files are checked before Chroma opens them: on damaged ones it ends the whole process instead of raising.
         check_pages(self._root, generation)
         check_graphs(self._root, generation)
         index = VectorIndex(self._root, generation, self.embedder.fingerprint)
         try:
+            # What a kill left behind is cleared first; only then do the counts have to agree.
             reindexing.forget_other_generations(database, self._root, generation)
             outbox.settle(database, index, self.store.blobs)
             self._check_counts(index)
             index.probe(self.embedder.dimensions)
+            # Chroma keeps deleted elements in its graphs and does not say how many.
             index.gone = max(0, saved_elements(self._root, generation) - sum(index.counts().values()))
         except BaseException:
             index.close()
@@ -305,6 +318,7 @@ class Corpus:
 
     def _first_vectors(self) -> VectorIndex:
         database = self.store.database
+        # Documents but no CURRENT: with a new, empty index all searches would silently find nothing.
         if database.connection().execute("SELECT 1 FROM documents LIMIT 1").fetchone():
             raise damaged_vectors(self._root, "it is missing")
         remove_generations(self._root, but=None)  # of a start that was killed

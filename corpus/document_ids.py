@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+# Enough against accidental collisions among millions of passages; against forging there is `content_hash`.
 _DIGEST_BYTES = 8
 
 
@@ -31,4 +32,5 @@ def content_hash(data: bytes) -> str:
 def _named(prefix: str, *parts: str) -> str:
     # Lengths are part of what is hashed, so that ("ab", "c") and ("a", "bc") differ.
     joined = "".join(f"{len(part)}:{part}" for part in parts)
+    # A file name that is no valid UTF-8 arrives with surrogates, and its document needs an id as well.
     return prefix + blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()

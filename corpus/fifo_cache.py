@@ -20,6 +20,7 @@ class Kept:
 
     def __init__(self, most: int) -> None:
         self._entries: FIFOCache[Hashable, tuple[Any, int]] = FIFOCache(most, getsizeof=lambda entry: entry[1])
+        # The caches of cachetools are not safe from several threads.
         self._lock = Lock()
 
     @property
@@ -34,6 +35,7 @@ class Kept:
 
     def put(self, key: Hashable, value: Any, size: int = 1) -> None:
         with self._lock:
+            # Otherwise a new value that is too large would leave the old one in its place.
             self._entries.pop(key, None)
             with suppress(ValueError):  # larger than all of the cache
                 self._entries[key] = (value, size)

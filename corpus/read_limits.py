@@ -14,9 +14,11 @@ Lane = Literal["documents", "attachments"]
 ALWAYS_READ = 50_000
 """Elements of a file that is read however little time it may take: an Office template alone has some thousands."""
 _MEGABYTE = 1_000_000
+# Far above what ordinary documents need; they stop files made of empty lines or one-word blocks.
 _LINES_A_PASSAGE = 100
 _BLOCKS_A_PASSAGE = 20
 _WINDOWS_A_PASSAGE = 4
+# Every asker may send files, and while one is read others wait for their turn.
 _ATTACHMENT_SECONDS = 20
 _ATTACHMENT_MEMORY_MB = 1024
 
@@ -59,6 +61,7 @@ class ReadLimits:
 
     @property
     def max_unpacked_bytes(self) -> int:
+        # The XML of an Office file packs to about a tenth; what unpacks to much more was made to do so.
         return 10 * self.max_bytes
 
     @property
@@ -102,6 +105,7 @@ class ReadLimits:
 
     def check_markup(self, size: int, a_second: int, kind: str, name: str) -> None:
         """The same for bytes: elements can be few and long."""
+        # 100 bytes an element, as the readers reckon on average.
         allowed = 100 * ALWAYS_READ + int(self.seconds * a_second)
         if size > allowed:
             what = f"more than {allowed // _MEGABYTE:,} MB of {kind}, too much to read in {self.seconds:g} seconds"
@@ -135,6 +139,7 @@ class ReadLimits:
         return UnreadableDocument(name, reason, self.remedy("PARSE_MEMORY_MB"))
 
     def remedy(self, setting: str) -> str:
+        # Whoever sends a file into a conversation can change no settings.
         if self.lane == "attachments":
             return "Split it, or have it put among the documents, where the limits are higher."
         return f"Set ARGOT_{setting} to allow more, or split the file."

@@ -108,7 +108,9 @@ class Gate:
             TooManyQuestions, ServiceStopping: it is not begun.
         """
         person = principal.name
+        # The person at this machine could change any limit, so limits per person do not apply to them.
         self._admit(person, free=principal.sees_all and person == LOCAL_NAME)
+        # Counted while waiting too: otherwise one person could fill the queue.
         self._here[person] += 1
         self._quiet.clear()
         try:
@@ -119,6 +121,7 @@ class Gate:
                 self._give_back(person)
         finally:
             _less(self._here, person)
+            # Kept only while they ask: memory must not grow with everybody who ever asked.
             if person not in self._here:
                 self._turns.pop(person, None)
             if not self._here:
@@ -128,6 +131,7 @@ class Gate:
         """Begin nothing more: what waits is sent away, what runs goes on."""
         self.stopping = True
         for waiter in self._queue:
+            # A waiter whose asker has just left is done already, but still in the queue.
             if not waiter.turn.done():
                 waiter.turn.set_exception(_stopping())
         self._queue.clear()
@@ -153,6 +157,7 @@ class Gate:
         """Count the question, unless it is refused: one that was turned away costs nothing."""
         self.require_open()
         limits = self._limits
+        # The queue is bounded for everybody, even for those without limits of their own.
         if limits.waiting and self._full and len(self._queue) >= limits.waiting:
             raise TooManyQuestions(limits.crowded.format(len(self._queue)), BUSY_WAIT)
         if free:
@@ -181,6 +186,7 @@ class Gate:
         return bool(self._limits.running) and self.running >= self._limits.running
 
     async def _turn(self, person: str) -> None:
+        # A place that is free at this moment belongs to whoever waits.
         if not self._full and not self._queue:
             self._take(person)
             return
@@ -201,6 +207,7 @@ class Gate:
             # Between equals `min` keeps the order of arrival.
             following = min(self._queue, key=lambda one: (self._running[one.person], self._turns.get(one.person, 0)))
             self._queue.remove(following)
+            # Its asker may have just left: then the next one gets the place.
             if not following.turn.done():
                 self._take(following.person)
                 following.turn.set_result(None)

@@ -40,12 +40,14 @@ async def stream(work: Callable[[], Iterable[T] | AsyncIterable[T]]) -> AsyncGen
 
 
 async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator[T, None]:
-    """What `work` tells through the function it is given, run in a thread of its own. It stops as `stream` does."""
+    """What `work`, run in a thread of its own, hands to the function it is given. It stops as `stream` does."""
     loop = asyncio.get_running_loop()
+    # Items come wrapped, so that a None among them is not taken for the end.
     queue: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
     stopped = threading.Event()
 
     def hand_over(item: T) -> None:
+        # A thread cannot be stopped from outside, so it stops itself when it next hands something over.
         if stopped.is_set():
             raise Stopped
         loop.call_soon_threadsafe(queue.put_nowait, (item,))
@@ -56,6 +58,7 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
         except Stopped:
             pass
         finally:
+            # Also after an error, which is raised where the thread is awaited.
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
     running = loop.run_in_executor(_LONG, in_thread)
@@ -68,10 +71,11 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
 
 
 async def to_its_end(running: asyncio.Future[T]) -> T:
-    """What this gives. Its end is waited for even when nobody wants it any more, however often they say so."""
+    """The result of `running`. Its end is waited for even if whoever waits is cancelled, however often."""
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
+        # A lock that is held around this must not be given back while the thread still writes.
         while not running.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({running})

@@ -36,6 +36,7 @@ class LeakyBuckets(Generic[K]):
         """Count one more, whether there is room or not; less than 0 takes back."""
         now = self._clock()
         self._levels[key] = (max(0.0, self._level(key, limit, now) + amount), now)
+        # The one counted last makes room last.
         self._levels.move_to_end(key)
         while len(self._levels) > MOST_COUNTED:
             self._levels.popitem(last=False)
@@ -45,4 +46,5 @@ class LeakyBuckets(Generic[K]):
 
     def _level(self, key: K, limit: int, now: float) -> float:
         level, at = self._levels.get(key, (0.0, now))
+        # `limit` a window leak away, so that a full bucket is empty after one.
         return max(0.0, level - (now - at) * limit / self._window)

@@ -21,15 +21,20 @@ from markdown_it.token import Token
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 
 _SLICE_CHARS = 200_000
+# CommonMark: at most three spaces before a fence; with four it is indented code.
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
+# An indented line after the blank one may still belong to a list item, which must not be cut in two.
 _SEAM = re.compile(rf"{_FENCE.pattern}|(?<=\n)[^\S\n]{{0,79}}\n(?=\S)", re.MULTILINE)
 """A line that opens or closes code, or the last blank line before one that is not indented."""
+# What ends no sentence: `e.g.`, `No.`, an initial as in `J. Smith`, a number that begins the text as in `1.`
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
     re.IGNORECASE,
 )
+# A mark with closing quotes and a capital after it; an East Asian mark, which takes no space; a blank line.
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*_`]{0,3}\s+(?=[\"'“‘(\[*_`]{0,3}[A-Z0-9À-ÞА-Я])|[。！？]\s*|\n[ \t]*\n")
+# `[text](url)` keeps its text and `\*` its star. Underscores within a word, as in `max_size`, are no marks.
 _MARKS = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|(\*{1,3}|`+|~~|(?<!\w)_{1,3}|_{1,3}(?!\w))|\\([!-/:-@\[-`{-~])")
 
 
@@ -79,6 +84,7 @@ def markdown_blocks(markdown: str) -> Iterator[Block]:
 
 def plain_heading(heading: str) -> str:
     """A heading without its Markdown marks, on one line."""
+    # Cut first: in a line of many `[` that none closes, the pattern takes quadratic time.
     stripped = _MARKS.sub(lambda match: match[1] or match[3] or "", heading[:2000])
     return " ".join(stripped.split())
 
@@ -87,6 +93,7 @@ def atomic_spans(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]
     """The block whole if it is at most `size` characters, else cut where it hurts least."""
     start, end = trim(markdown, block.start, block.end)
     if end - start <= size:
+        # "The limits are:" introduces what follows it, as a heading does.
         yield AtomicSpan(start, end, glued=block.kind == "heading" or markdown.endswith(":", start, end))
     elif block.kind == "table":
         yield from _table_atoms(markdown, block, size)
@@ -120,6 +127,7 @@ def cut_text(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[i
 def sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
     """Where the second and later sentences begin: a cheap rule with a guard for abbreviations, linear in the text."""
     for match in _SENTENCE_END.finditer(markdown, start, end):
+        # Twelve characters hold the longest abbreviation of the list and the boundary before it.
         if not _ABBREVIATION.search(markdown, max(start, match.start() - 12), match.start() + 1) and match.end() < end:
             yield match.end()
 
@@ -138,12 +146,14 @@ def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
 
     Cut at a blank line outside code. Where none comes in time: before the code, or at the end of a line.
     """
+    # Nearly all documents are small enough to be parsed whole.
     if begin == 0 and len(markdown) <= 2 * _SLICE_CHARS:
         return len(markdown), False
     latest = min(begin + 2 * _SLICE_CHARS, len(markdown))
     fence, opened = "", begin
     for match in _SEAM.finditer(markdown, begin, latest):
         if match[1]:
+            # Kept until the fence is closed: if that does not happen in time, the piece ends where the code began.
             opened = opened if fence else match.start()
             fence = _fence_after(fence, match)
         elif not fence and match.end() - begin >= _SLICE_CHARS:
@@ -154,6 +164,7 @@ def _slice_end(markdown: str, begin: int) -> tuple[int, bool]:
         return opened, False
     if fence:
         return _code_end(markdown, begin), True
+    # No seam in all that text: cut at the end of a line, or, if one line is longer than that, behind it.
     return markdown.rfind("\n", begin, latest) + 1 or markdown.find("\n", latest) + 1 or len(markdown), False
 
 
@@ -178,13 +189,16 @@ def _code_end(markdown: str, begin: int) -> int:
 def _fence_after(fence: str, match: re.Match[str]) -> str:
     mark, rest = match[1], match[2]
     if not fence:
+        # A line such as "```x```" is inline code and opens no block.
         return "" if mark[0] == "`" and "`" in rest else mark
+    # A closing fence is at least as long as the opening one, with nothing behind it.
     return "" if mark.startswith(fence) and not rest.strip() else fence
 
 
 def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
     source = markdown[begin:end]
     tokens: list[Token] = []
+    # Blocks only: nothing here needs the emphasis and links inside them.
     _parser().block.parse(source, _parser(), {}, tokens)
     lines = [begin]
     lines.extend(match.end() + begin for match in re.finditer("\n", source))
@@ -195,6 +209,7 @@ def _slice_blocks(markdown: str, begin: int, end: int) -> Iterator[Block]:
             continue  # to Markdown a carriage return or an odd space of its own is a paragraph
         if block.start > position and markdown[position : block.start].strip():
             yield Block(position, block.start, "paragraph")
+        # Whatever lines the parser names, no character may stand in two blocks.
         yield replace(block, start=max(block.start, position))
         position = max(block.end, position)
     if markdown[position:end].strip():
@@ -209,6 +224,7 @@ def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator
     while index < len(tokens):
         token, first = tokens[index], index
         index += 1
+        # What is nested belongs to this block: on to the next token that opens one at the top level.
         while index < len(tokens) and not (tokens[index].level == 0 and tokens[index].nesting >= 0):
             index += 1
         if token.map is None:
@@ -216,6 +232,7 @@ def _top_level(markdown: str, tokens: list[Token], lines: list[int]) -> Iterator
         start, end = offset(token.map[0]), offset(token.map[1])
         kind = _kind(token)
         if kind == "heading":
+            # Behind `heading_open` comes the token with the heading's text.
             yield Block(start, end, kind, int(token.tag[1:]), plain_heading(tokens[first + 1].content))
         else:
             yield Block(start, end, kind, inner=_inner(kind, tokens[first:index], offset))
@@ -247,6 +264,7 @@ def _table_atoms(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]
     start, end = trim(markdown, block.start, block.end)
     rows = islice(_line_starts(markdown, start, end), 2, None)  # behind header, rule and first row
     columns = markdown[start : markdown.find("\n", start)].strip()
+    # Repeating a header that fills half a passage would leave no room for the rows.
     columns = columns if len(columns) <= size // 2 else ""
     for piece_start, piece_end in _cut_at(markdown, chain([start], rows, [end]), size):
         first = piece_start == start
@@ -275,6 +293,7 @@ def _cut_at(markdown: str, bounds: Iterable[int], size: int) -> Iterator[tuple[i
 
 def _words(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     while end - start > size:
+        # Only in the second half: an earlier space would leave a tiny piece.
         cut = max(markdown.rfind(mark, start + size // 2, start + size) for mark in (" ", "\n"))
         stop = cut + 1 if cut > start else start + size
         yield from _trimmed(markdown, start, stop)

@@ -63,6 +63,7 @@ def cuts_of(
     Raises:
         UnreadableDocument: there are more than the limits allow.
     """
+    # Before anything is parsed: each line costs time, however short it is.
     limits.check_lines(parsed.markdown, name)
     markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
     cuts: list[Cut] = []
@@ -134,15 +135,18 @@ def _sections(markdown: str, limits: ReadLimits, name: str) -> Iterator[_Section
         if block.kind == "heading":
             if current.blocks:
                 yield current
+            # A heading ends all sections of its own level and of those below.
             open_headings = [pair for pair in open_headings if pair[0] < block.level]
             open_headings.append((block.level, block.text[:MAX_HEADING_CHARS]))
             waiting.append(block)
+            # A heading may consist of marks only, and then has no text to show.
             current = _Section(tuple(text for _, text in open_headings if text))
         else:
             if waiting:
                 current.blocks.extend(waiting)
                 waiting = []
             current.blocks.append(block)
+    # Headings at the end with nothing under them are text of the document too.
     if waiting:
         current.blocks.extend(waiting)
     if current.blocks:
@@ -160,6 +164,7 @@ def _merged(sections: Iterator[_Section], pages: _Pages, max_chars: int) -> Iter
             continue
         if group is not None:
             yield group
+        # Only the group's first section has to be tiny, so that a growing group can take in more neighbours.
         group, tiny = section, section.size < max_chars // _TINY
     if group is not None:
         yield group
@@ -169,6 +174,7 @@ def _joint_path(
     group: _Section, section: _Section, pages: _Pages, max_chars: int, *, tiny: bool
 ) -> tuple[str, ...] | None:
     """The path of both as one section, or None if they stay two."""
+    # Text is never joined across two slides or two sheets.
     if pages.index(group.start) != pages.index(section.start) and not pages.are_pages:
         return None
     if all(block.kind == "heading" for block in section.blocks):
@@ -199,7 +205,9 @@ def _packed(markdown: str, sections: Iterator[_Section], pages: _Pages, max_char
         while end > start and markdown[end - 1].isspace():
             end -= 1
         one_page = pages.index(start) == pages.index(max(start, end - 1))
+        # A few lines may go over the end of a page: the page that holds most of them is cited.
         if end - start <= max_chars and (one_page or end - start < max_chars // (2 * _TINY)):
+            # The block may begin with blank space; its first span does not.
             first = atomic_spans(markdown, section.blocks[0], max_chars)
             yield _Unit(next(first).start, end, section.path)
         else:
@@ -214,9 +222,11 @@ def _cut(markdown: str, section: _Section, pages: _Pages, max_chars: int) -> Ite
         for atom in atomic_spans(markdown, block, _room(group, block, max_chars)):
             if group and _must_break(group, atom, pages, max_chars):
                 kept = _leading(group, atom, max_chars)
+                # The last headings of the group introduce the next atom, and go with it into the next passage.
                 if len(kept) < len(group):
                     yield from _unit(previous, section)
                     previous, group = group[: len(group) - len(kept)], kept
+                # The whole group introduces the atom, yet the two do not fit together.
                 elif atom.end - group[0].start > max_chars:
                     yield from _unit(previous, section)
                     previous, group = group, []
@@ -308,6 +318,7 @@ class _Boxes:
 def _header(title: str, cut: Cut) -> str:
     """`title > heading path (page n)`; for a table that goes on, the names of its columns on a second line."""
     parts = list(cut.path)
+    # Most documents begin with their title as a heading: say it once.
     if title and (not parts or parts[0].casefold() != title.casefold()):
         parts.insert(0, title)
     line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if cut.page is not None else "")
@@ -336,6 +347,7 @@ def _tail(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     cut = text[-size:]
+    # Searched from a little before the cut, so that a sentence that begins exactly at the cut is found.
     starts = list(sentence_starts(text, max(0, len(text) - size - 40), len(text)))
     start = next((start - len(text) + size for start in starts if 0 <= start - len(text) + size <= size // 2), None)
     if start is None:

@@ -39,6 +39,7 @@ def write_graph(model: Path, folder: Path, max_tokens: int) -> None:
     import torch
     from sentence_transformers import SentenceTransformer
 
+    # "eager" attention is plain matrix products, which can be exported for any length of text.
     encoder = SentenceTransformer(
         str(model), device="cpu", local_files_only=True, model_kwargs={"attn_implementation": "eager"}
     ).eval()
@@ -54,6 +55,7 @@ def write_graph(model: Path, folder: Path, max_tokens: int) -> None:
                 features = module(features)
             return torch.nn.functional.normalize(features["sentence_embedding"], dim=1)
 
+    # Two texts of several tokens: a dimension of size 1 may be traced as a constant.
     example = torch.ones((2, min(9, max_tokens)), dtype=torch.long)
     texts_by_tokens = {0: "texts", 1: "tokens"}
     with torch.inference_mode(), warnings.catch_warnings():
@@ -72,6 +74,7 @@ def write_graph(model: Path, folder: Path, max_tokens: int) -> None:
 
 
 def publish(draft: Path, target: Path) -> None:
+    # On the disk before the rename, or a power cut could leave empty files under the final name.
     for file in draft.iterdir():
         with file.open("rb") as written:
             os.fsync(written.fileno())

@@ -48,6 +48,7 @@ class EmbeddedItem:
 def items_of(new: NewRevision) -> Iterator[Item]:
     document, audience = new.document.id, new.document.audience
     for passage in new.passages:
+        # With title and headings, which tell what the text is about.
         yield Item("passage", passage.id, passage.with_header, document, audience)
     for derived in new.derived:
         yield Item("derived", derived.id, derived.text, document, audience)
@@ -57,6 +58,7 @@ def items_of(new: NewRevision) -> Iterator[Item]:
 
 def stored_items(connection: sqlite3.Connection) -> Iterator[Item]:
     """All items of all live revisions, in a fixed order."""
+    # The same text as `Passage.with_header`, which is what was embedded when the passage came in.
     rows = connection.execute(
         """SELECT kind, id, text, document, a.tokens FROM (
             SELECT 1 AS part, 'passage' AS kind, n, id, document, audience,
@@ -110,6 +112,7 @@ def by_collection(embedded: Sequence[EmbeddedItem]) -> dict[str, dict[str, Vecto
 
 def record_windows(connection: sqlite3.Connection, generation: str, embedded: Sequence[EmbeddedItem]) -> None:
     """Record how many vectors each item has in a generation of the index, and a sketch of each."""
+    # Content that comes back has the same ids as before: its old rows are replaced.
     connection.executemany(
         "INSERT OR REPLACE INTO vectors (generation, item, kind, document, windows, sketch) VALUES (?, ?, ?, ?, ?, ?)",
         [

@@ -32,6 +32,7 @@ def begin(
 
 def finish(connection: sqlite3.Connection, document: str, generation: str, replaced: VectorIds) -> None:
     """What was written for the document counts from now on; the vectors it replaces are to go."""
+    # Together with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes the write.
     connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way", (document,))
     connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
     _queue(connection, document, generation, replaced, under_way=False)
@@ -55,16 +56,20 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
         (index.generation,),
     ).fetchall()
     hashes = [row[0] for row in connection.execute("SELECT DISTINCT content_hash FROM ledger")]
+    # Rows of a generation that is gone have nothing left to delete, but must leave the queue all the same.
     if not vectors and not hashes and connection.execute("SELECT 1 FROM vector_deletions").fetchone() is None:
         return
     for collection, ids in _by_collection(vectors).items():
         index.delete(collection, ids)
     for content_hash in hashes:
+        # Another document, or an older revision kept for its citations, may have the same bytes.
         used = connection.execute("SELECT 1 FROM revisions WHERE content_hash = ?", (content_hash,)).fetchone()
         if used is None:
             blobs.remove(content_hash)
+    # Drafts of originals are only written between `begin` and `finish`, so with a row in the ledger.
     if hashes:
         blobs.remove_drafts()
+    # Last: a kill before this line has the same things deleted again, which does no harm.
     with database.writing() as writer:
         writer.execute("DELETE FROM vector_deletions")
         writer.execute("DELETE FROM ledger")

@@ -49,6 +49,7 @@ def vector_faults(connection: sqlite3.Connection, index: VectorIndex) -> Iterato
     expected = expected_vectors(connection, index)
     for name in sorted(expected.keys() | index.counts().keys()):
         wanted, there = expected.get(name, {}), set(index.ids(name))
+        # Each check costs more than the one before, and says little once that one has failed.
         if there != wanted.keys():
             missing, surplus = len(wanted.keys() - there), len(there - wanted.keys())
             yield f"{name}: {missing} vectors are missing, {surplus} are too many"
@@ -94,13 +95,14 @@ def _alike(now: np.ndarray[Any, Any], before: np.ndarray[Any, Any]) -> bool:
 
 
 def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
-    """How many of a sample the graph does not lead to, if more than a sound one misses. Twins stand for each other."""
+    """How many vectors of a sample a search does not lead to; 0 if no more than a sound graph misses."""
     sample = [ids[n * len(ids) // MOST_SEARCHED] for n in range(MOST_SEARCHED)] if len(ids) > MOST_SEARCHED else ids
     lost = 0
     for start in range(0, len(sample), SEARCHED_BATCH):
         vectors = index.get(collection, sample[start : start + SEARCHED_BATCH])
         answers = index.nearest(collection, np.stack(list(vectors.values())), NEIGHBOURS)
         for id_, (found, distances) in zip(vectors, answers, strict=True):
+            # The same text may be stored twice: a vector at distance 0 under another id is found well enough.
             lost += id_ not in found and not all(distance <= TOLERANCE for distance in distances[:1])
     return lost if lost > LOST_SHARE * len(sample) else 0
 
@@ -108,6 +110,7 @@ def _lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
 @cache
 def _signs(dimensions: int) -> Vectors:
     """1 or -1, shape (dimensions, SUMS); the same for ever, on every machine."""
+    # Taken from a hash: numpy's random numbers may differ between its versions.
     bits = hashlib.shake_128(b"argot").digest(dimensions * SUMS)
     return np.where(np.frombuffer(bits, np.uint8) & 1, 1, -1).astype(np.float32).reshape(dimensions, SUMS)
 

@@ -30,6 +30,7 @@ MOST_ROOM = 16
 """Times as many elements as there are; it grows by doubling."""
 LEAST_ROOM = 1024
 
+# hnswlib writes its members one after the other, little-endian and without padding.
 _HEADER = struct.Struct("<i6QiI3QdQ")
 _KEYS = ("id_to_label", "label_to_id", "id_to_seq_id")  # of the pickle's tables
 _COUNT = 0xFFFF  # of a list's first number: the bits above mark a deleted element
@@ -59,6 +60,8 @@ class Header(NamedTuple):
 
     def consistent(self) -> bool:
         """Whether its numbers agree: all but `elements`, `entry` and `top_level` can be worked out from the others."""
+        # hnswlib's own rules: the lowest level has twice as many links; an element is its list of links (a count and
+        # then the numbers, of 4 bytes each), its vector, and its label of 8 bytes.
         return (
             self.level0_at == 0
             and 2 <= self.m == self.links == self.links_level0 // 2
@@ -98,6 +101,7 @@ def saved_elements(root: Path, generation: str) -> int:
 
 
 def _saved(root: Path, generation: str) -> list[Path]:
+    # A graph without its list of ids was never saved; a list that was lost is found by `check_pages`.
     return [saved.parent for saved in sorted((root / generation).glob(f"*/{IDS}"))]
 
 
@@ -127,9 +131,11 @@ def _check_level0(folder: Path, header: Header) -> None:
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     labels = np.empty(header.elements, np.uint64)
     for start in range(0, header.elements, SLICE):
+        # Copied a slice at a time, since the file may be larger than the memory.
         rows = np.array(file[start : start + SLICE])
         vectors = np.ascontiguousarray(rows[:, header.vector_at : header.label_at]).view("<f4")
         labels[start : start + SLICE] = np.ascontiguousarray(rows[:, header.label_at :]).view("<u8")[:, 0]
+        # Damaged numbers may overflow; the result fails the check for length 1 all the same.
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         if not (_links_inside(rows[:, : header.vector_at], header) and _all_of_length_1(lengths)):
@@ -155,6 +161,7 @@ def _check_levels_above(folder: Path, header: Header) -> None:
     if position != len(content):
         raise _Damage("truncated (link_lists.bin)")
     rows = np.frombuffer(b"".join(lists), np.uint8).reshape(-1, level_bytes)
+    # Every search starts at the entry and goes down, so the entry has to be on the top level.
     if not (_links_inside(rows, header) and levels[header.entry] == max(levels) == header.top_level):
         raise _Damage("not as it was written (link_lists.bin)")
 
@@ -172,7 +179,7 @@ def _all_of_length_1(lengths: np.ndarray[Any, np.dtype[Any]]) -> bool:
 
 
 def _check_ids(folder: Path) -> None:
-    """The list of ids holds each twice: id to label, and label to id."""
+    """The list of ids holds each twice, id to label and label to id, and the two have to agree."""
     try:
         labels, ids = _both_ways(folder / IDS)
     except Exception as error:  # whatever a reader says of bytes that mean nothing
@@ -180,14 +187,16 @@ def _check_ids(folder: Path) -> None:
     header = _header(folder)
     file = np.memmap(folder / "data_level0.bin", np.uint8, mode="r", shape=(header.elements, header.element_bytes))
     stored = set(np.ascontiguousarray(file[:, header.label_at :]).view("<u8")[:, 0].tolist())
+    # Deleted elements stay in the graph but leave the list; the list can never hold more than the graph.
     if {label: id_ for id_, label in labels.items()} != ids or not stored.issuperset(ids):
         raise _Damage(f"not as it was written ({IDS})")
 
 
 def _both_ways(path: Path) -> tuple[dict[str, int], dict[int, str]]:
-    """The two tables of a pickle, read without running it: what has been altered may do anything."""
+    """The two tables of the pickled list of ids."""
     tables: dict[str, dict[Any, Any]] = {"id_to_label": {}, "label_to_id": {}}
     table: dict[Any, Any] | None = None
+    # Never unpickled: a pickle that was altered can run anything.
     values = _values(path.read_bytes())
     for value in values:
         if isinstance(value, str) and value in _KEYS:

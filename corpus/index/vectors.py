@@ -64,7 +64,7 @@ class VectorIndex:
         self.gone = 0
         """Vectors that were deleted and whose room is still taken."""
         self.spared = 0
-        """Up to so many that are gone, it is known that more are left (`compacting.is_due`)."""
+        """As long as no more than this many are gone, it is known that more are left (`compaction.is_due`)."""
         self._changed = threading.Condition()
         self._readers = 0
         self._closed = False
@@ -94,9 +94,11 @@ class VectorIndex:
             for audience in set(audiences):
                 collection = self._collections.get(self.collection_name(kind, audience))
                 if collection is not None:
+                    # While a document's readers are being changed, its vectors are in two collections for a moment.
                     for known, items in zip(best, _search_items(collection, vectors, limit), strict=True):
                         for item, similarity in items:
                             known[item] = max(similarity, known.get(item, -1.0))
+        # Ids break ties, so that the same question gives the same order every time.
         return [sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))[:limit] for known in best]
 
     def get(self, collection: str, ids: Sequence[str]) -> dict[str, Vectors]:
@@ -133,6 +135,7 @@ class VectorIndex:
         Raises:
             DamagedStore: a graph finds fewer vectors than are stored.
         """
+        # Any vector of length 1 will do: only the number of results matters.
         vector = np.full(dimensions, dimensions**-0.5, np.float32)
         for name, count in self.counts().items():
             wanted = min(count, PROBED)
@@ -159,9 +162,11 @@ class VectorIndex:
         with errors_named(self.root):
             target = self._collections.get(collection)
             if target is None:
+                # No embedding function: Chroma's default would download a model.
                 target = self._client.get_or_create_collection(
                     collection, embedding_function=None, configuration=cast(Any, _CONFIGURATION)
                 )
+                # A new dictionary, because readers may be iterating over the old one.
                 self._collections = {**self._collections, collection: target}
             for batch in _batches(list(vectors), WRITTEN_TOGETHER):
                 target.upsert(ids=list(batch), embeddings=np.stack([vectors[id_] for id_ in batch]))
@@ -175,6 +180,7 @@ class VectorIndex:
             with errors_named(self.root):
                 for batch in _batches(ids):
                     target.delete(ids=list(batch))
+            # Unknown ids are counted too, which at worst brings compaction forward.
             self.gone += len(ids)
         if self.copy is not None:
             self.copy.delete(collection, ids)
@@ -197,6 +203,7 @@ class VectorIndex:
             if self._closed:
                 raise IndexClosed(self.generation)
             self._readers += 1
+        # Readers are counted under the lock but read outside it, so that searches run in parallel.
         try:
             with errors_named(self.root):
                 yield
@@ -214,6 +221,7 @@ def _client(folder: Path) -> ClientAPI:
     from chromadb.config import Settings
 
     folder.mkdir(parents=True, exist_ok=True)
+    # By default Chroma sends usage statistics to its makers.
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
@@ -223,6 +231,7 @@ def _search_items(collection: Collection, vectors: Vectors, limit: int) -> list[
     Chroma is not asked how many vectors there are: it counts them one by one. A short list says that it was all.
     """
     found: dict[int, list[tuple[str, float]]] = {}
+    # Most items have a single window, so twice as many vectors nearly always hold enough items.
     wanted = max(1, 2 * limit)
     while left := [number for number in range(len(vectors)) if number not in found]:
         for number, (ids, distances) in zip(left, _nearest(collection, vectors[left], wanted), strict=True):

@@ -30,6 +30,7 @@ from argot.corpus.store.row_mapping import stored_audience
 from argot.corpus.vector_ids import vector_id
 from argot.protocols import Embedder
 
+# Some 4 MB: giving back less is not worth a copy of all the rest.
 LEAST_GONE = 2_000
 SLICE = 32
 """Items copied while other writers wait; while Chroma writes them no other thread of the process runs, some 15 ms."""
@@ -74,12 +75,14 @@ class Compacting:
         with self._starting:
             running = self._thread is not None and self._thread.is_alive()
             if not running and not self._ended.is_set() and is_due(self._corpus.vectors):
+                # A daemon, so that a process can exit at once: the next start deletes the half-made copy.
                 self._thread = threading.Thread(target=self._try, name="argot-compact", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
         """Give up what is under way. Not to be called by who holds the writers' lock."""
         with self._starting:
+            # Under the lock of `start_if_due`, so that no copy can begin afterwards.
             self._ended.set()
         self.wait()
 
@@ -107,6 +110,7 @@ class Compacting:
         with self._writers:
             self._check(old)
             fresh = reindexing.new_generation(database, root, self._corpus.embedder)
+            # From here on, whatever is written goes into both generations.
             old.copy = fresh
         try:
             after: str | None = ""
@@ -114,6 +118,7 @@ class Compacting:
                 with self._writers:
                     self._check(old)
                     after = self._copy_slice(old, fresh, after)
+                # Not a sleep: closing should not have to wait for the pause to end.
                 self._ended.wait(PAUSE_SECONDS)
             with self._writers:
                 self._check(old)
@@ -127,6 +132,7 @@ class Compacting:
         with self._writers:
             old.copy = None
             fresh.close()
+            # After a rebuild another generation is live, and the rebuild has deleted all others already.
             if self._corpus.vectors is old:
                 reindexing.forget_other_generations(self._corpus.store.database, old.root, old.generation)
 
@@ -136,6 +142,7 @@ class Compacting:
 
     def _copy_slice(self, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
         """Copy the next items behind this one; the last of them, None once there are no more."""
+        # From one id to the next and not by offset, since rows come and go between two slices.
         rows = (
             self._corpus.store.database.connection()
             .execute(
@@ -158,6 +165,7 @@ class Compacting:
         database = self._corpus.store.database
         outbox.settle(database, old, self._corpus.store.blobs)
         expected, there = expected_counts(database.connection(), old), fresh.counts()
+        # A search would not notice a missing vector, so rather keep the old generation.
         if expected != there:
             raise RuntimeError(f"{sum(there.values())} of {sum(expected.values())} vectors were copied")
         with database.writing() as connection:
@@ -167,6 +175,7 @@ class Compacting:
                 (fresh.generation, old.generation),
             )
         blank_unsaved(old.root, fresh.generation)
+        # From this line on the new generation is live, even after a kill.
         make_current(old.root, fresh.generation)
         old.copy = None
         self._swap(fresh)

@@ -28,6 +28,7 @@ def sources_from_loader(loader: BaseLoader) -> Iterator[Source]:
     for number, document in zip(count(1), loader.lazy_load(), strict=False):
         uri = _uri(document, number)
         content = _markdown(document).encode()
+        # Content is bound now, since `load` runs after the loop has moved on; the suffix selects the Markdown reader.
         yield Source(uri, f"{uri}.md", lambda content=content: content)  # type: ignore[misc]
 
 
@@ -39,5 +40,6 @@ def _uri(document: Document, number: int) -> str:
 
 def _markdown(document: Document) -> str:
     title = document.metadata.get("title")
+    # A JSON string is a YAML string as well, whatever the title holds.
     front = f"---\ntitle: {json.dumps(str(title), ensure_ascii=False)}\n---\n" if title else ""
     return front + document.page_content

@@ -1,8 +1,8 @@
 """Adding derived texts and triples to documents that are in already, passage by passage, and taking them out again.
 
 A language model takes hours for what reading a folder takes minutes, so this can be stopped and killed at any time:
-what was made of a passage is kept in one transaction, after its vectors, in the order that `adding` explains. Which
-recipe made what is written down even where nothing came of it, so that going on makes nothing twice.
+what was made of a passage is kept in one transaction, after its vectors, in the order that `ingest_job` explains.
+Which recipe made what is written down even where nothing came of it, so that nothing is made twice.
 """
 
 from __future__ import annotations
@@ -138,6 +138,7 @@ def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
     database = parts.store.database
     with database.writing() as connection:
         gone = _made_of_kind(connection, kind, "document = ?", document)
+        # Read before the rows that hold the number of vectors of each text are deleted.
         vectors = _vectors_of_items(connection, parts.vectors, gone, _audience(connection, document))
         _delete(connection, kind, gone)
         connection.execute("DELETE FROM derivations WHERE document = ? AND kind = ?", (document, kind))
@@ -152,6 +153,7 @@ def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
     if not fresh:
         return 0
     audience = _audience(connection, document)
+    # What is stored already, word for word, keeps its vectors.
     there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
     embedded = embed_items(parts.embedder, index, _new_items(fresh, audience, there))
     after = {name: list(vectors) for name, vectors in by_collection(embedded).items()}
@@ -168,7 +170,7 @@ def _keep(parts: Parts, document: str, made: Sequence[Made]) -> int:
 
 
 def _fresh(connection: sqlite3.Connection, made: Iterable[Made]) -> list[Made]:
-    """Of passages that are there still, with the ids of `stamps`; none that is stored already."""
+    """What was made of passages that are still there and is not stored already, with ids by `derived_ids`."""
     found: dict[tuple[str, str], Made] = {}
     for one in made:
         recipe, passage = one.recipe, one.passage
@@ -177,6 +179,7 @@ def _fresh(connection: sqlite3.Connection, made: Iterable[Made]) -> list[Made]:
             LEFT JOIN derivations AS d ON d.passage = p.id AND d.kind = ? WHERE p.id = ? AND p.document = ?""",
             (recipe.kind, passage.id, passage.document_id),
         ).fetchone()
+        # No row: the passage is gone. (None, None): nothing was made of it yet.
         if row is not None and row != (recipe.prompt, recipe.model):
             texts, triples = stamped_derived(one.texts, [passage]), stamped_triples(one.triples, [passage])
             found[passage.id, recipe.kind] = Made(recipe, passage, texts, triples)
@@ -197,11 +200,12 @@ def _new_items(made: Iterable[Made], audience: Audience, there: dict[VectorKind,
 def _replace(
     connection: sqlite3.Connection, index: VectorIndex, made: Sequence[Made], audience: Audience
 ) -> dict[str, list[str]]:
-    """Write the rows of what was made, and delete those it replaces; the vectors of the latter."""
+    """Write the rows of what was made, delete those it replaces, and give the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
     for one in made:
         kind, document, passage = one.recipe.kind, one.passage.document_id, one.passage.id
         new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
+        # What this recipe made again, word for word, stays.
         gone = _made_of_kind(connection, kind, _OF_PASSAGE[_kind_of(kind)], passage) - new
         for name, ids in _vectors_of_items(connection, index, gone, audience).items():
             replaced.setdefault(name, []).extend(ids)
@@ -215,7 +219,7 @@ def _replace(
 
 
 def _insert(connection: sqlite3.Connection, made: Made) -> None:
-    """Rows that are there stay; a triple that came with the document remains the document's."""
+    """Insert what is not stored yet. A triple that came with the document stays the document's."""
     document, recipe = made.passage.document_id, made.recipe
     there = {kind: _all_ids(connection, table, document) for kind, table in _TABLES.items()}
     texts = [text for text in made.texts if text.id not in there["derived"]]
@@ -226,6 +230,7 @@ def _insert(connection: sqlite3.Connection, made: Made) -> None:
     keyword_index.insert_some(connection, keyword_index.DERIVED, [text.id for text in texts])
     keyword_index.insert_some(connection, keyword_index.TRIPLES, [triple.id for triple in triples])
     connection.execute(
+        # What an earlier recipe made too is this one's now. An empty prompt: it came with the document.
         "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
         (recipe.prompt, recipe.model, json.dumps([triple.id for triple in made.triples])),
     )
@@ -282,6 +287,7 @@ def _vectors_of_items(
 def _delete(connection: sqlite3.Connection, kind: DerivableKind, ids: Iterable[str]) -> None:
     listed = json.dumps(sorted(ids))
     table = _TABLES[_kind_of(kind)]
+    # Before the rows go: FTS5 takes words out by the texts they came from.
     keyword_index.delete_some(connection, _INDEXES[_kind_of(kind)], json.loads(listed))
     connection.execute("DELETE FROM vectors WHERE item IN (SELECT value FROM json_each(?))", (listed,))
     connection.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (listed,))  # noqa: S608

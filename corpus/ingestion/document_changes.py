@@ -1,6 +1,6 @@
 """Storing, relabelling and removing documents over SQLite, Chroma and the originals, so that a kill leaves no halves.
 
-All of it is called by one thread at a time (`Corpus.changing`). The order of steps is explained in `adding`.
+All of it is called by one thread at a time (`Corpus.changing`). The order of steps is explained in `ingest_job`.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
     with database.writing() as connection:
         for one in revisions:
             document = one.new.document
+            # Vectors that are live already stay out of the queue: after a kill it deletes whatever is in it.
             writes = outbox.without(one.vector_ids, before[document.id])
             outbox.begin(connection, document.id, generation, writes, document.content_hash)
     for one in revisions:
@@ -71,6 +72,7 @@ def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence
     """Change who may read a document, and its tags. Its vectors move to the collections of the new readers."""
     database, index = parts.store.database, parts.vectors
     before = outbox.vectors_of(database.connection(), index, document.id)
+    # Where only tags change, every collection stays the same and nothing moves.
     moves = {name: index.collection_name(outbox.kind_of_collection(name), audience) for name in before}
     vectors = {moves[name]: _fetched(index, name, ids) for name, ids in before.items() if moves[name] != name}
     with database.writing() as connection:
@@ -86,6 +88,7 @@ def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence
 def remove_document(parts: Parts, document: Document) -> None:
     """Delete a document and everything that was ever made of it."""
     with parts.store.database.writing() as connection:
+        # All in one transaction: a kill leaves the document whole, or gone with its vectors queued.
         vectors = outbox.vectors_of(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
         row_writes.remove_rows(connection, document.id)

@@ -39,6 +39,7 @@ from argot.types import EVERYONE, Audience, Document, Principal
 
 EventKind = Literal["found", "progress", "added", "updated", "unchanged", "duplicate", "failed", "skipped", "done"]
 
+# Whatever comes first ends a group: enough to be embedded together, and each file is reported soon.
 GROUP_PASSAGES = 128
 GROUP_DOCUMENTS = 64
 GROUP_SECONDS = 2.0
@@ -148,6 +149,7 @@ class Adding:
         self._total = 0
 
     def run(self, sources: Iterable[Source]) -> Iterator[IngestEvent]:
+        # Listed first, so that progress can be reported as "3 of 10".
         listed = list(sources)
         self._total = len(listed)
         yield IngestEvent("found", "", f"{self._total} files", total=self._total)
@@ -163,7 +165,7 @@ class Adding:
         yield IngestEvent("done", "", summary, done=self._done, total=self._total)
 
     def _each(self, sources: Sequence[Source]) -> Iterator[IngestEvent]:
-        """One event a source. Copies of a document whose own turn is still to come wait until it has been."""
+        """One event a source. A copy of a document that is itself still to come waits until that one is done."""
         group = DocumentGroup()
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
@@ -174,6 +176,7 @@ class Adding:
                 to_come[source.uri] -= 1
                 try:
                     candidate = self._load(source)
+                    # Members of the group are not stored yet, so `_known` would not see them.
                     if group.concerns(candidate):
                         yield from self._store(group)
                         group = DocumentGroup()
@@ -196,6 +199,7 @@ class Adding:
     def _load(self, source: Source) -> Candidate:
         if source.skip:
             raise Skipped(source.name, source.skip)
+        # Before it is loaded: what is too large never gets into memory.
         if source.size:
             self._limits.check_size(source.size, source.name)
         try:
@@ -209,7 +213,7 @@ class Adding:
         return Candidate(source, data, content_hash(data), replaces, audience, tags)
 
     def _labels(self, standing: Standing | None) -> tuple[Audience, tuple[str, ...]]:
-        """Labels that are not given stay as they are: adding a folder again must not make its documents public."""
+        # Labels that are not given stay: adding a folder again must not make its documents public.
         audience, tags = (standing.document.audience, standing.document.tags) if standing else (EVERYONE, ())
         return (
             audience if self._audience is None else self._audience,
@@ -238,10 +242,12 @@ class Adding:
         return IngestEvent("updated", candidate.source.name, "audience or tags", changed)
 
     def _duplicate(self, candidate: Candidate) -> IngestEvent | None:
-        """A document with the same bytes and readers; None too if who adds is none of them: they would learn of it."""
+        """The event of a source whose bytes are stored already for the same readers; None if there are none."""
         audience, _ = self._labels(None)
+        # Whoever may not read such a document must not learn that it is there.
         if self._by is not None and not self._by.may_read(audience):
             return None
+        # With other readers the same bytes are a document of their own.
         row = self._connection.execute(
             f"""SELECT {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES}
             WHERE r.content_hash = ? AND r.state = 'live' AND a.tokens = ? ORDER BY d.uri LIMIT 1""",  # noqa: S608
@@ -261,6 +267,7 @@ class Adding:
         if not group.members:
             return
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
+        # Embedding takes longest, so it is finished before waiting for the turn to write.
         for items in _slices([item for member in group.members for item in member.items]):
             if any(embedded.values()):
                 yield IngestEvent("progress", group.members[-1].candidate.source.name)
@@ -268,6 +275,7 @@ class Adding:
                 embedded[one.item.document].append(one)
         with self._writing() as parts:
             events = self._written(parts, group, embedded)
+        # Yielded after the lock is released: whoever reads the events may be slow, or stop.
         yield from events
 
     def _written(
@@ -284,7 +292,7 @@ class Adding:
         ]
 
     def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
-        """With the labels it has by now: somebody may have changed its readers while it was read and embedded."""
+        """With its present labels: somebody may have changed its readers while it was read and embedded."""
         document = member.new.document
         audience, tags = self._labels(self._standing(document.uri))
         if audience != document.audience:
@@ -325,7 +333,7 @@ def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
 
 
 def _drained(waiting: list[Source]) -> Iterator[Source]:
-    """What is in the list once everything before has been read."""
+    """The items of the list, taken when their turn comes: until then more may be put in."""
     while waiting:
         yield waiting.pop(0)
 

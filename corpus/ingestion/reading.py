@@ -78,6 +78,7 @@ class Reading:
             UnreadableDocument: also for a fault of ours, which must not stop the other files: the log has all of it.
         """
         try:
+            # In a process of its own: a file of strangers may crash its parser, or take all the memory.
             read = read_in_child(candidate.data, candidate.source.name, self._limits, self._cutting)
             new = self._with_derived(_revision(candidate, read), candidate.source.name)
             return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
@@ -88,7 +89,7 @@ class Reading:
             raise UnreadableDocument(candidate.source.name, f"a fault in Argot: {error!r}") from error
 
     def _with_derived(self, new: NewRevision, name: str) -> NewRevision:
-        """With the deriver's texts. While its model is down, documents go in without; adding again makes up for it."""
+        """With what the deriver makes. While its model is down, documents go in without; adding them again makes it."""
         if self._deriver is None:
             return new
         deriver, passages = self._deriver, new.passages
@@ -97,6 +98,7 @@ class Reading:
             for start in range(0, len(passages), DERIVED_TOGETHER):
                 some = passages[start : start + DERIVED_TOGETHER]
                 triples += self._loop.run(lambda some=some: deriver.triples(some))  # type: ignore[misc]
+                # After each slice: what is refused for its triples is refused before all of them are made.
                 self._limits.check_windows(len(passages) + len(triples), name)
             derived = self._loop.run(lambda: deriver.derived_texts(passages))
         except ModelUnavailable:
@@ -111,6 +113,7 @@ class Reading:
     def _windowed(self, new: NewRevision, name: str) -> list[WindowedItem]:
         found, count = [], 0
         for item in windowed(self._embedder, items_of(new)):
+            # Counted while they are made, so that too many are never held.
             count += len(item.windows)
             self._limits.check_windows(count, name)
             found.append(item)
@@ -119,6 +122,7 @@ class Reading:
 
 def _revision(candidate: Candidate, read: CutDocument) -> NewRevision:
     document = _document(candidate, read)
+    # Cut in the child; ids are given here, where the document is known.
     passages = passages_of(
         read.title, read.markdown, read.cuts, document_id=document.id, revision_id=document.revision_id
     )
@@ -151,6 +155,7 @@ class _EventLoop:
         self._runner: asyncio.Runner | None = None
 
     def close(self) -> None:
+        # Closed in the thread that it ran in.
         if self._runner is not None:
             self._thread.submit(self._runner.close).result()
         self._thread.shutdown()
@@ -159,6 +164,7 @@ class _EventLoop:
         return self._thread.submit(self._run, call).result()
 
     def _run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        # One loop for all documents: open connections of a model's client belong to the loop they were made in.
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(call())

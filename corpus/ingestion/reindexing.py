@@ -49,6 +49,7 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
     while batch := list(itertools.islice(stream, BATCH_ITEMS)):
         embedded = embed_items(embedder, index, batch)
         for collection, vectors in by_collection(embedded).items():
+            # Vectors before their rows: a row says that its vectors are there.
             index.upsert(collection, vectors)
         with database.writing() as connection:
             record_windows(connection, index.generation, embedded)
@@ -60,6 +61,7 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
 def rebuild_words(database: CorpusDatabase) -> None:
     """Fold all texts again (the rules may have changed since), and build the keyword indexes of them."""
     with database.writing() as connection:
+        # Only the numbers are held; the text of all passages may be larger than the memory.
         for (n,) in connection.execute("SELECT n FROM passages").fetchall():
             title, path, text = connection.execute(
                 "SELECT d.title, p.heading_path, p.text FROM passages AS p JOIN documents AS d ON d.id = p.document "

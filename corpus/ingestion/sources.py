@@ -74,6 +74,7 @@ class _Walk:
 
     def sources(self) -> Iterator[Source]:
         unopened: list[OSError] = []
+        # The root counts as walked too: a link inside may lead back to it.
         self._is_new(self._folder)
         for parent, folders, files in os.walk(self._folder, onerror=unopened.append, followlinks=self._follow):
             below = Path(parent)
@@ -81,8 +82,10 @@ class _Walk:
                 if not name.startswith("."):
                     yield self.source(below / name, self._file_reason(below / name))
             reasons = {name: self._folder_reason(below / name) for name in sorted(folders) if not name.startswith(".")}
+            # os.walk goes into the folders that are left in this list.
             folders[:] = [name for name, reason in reasons.items() if not reason]
             yield from (self.source(below / name, reason) for name, reason in reasons.items() if reason)
+        # As sources: loading them fails, and so they are reported with the others.
         yield from (self.source(Path(error.filename)) for error in unopened)
 
     def source(self, file: Path, skip: str = "") -> Source:
@@ -100,7 +103,7 @@ class _Walk:
         return Source(self._uri(named), named.name, load)
 
     def _file_reason(self, file: Path) -> str:
-        """Why a file below the folder is skipped; empty: it is not."""
+        """Why a file in the folder is skipped; empty: it is not."""
         if file.suffix.lower() not in SUFFIXES:
             return f"unknown kind of file ({file.suffix or 'no suffix'})"
         try:
@@ -117,7 +120,7 @@ class _Walk:
         return ""
 
     def _folder_reason(self, folder: Path) -> str:
-        """Why a folder below the folder is not walked; empty: it is."""
+        """Why a subfolder is not walked; empty: it is."""
         found = resolved(folder)
         if is_system(found):
             return system_reason(found)
@@ -133,12 +136,15 @@ class _Walk:
             found = folder.stat()
         except OSError:
             return True  # opening it will say why
+        # Through links a folder can have several paths and can even contain itself.
         known = (found.st_dev, found.st_ino) in self._walked
         self._walked.add((found.st_dev, found.st_ino))
         return not known
 
     def _uri(self, file: Path) -> str:
         if self._base_uri is None:
+            # Without `..`, so that a file has one URI however its path was written.
             return Path(os.path.normpath(file.absolute())).as_uri()
+        # Bytes of a name that are not valid UTF-8 are percent-encoded as they are on the disk.
         below = quote(file.relative_to(self._folder).as_posix(), errors="surrogateescape")
         return f"{self._base_uri}{'' if self._base_uri.endswith('/') else '/'}{below}"

@@ -13,13 +13,16 @@ from hashlib import blake2b
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 
+# Whole pages get pasted into the question; the time of a search grows with its words.
 MAX_QUERY_CHARS = 20_000
 MAX_QUERY_TOKENS = 128
 MAX_IDENTIFIER_CHARS = 128
 
+# Soft hyphens, zero-width spaces and direction marks, copied from PDF and HTML, split words invisibly.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WORD = re.compile(r"[^\W_]+")
 _CANDIDATE = re.compile(r"[^\s\"'`“”‘’,;!?()\[\]{}<>|=*…–—]+")
+# The two differ: a leading `/` belongs to the name (`/etc/hosts`), and so does a trailing `+` (`C++`).
 _LEADING = "_.:-+@&$%\\~^•·"
 _TRAILING = "_.:-/@&$%\\~^•·"
 _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g++, C#, F#, .NET
@@ -27,13 +30,14 @@ _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g+
 
 def fold_for_index(text: str) -> str:
     """One spelling for what looks the same: NFKC (full width, ligatures, combining marks), nothing invisible."""
+    # ASCII, which most text is, needs no normalising. SQLite would end the text at a NUL.
     if text.isascii():
         return text.replace("\x00", " ")
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
 
 
 def _words(text: str) -> list[str]:
-    """The words of folded text, as FTS5's unicode61 splits them (stemming and accents are its own affair)."""
+    # Words are split as FTS5's unicode61 splits them; stemming and accents are left to it.
     return _WORD.findall(text)
 
 
@@ -62,11 +66,14 @@ def match_expression(query: str, *, columns: str = "") -> str | None:
     """
     text = fold_for_index(query[:MAX_QUERY_CHARS])
     exact, plain = _split(text)
+    # "What is it?" has nothing but stop words: then these are searched for after all.
     content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
     scope = f"{{{columns}}} : " if columns else ""
     terms = [f'identifiers : "{identifier_token(name)}"' for name in exact]
+    # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
     terms += [f'{scope}"{" ".join(parts)}"' for parts in map(_words, exact) if len(parts) > 1]
     terms += [f'{scope}"{word}"' for word in content]
+    # Identifiers come first, so only ordinary words are cut off.
     return " OR ".join(list(dict.fromkeys(terms))[:MAX_QUERY_TOKENS]) or None
 
 
@@ -74,6 +81,7 @@ def phrase_expression(phrase: str, *, columns: str) -> str | None:
     """An FTS5 expression for exactly these words in this order (stemmed); names like `C++` exactly."""
     text = fold_for_index(phrase[:MAX_QUERY_CHARS]).strip()
     name = _as_identifier(text) if not re.search(r"\s", text) else None
+    # As a word, `C++` would become `C` and match something else.
     if name is not None and _SYMBOL_NAME.fullmatch(name):
         return f'identifiers : "{identifier_token(name)}"'
     found = _words(text)[:MAX_QUERY_TOKENS]
@@ -100,6 +108,7 @@ def _split(text: str) -> tuple[list[str], list[str]]:
 def _as_identifier(candidate: str) -> str | None:
     """The candidate without the punctuation around it, if only its exact form names the thing."""
     name = candidate.rstrip(_TRAILING)
+    # `.NET` keeps its dot.
     name = name if _SYMBOL_NAME.fullmatch(name) else name.lstrip(_LEADING)
     if not 2 <= len(name) <= MAX_IDENTIFIER_CHARS or not _WORD.search(name):
         return None
@@ -113,6 +122,7 @@ def _is_exact(name: str) -> bool:
     has_letter = any(character.isalpha() for character in name)
     if has_digit:
         return has_letter or len(parts) > 1
+    # A plain word is a name if it has a capital after its first letter, as in `tCCS` or `NASA`.
     if len(parts) == 1 and parts[0] == name:
         return any(character.isupper() for character in name[1:])
     return _SYMBOL_NAME.fullmatch(name) is not None or any(symbol in name for symbol in "_/.:#+@\\")

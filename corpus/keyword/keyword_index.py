@@ -41,6 +41,7 @@ DERIVED = WordIndex("derived_words", "derived", "derived_searched", ("body", "id
 TRIPLES = WordIndex("triple_words", "triples", "triple_searched", ("body", "identifiers"), (1.0, 1.0))
 INDEXES = (PASSAGES, DERIVED, TRIPLES)
 
+# Without `identifiers`: that column holds hashes, and `match_expression` searches it separately.
 SEARCHED = {
     PASSAGES: "title heading body",
     DERIVED: "body",
@@ -77,6 +78,7 @@ def count_phrase(connection: sqlite3.Connection, phrase: str, audiences: Sequenc
     expression = phrase_expression(phrase, columns=HOLDS)
     if expression is None:
         return 0
+    # For someone who may read everything the index alone gives the count, without a join.
     if audiences is None:
         row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
     else:
@@ -101,6 +103,7 @@ def _ranked(
         return []
     narrowed = "" if audiences is None else f"AND {_READABLE}"
     narrowing = [] if audiences is None else [json.dumps(list(audiences))]
+    # bm25() is smaller for better matches, hence the minus; `r.n` breaks ties, so that the order is stable.
     sql = f"""
         SELECT r.id, -{index.rank} AS score
         FROM {index.words} JOIN {index.rows} AS r ON r.n = {index.words}.rowid
@@ -122,6 +125,7 @@ def insert_rows(connection: sqlite3.Connection, index: WordIndex, document: str)
 
 def delete_rows(connection: sqlite3.Connection, index: WordIndex, document: str) -> None:
     """Take all rows of a document out. They must still be in their table, unchanged: FTS5 needs the old texts."""
+    # An FTS5 index with external content deletes by inserting 'delete' and the old texts.
     selected = _texts_of_document(index).replace("SELECT ", "SELECT 'delete', ", 1)
     connection.execute(f"INSERT INTO {index.words}({index.words}, rowid, {index.column_list}) {selected}", (document,))
 
@@ -166,6 +170,7 @@ def faults(connection: sqlite3.Connection) -> list[str]:
     """The keyword indexes that do not agree with the stored rows. Reads everything."""
     bad = []
     for index in INDEXES:
+        # Rank 1 has FTS5 compare the index with the stored texts, and not only with itself.
         command = f"INSERT INTO {index.words}({index.words}, rank) VALUES ('integrity-check', 1)"  # noqa: S608
         try:
             connection.execute(command)

@@ -72,6 +72,7 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     reader: Reader = getattr(importlib.import_module(f"argot.corpus.readers.{module}"), function)
     try:
         parsed = reader(data, name, limits)
+    # Running out of memory does not mean that the file is damaged: it is reported as the limit it is.
     except (ArgotError, MemoryError):
         raise
     except Exception as error:  # what a parser raises on a damaged file can be anything
@@ -105,10 +106,12 @@ def media_type_of(data: bytes, name: str) -> str:
 
 def _sniff(data: bytes) -> str | None:
     head = data[:2048]
+    # PDF readers accept up to 1,024 other bytes before the mark.
     if b"%PDF-" in head[:1024]:
         return "application/pdf"
     if head.startswith(b"PK\x03\x04"):
         parts = {b"word/document.xml": _DOCX, b"ppt/presentation.xml": _PPTX, b"xl/workbook.xml": _XLSX}
+        # The names of an archive's members are not compressed.
         return next((media_type for part, media_type in parts.items() if part in data), None)
     lowered = head.lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):

@@ -9,10 +9,12 @@ import zipfile
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import UnreadableDocument
 
+# Far more than Office programs write.
 _MAX_MEMBERS = 20_000
 _BYTES_AN_ELEMENT = 100
 """At most on average, text included, in files that are not made to be slow."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# `<!DOCTYPE` and `<!ENTITY`; in UTF-16 there is a zero byte between letters.
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CHUNK = 1 << 20
 _BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
@@ -40,6 +42,7 @@ def check_archive(data: bytes, name: str, limits: ReadLimits, *, elements_a_seco
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
         raise UnreadableDocument(name, "damaged or cut off: not a complete Office file") from error
     except Exception as error:
+        # `zlib.error` and the like share no base class but Exception.
         if type(error).__module__ in ("zlib", "lzma", "bz2", "_lzma"):
             raise UnreadableDocument(name, "damaged: its archive cannot be unpacked") from error
         raise
@@ -51,6 +54,7 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
         raise UnreadableDocument(name, f"suspicious: an archive of {len(members):,} parts")
     if any(member.flag_bits & 1 for member in members):
         raise UnreadableDocument(name, "encrypted", "Save it without a password.")
+    # Checking the sizes the headers claim is cheap; the true sizes are counted below.
     if sum(member.file_size for member in members) > limits.max_unpacked_bytes:
         raise _too_large(name, limits)
     unpacked = elements = xml_bytes = 0
@@ -58,21 +62,24 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
         with archive.open(member) as stream:
             tail, is_xml = b"", False
             while chunk := stream.read(_CHUNK):
+                # `tail` is empty only for a member's first chunk.
                 is_xml = is_xml or (not tail and _is_xml(member.filename, chunk))
                 unpacked += len(chunk)
                 if unpacked > limits.max_unpacked_bytes:
                     raise _too_large(name, limits)
                 if is_xml and _DECLARATIONS.search(tail + chunk):
                     raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
+                # Closing tags have a `<` too, and are subtracted.
                 elements += chunk.count(b"<") - chunk.count(b"</") if is_xml else 0
                 xml_bytes += len(chunk) if is_xml else 0
                 limits.check_elements(elements, elements_a_second, "XML", name)
                 limits.check_markup(xml_bytes, elements_a_second * _BYTES_AN_ELEMENT, "XML", name)
+                # A declaration may be split across two chunks.
                 tail = chunk[-32:]
 
 
 def _is_xml(name: str, beginning: bytes) -> bool:
-    """By its name, or by how it begins: any part may be named as the one to be read."""
+    # Not by name alone: a package can name any part as its document.
     return name.lower().endswith((".xml", ".rels", ".vml")) or beginning.lstrip(_BEFORE_XML).startswith(b"<")
 
 

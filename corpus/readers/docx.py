@@ -11,6 +11,7 @@ from argot.corpus.readers.html import html_to_markdown
 from argot.corpus.readers.plain_text import file_stem
 from argot.types import ParsedDocument
 
+# Added to mammoth's own map: Word has nine levels of headings, HTML only six.
 _STYLES = """
 p[style-name='Title'] => h1.title:fresh
 p[style-name='Subtitle'] => p:fresh
@@ -30,6 +31,7 @@ def read_docx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     import mammoth
 
     check_archive(data, name, limits, elements_a_second=_ELEMENTS_A_SECOND)
+    # By default pictures become base64, megabytes of text that nobody searches for.
     result = mammoth.convert_to_html(
         io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(lambda image: {}), id_prefix="n-"
     )

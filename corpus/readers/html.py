@@ -14,6 +14,7 @@ from argot.types import ParsedDocument
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
+# `a.headerlink` is the paragraph sign that Sphinx puts behind headings.
 _DROPPED = (
     "script, style, noscript, template, iframe, object, embed, svg, canvas, nav, form input, select, button, dialog, "
     "[hidden], [aria-hidden=true], [role=navigation], [role=banner], [role=search], [role=contentinfo], a.headerlink"
@@ -21,11 +22,13 @@ _DROPPED = (
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})", re.IGNORECASE)
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
+# All but tab and line feed; the marks used below are thereby absent from every source.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _OUTER = "\x03"
 """An attribute set on tables that hold tables; no document can have it."""
 _ELEMENTS_A_SECOND = 8_000
 """What is read of ordinary pages."""
+# A few cells that claim to span thousands of columns would fill the memory.
 _MAX_SPAN = 50
 _MAX_CELLS = 2_000_000
 _TERM, _DEFINITION = "\x01", "\x02"
@@ -58,6 +61,7 @@ def to_markdown(root: Tag) -> str:
     for element in root.select(_DROPPED):
         element.decompose()
     for element in root.select("[style]"):
+        # An element inside one that was just removed has lost its attributes.
         if isinstance(element, Tag) and element.attrs and _HIDDEN_STYLE.search(str(element.get("style", ""))):
             element.decompose()
     for element in root.select("table table"):
@@ -78,6 +82,7 @@ def _main_part(soup: BeautifulSoup) -> Tag:
     """The part marked as the content. Without such a mark everything, less the page's own header and footer."""
     for selector in ("main", "[role=main]", "body > article"):
         found = soup.select(selector)
+        # Some pages mark a part as the main one that holds next to nothing.
         if len(found) == 1 and len(found[0].get_text(strip=True)) > 200:
             return found[0]
     body = soup.body or soup
@@ -100,6 +105,7 @@ def _date(soup: BeautifulSoup) -> str | None:
 
 
 def _tidy(markdown: str) -> str:
+    # Several terms in a row share the definition behind them.
     joined = re.sub(rf"\*\*{_TERM}\s*\*\*", ", ", markdown)
     joined = re.sub(rf"\*\*{_TERM}\s*{_DEFINITION}[ \t]*", "**: ", joined)
     joined = joined.replace(_TERM, "").replace(_DEFINITION, "")
@@ -137,24 +143,29 @@ def _converter() -> Any:
         convert_th = convert_td
 
         def convert_li(self, el: Any, text: str, parent_tags: Any) -> str:
+            # A cell of a pipe table is one line, so list items are joined by semicolons.
             if not {"td", "th"}.isdisjoint(parent_tags):
                 return f"{text.strip()}; "
             return str(super().convert_li(el, text, parent_tags))  # type: ignore[misc]
 
         def convert_p(self, el: Any, text: str, parent_tags: Any) -> str:
+            # The title of a Sphinx box such as "Note" or "Warning".
             if "admonition-title" in (el.get("class") or ()):
                 return f"\n\n**{text.strip()}:**\n\n"
             return str(super().convert_p(el, text, parent_tags))  # type: ignore[misc]
 
         def convert_span(self, el: Any, text: str, parent_tags: Any) -> str:
+            # docutils marks inline code this way.
             if "literal" in (el.get("class") or ()) and "_noformat" not in parent_tags:
                 return str(self.convert_code(el, text, parent_tags))  # type: ignore[attr-defined]
             return text
 
         def convert_caption(self, el: Any, text: str, parent_tags: Any) -> str:
+            # `convert_table` has put it above the table.
             return ""
 
         def convert_dt(self, el: Any, text: str, parent_tags: Any) -> str:
+            # Bold within the term would end the bold that is set around all of it.
             term = " ".join(text.split()).rstrip(":").replace("**", "")
             return f"\n\n**{term}**{_TERM}" if term else ""
 
@@ -166,6 +177,7 @@ def _converter() -> Any:
 
         def convert_pre(self, el: Any, text: str, parent_tags: Any) -> str:
             code = el.get_text().strip("\n").rstrip()
+            # Longer than any run of backticks in the code, so that none of them closes the block.
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
             return f"\n\n{fence}{_language(el)}\n{code}\n{fence}\n\n" if code.strip() else ""
 
@@ -174,6 +186,7 @@ def _converter() -> Any:
 
         def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
             href = str(el.get("href") or "")
+            # A relative link is of no use outside its site.
             if not href.startswith(("http://", "https://")) or not text.strip() or "_noformat" in parent_tags:
                 return text
             return f"[{text.strip()}]({href})" if text.strip() != href else href
@@ -184,6 +197,7 @@ def _converter() -> Any:
     return Converter(
         heading_style="atx",
         bullets="-",
+        # Text is searched and quoted as the page shows it, without backslashes.
         escape_asterisks=False,
         escape_underscores=False,
         escape_misc=False,
@@ -226,6 +240,7 @@ def _grid(converter: Any, table: Any) -> tuple[list[list[str]], int]:
         if made > _MAX_CELLS:
             break
         is_header = bool(cells) and (element.find_parent("thead") is not None or all(c.name == "th" for c in cells))
+        # Only rows at the top are headers: a row of headings further down is a row like any other.
         headers += is_header and headers == len(rows)
         rows.append(row)
     return rows, headers
@@ -240,12 +255,14 @@ def _take(held: dict[int, tuple[int, str]], column: int) -> str:
 
 def _span(element: Any, attribute: str) -> int:
     value = str(element.get(attribute) or "1").strip()
+    # `int` would also take other scripts' digits, and numbers of any length.
     return min(max(int(value), 1), _MAX_SPAN) if value.isascii() and value.isdigit() and len(value) < 6 else 1
 
 
 def _cell_text(converter: Any, element: Any) -> str:
     # List items and breaks end up on one line, since a pipe table has no second.
     text = converter.process_tag(element) if element.contents else ""
+    # Neither fences of code nor a line break's backslash mean anything within a cell.
     text = re.sub(r"^```\w*$|\\$", "", text, flags=re.MULTILINE)
     return " ".join(text.replace(_TERM, ": ").replace(_DEFINITION, "").split()).rstrip("; ")
 

@@ -16,6 +16,7 @@ from argot.errors import UnreadableDocument
 from argot.types import Box, BoxMark, PageMark, ParsedDocument
 
 _RULES_OF_A_GRID = 2
+# Drawings can have hundreds of thousands of strokes.
 _MAX_RULES = 3000
 _RULED_PAGES_A_SECOND = 1.5
 """Pages with ruled tables read as such, for each second allowed (pdfplumber takes a quarter of one). A number and not
@@ -86,6 +87,7 @@ def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list
     """Without headers and footers: what stands at the edge of many pages, but for its numbers the same."""
     edges = [_edge_texts(page, height) for page, height in zip(lines, heights, strict=True)]
     counts = Counter(text for page in edges for text in set(page.values()))
+    # A fifth of the pages, because running headers change with the chapter.
     often = max(3, len(lines) // 5)
 
     def is_running(text: str | None) -> bool:
@@ -105,6 +107,7 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     top = min(range(len(page)), key=lambda number: page[number].y0)
     bottom = max(range(len(page)), key=lambda number: page[number].y1)
     return {
+        # Page numbers, Roman ones included, differ from page to page.
         number: re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
         for number, line in enumerate(page)
         if number in (top, bottom) or line.y1 < _MARGIN * height or line.y0 > (1 - _MARGIN) * height
@@ -126,6 +129,7 @@ def _fonts(lines: list[list[Line]]) -> Fonts:
 
 def _metadata_title(document: Any) -> str:
     title = " ".join(str(document.get_metadata_value("Title") or "").split())
+    # A title of one word is mostly the name of a file or template.
     return "" if len(title) < 5 or " " not in title or _USELESS_TITLE.search(title) else title[:300]
 
 
@@ -150,6 +154,7 @@ def _ruled_tables(document: Any, data: bytes, limits: ReadLimits) -> tuple[dict[
         for number in pages[:allowed]:
             page = plumber.pages[number - 1]
             found[number] = [table for each in page.find_tables() if (table := _ruled(each, page)) is not None]
+            # pdfplumber keeps the objects of every page until it is closed.
             page.close()
     late = pages[allowed : allowed + 1]
     return found, [f"ruled tables from page {number} on were read as aligned text" for number in late]
@@ -193,6 +198,7 @@ def _is_stroked(shape: Any) -> bool:
 def _ruled(table: Any, page: Any) -> RuledTable | None:
     rows = [[" ".join((text or "").split()) for text in row] for row in table.extract()]
     rows = [row for row in rows if any(row)]
+    # A frame around a paragraph or a picture is no table.
     if len(rows) < 2 or max(len(row) for row in rows) < 2 or sum(1 for row in rows for text in row if text) < 4:
         return None
     left, top, *_ = page.bbox
@@ -214,6 +220,7 @@ def _parsed(title: str, pieces: list[Piece], fonts: Fonts, warnings: list[str]) 
             continue
         if not pages or pages[-1].number < piece.page:
             pages.append(PageMark(length, piece.page, "page"))
+        # A blank line ends the list.
         if after_item and piece.kind != "item":
             parts.append("\n")
             length += 1
@@ -240,6 +247,7 @@ def _box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
         done += area
         stop = end if len(marks) == len(areas) - 1 else start + round((end - start) * done / sum(areas))
         x0, y0, x1, y1 = (round(max(corner, 0.0), 1) for corner in corners)
+        # At least one character each, so that marks neither overlap nor change their order.
         marks.append(BoxMark(position, max(stop, position + 1), Box(page, x0, y0, x1, y1)))
         position = max(stop, position + 1)
     return marks

@@ -11,10 +11,13 @@ from typing import Literal
 from argot.corpus.readers.pdf_lines import HYPHEN, Line, LineSpan, line_step
 from argot.corpus.readers.pipe_tables import pipe_table
 
+# \uf0b7 and the like are the bullets of Symbol and Wingdings. A dash, a star or an `o` needs a blank and text.
 _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
+# As in `1. `, `(a) `, `iv) `.
 _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
+# Looks like a figure, and mostly heads a column.
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _INDENT = 45.0
 _MAX_HEADING = 160
@@ -65,6 +68,7 @@ class Fonts:
             return False
         if line.size in self.larger:
             return True
+        # Bold is a weak sign: rows of tables, lead-ins and whole sentences are bold too.
         return (
             line.bold
             and line.size >= 0.95 * self.body
@@ -124,6 +128,7 @@ class Words:
         stem = re.search(r"[\w-]*$", before[:-1])
         rest = re.match(r"[\w-]*", after)
         first, last = (stem[0] if stem else "").lower(), (rest[0] if rest else "").lower()
+        # Without the hyphen, unless the document itself writes the word with one, or its first part has one already.
         if f"{first}{last}" not in self._known and (f"{first}-{last}" in self._known or "-" in first):
             return f"{before[:-1]}-{after}"
         return f"{before[:-1]}{after}"
@@ -216,6 +221,7 @@ def markdown_of(piece: Piece, fonts: Fonts) -> str:
         return f"{'#' * fonts.level(piece.size)} {text}"
     if piece.kind == "item":
         return f"- {_BULLET.sub('', text, count=1).strip()}"
+    # Text that only looks like Markdown.
     return f"\\{text}" if re.match(r"#{1,6} |>|```|~~~", text) else text
 
 
@@ -234,11 +240,13 @@ def _aligned(lines: list[Line], start: int, step: float) -> int:
             break
         if len(line.spans) > 1:
             cells, last_full = cells + 1, stop
+        # Up to two short lines may belong to a cell that wraps; more of them, or a long one, are prose again.
         elif stop - last_full > 2 or len(line.text) > 90:
             break
         stop += 1
     rows = [line for line in lines[start : last_full + 1] if len(line.spans) > 1]
     texts = [span.text for line in rows for span in line.spans]
+    # Two columns of prose stand aligned too, but their cells are long.
     wordy = sum(len(text) > 60 for text in texts) > 0.35 * len(texts)
     numbers = sum(1 for text in texts if _NUMBER_LIKE.match(text))
     if len(rows) < 2 or wordy or (len(rows) == 2 and numbers < 2) or len(_columns(rows)) < 2:

@@ -12,9 +12,11 @@ from typing import Any
 
 HYPHEN = "\x02"
 """What PDFium gives for a hyphen at a line end that parts a word."""
+# Of one page. A page of text has some thousands; more is a drawing made of letters.
 _MAX_CHARS = 200_000
 _COLUMN_GAP = 1.15
 """Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
+# Bullets and numbers of list items, which many programs set apart from their text.
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
 _CLOSING = re.compile(r"[)%]{1,2}")
@@ -90,11 +92,13 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
     space = False
     for index in range(count):
         code = pdfium.FPDFText_GetUnicode(handle, index)
+        # Broken fonts give numbers that are no characters.
         char = chr(code) if code < 0x110000 else "\ufffd"
         if code in (0x0D, 0x0A):
             yield from run.flush()
             space = False
             continue
+        # PDFium's two marks for a hyphen at a line end.
         if code in (0xFFFE, 0x02):
             char = HYPHEN
         if char.isspace() or code == 0:
@@ -103,6 +107,7 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if not pdfium.FPDFText_GetCharBox(handle, index, *refs):
             continue
         box = place(left.value, bottom.value, right.value, top.value)
+        # Only where a break is likely, and every 32 characters: each check costs a call into PDFium.
         if run.text and (space or index % 32 == 0 or not run.near(box)):
             size = float(pdfium.FPDFText_GetFontSize(handle, index)) or run.size
             if run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
@@ -122,12 +127,14 @@ def _font(pdfium: Any, handle: Any, index: int, box: tuple[float, float, float, 
     if pdfium.FPDFText_GetMatrix(handle, index, ctypes.byref(matrix)):
         size *= max(abs(matrix.d), abs(matrix.b)) or 1.0
     bold = pdfium.FPDFText_GetFontWeight(handle, index) >= 600
+    # Many bold fonts say so only in their name.
     if not bold:
         buffer = ctypes.create_string_buffer(128)
         flags = ctypes.c_int()
         pdfium.FPDFText_GetFontInfo(handle, index, buffer, 128, ctypes.byref(flags))
         name = buffer.value.lower()
         bold = b"bold" in name or b"black" in name or b"heavy" in name
+    # Rounded to half a point, so that rounding errors do not look like another size.
     return round(size * 2) / 2 or max(1.0, box[3] - box[1]), bold
 
 
@@ -165,6 +172,7 @@ class _Run:
     def breaks(self, box: tuple[float, float, float, float], gap: float) -> bool:
         middle = (box[1] + box[3]) / 2
         off_line = not self.y0 - 0.4 * self.size <= middle <= self.y1 + 0.4 * self.size
+        # A wide gap to the right is the next cell, a jump back to the left the next line or column.
         return off_line or box[0] - self.x1 > gap or box[0] < self.x0 - self.size
 
     def add(self, char: str, box: tuple[float, float, float, float], *, space: bool) -> None:
@@ -246,5 +254,6 @@ def body_size(lines: list[Line]) -> float:
 def line_step(lines: list[Line]) -> float:
     """The usual distance from one line to the next, in points."""
     steps = [after.y0 - before.y0 for before, after in pairwise(lines)]
+    # Leaves out lines side by side and jumps to the next column or block.
     steps = [step for step in steps if 2 < step < 40]
     return median(steps) if steps else 12.0

@@ -18,6 +18,7 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
 
 def cell(text: str) -> str:
     """One line, with its bars escaped."""
+    # A cell that is Markdown already has its bars escaped: not twice.
     return " ".join(text.replace("\\|", "|").replace("|", "\\|").split())
 
 

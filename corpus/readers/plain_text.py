@@ -27,10 +27,13 @@ _MAGIC = {
     b"\x1f\x8b": "a gzip archive",
     b"\x7fELF": "a program",
 }
+# Of the hundred encodings that charset_normalizer knows, some fit any bytes: only the likely ones are tried.
 _CANDIDATES = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
 _SAMPLE_BYTES = 50_000
+# Leaves out blanks, and ESC, which coloured logs contain.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
+# At most 60 lines: a rule at the top of a long text opens no front matter.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
@@ -67,6 +70,7 @@ def decode_text(data: bytes, name: str, declared: str | None = None) -> str:
             raise UnreadableDocument(name, f"binary, not text: this is {what}", "Give the file its right suffix.")
     text = _decoded(data, declared)
     head = text[:_SAMPLE_BYTES]
+    # Up to one stray control character in fifty is still text.
     if "\x00" in text or len(_CONTROL.findall(head)) > len(head) // 50:
         raise UnreadableDocument(name, "binary, not text", "Convert it to one of the formats Argot reads.")
     return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -93,8 +97,8 @@ def _decoded(data: bytes, declared: str | None) -> str:
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-16 without a byte order mark shows as NUL in every second byte of Western text."""
     sample = data[:_SAMPLE_BYTES]
+    # In UTF-16 every second byte of Western text is NUL.
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     half = max(1, len(sample) // 2)
     if odd > 0.4 * half and even < 0.05 * half:
@@ -105,10 +109,10 @@ def _wide(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str:
-    """East Asian and Cyrillic text has mostly bytes over 127; Western text has few, and is cp1252."""
     sample = data[:_SAMPLE_BYTES]
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
+    # East Asian and Cyrillic text has mostly bytes over 127, Western text only a few.
     if high <= letters:
         return "cp1252"
     from charset_normalizer import from_bytes
@@ -118,6 +122,7 @@ def _guess(data: bytes) -> str:
 
 
 def _first_heading(markdown: str) -> str:
+    # A title stands at the top; further down it is some section's heading.
     match = _HEADING.search(markdown[:20_000])
     return (match[1] or match[2]).strip() if match else ""
 

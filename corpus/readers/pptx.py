@@ -13,6 +13,7 @@ from argot.corpus.readers.plain_text import file_stem
 from argot.types import PageMark, ParsedDocument
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+# A file can nest groups of shapes without end.
 _MAX_DEPTH = 20
 _ELEMENTS_A_SECOND = 30_000
 """What python-pptx reads."""
@@ -36,6 +37,7 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         parts.append(text)
         length += len(text)
         limits.check_chars(length, name)
+    # "Slide 3" is a heading of ours: without any text of its own the deck is empty.
     has_text = any(_title(slide) or list(_blocks(slide.shapes, 0)) or _notes(slide) for slide in deck.slides)
     markdown = "".join(parts) if has_text else ""
     return ParsedDocument(core_title(data) or first_title or file_stem(name), markdown, _MEDIA_TYPE, pages=tuple(pages))
@@ -49,6 +51,7 @@ def _title(slide: Any) -> str:
 def _blocks(shapes: Any, depth: int) -> Iterator[str]:
     title = getattr(shapes, "title", None)
     for shape in shapes:
+        # python-pptx makes a new object at each access; the id tells that it is the same shape.
         if title is not None and shape.shape_id == title.shape_id:
             continue
         if hasattr(shape, "shapes"):
@@ -63,9 +66,9 @@ def _blocks(shapes: Any, depth: int) -> Iterator[str]:
 
 
 def _is_furniture(shape: Any) -> bool:
-    """Slide number, date and footer stand on every slide."""
     from pptx.enum.shapes import PP_PLACEHOLDER
 
+    # Slide number, date and footer stand on every slide.
     return shape.is_placeholder and shape.placeholder_format.type in (
         PP_PLACEHOLDER.SLIDE_NUMBER,
         PP_PLACEHOLDER.DATE,
@@ -74,7 +77,7 @@ def _is_furniture(shape: Any) -> bool:
 
 
 def _text(frame: Any) -> str:
-    """One paragraph is a paragraph, several are bullets, indented by level."""
+    """A single paragraph stays one; several become bullets, indented by their levels."""
     lines = [(paragraph.level or 0, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
     lines = [(level, text) for level, text in lines if text]
     if len(lines) <= 1:
@@ -87,12 +90,12 @@ def _text(frame: Any) -> str:
 
 
 def _rows(table: Any) -> list[list[str]]:
-    """Cells under a merge repeat the text of the cell they belong to."""
     rows: list[list[str]] = []
     origins: dict[tuple[int, int], str] = {}
     for i, row in enumerate(table.rows):
         texts = []
         for j, each in enumerate(row.cells):
+            # Every cell under a merge repeats the text of the merged one: a pipe table has no spans.
             if each.is_merge_origin:
                 for down in range(each.span_height):
                     for right in range(each.span_width):

@@ -17,6 +17,7 @@ from argot.corpus.readers.plain_text import decode_text, file_stem
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
+# Also in lists and tables (`- .. note::`) and in substitutions (`.. |logo| image::`).
 _DIRECTIVE = re.compile(
     r"^[ \t]*(?:[-*|+][ \t]+)*\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]*?) ?::(?:\s|$)", re.MULTILINE
 )
@@ -61,6 +62,7 @@ _VERSIONS = {
 _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
+    # Errors become nodes, from which `_mend` takes the source; none of them stops the reading.
     "report_level": 2,
     "halt_level": 5,
     "input_encoding": "unicode",
@@ -73,7 +75,9 @@ _SETTINGS = {
     "doctitle_xform": True,
     "sectsubtitle_xform": False,
     "docinfo_xform": True,
+    # By default 10,000, which a row of a wide table goes over.
     "line_length_limit": 1_000_000,
+    # No docutils.conf of the machine may change what is read.
     "_disable_config": True,
 }
 
@@ -96,6 +100,7 @@ def read_rst(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     first = next(iter(tree.findall(nodes.title)), None)
     title = str(tree.get("title") or "") or (first.astext() if first is not None else "") or file_stem(name)
     date = next(filter(None, (_DATE.search(node.astext()) for node in tree.findall(nodes.date))), None)
+    # Without the head, where style sheet and title stand.
     markdown = html_to_markdown(html[html.find("<body") :])
     return ParsedDocument(
         " ".join(title.split()), markdown, "text/x-rst", date=date[0] if date else None, warnings=left_out
@@ -167,13 +172,13 @@ def _join_classifier(node: Any) -> None:
 
 
 def _keep_source(message: Any) -> None:
-    """An error in the markup must not cost text: the source docutils shows in its message stays, as it was written."""
     from docutils import nodes
 
     blocks = list(message.findall(nodes.literal_block))
     about_raw = '"raw" directive disabled' in message.astext()
     if message.parent is None:
         return
+    # An error in the markup must not cost text: the source that docutils shows in its message stays.
     message.parent.replace(message, [] if about_raw else [block.deepcopy() for block in blocks])
 
 
@@ -217,10 +222,12 @@ def _register_role(name: str) -> None:
     literal = ":" in name or name in _LITERAL_ROLES
 
     def role(_name: str, rawtext: str, text: str, *_: Any, **_more: Any) -> tuple[list[Any], list[Any]]:
+        # docutils marks escaped characters with NUL.
         written = text.replace("\x00", "")
         match = _TARGET.match(written)
         if match and match[1]:
             return [nodes.inline(rawtext, match[1])], []
+        # Sphinx: `~` leaves the module out of what is shown, `!` makes no link.
         shown = (match[2] if match else written).lstrip("~!")
         if literal:
             return [nodes.literal(rawtext, shown)], []
@@ -323,6 +330,7 @@ def _glossary(directive: Any) -> list[Any]:
     while index < len(lines):
         terms = []
         while index < len(lines) and (not lines[index].strip() or not lines[index][0].isspace()):
+            # Comments may stand between terms; what follows ` : ` is the term's place in Sphinx's index.
             if lines[index].strip() and not lines[index].startswith(".. "):
                 terms.append(lines[index].split(" : ")[0].strip())
             index += 1

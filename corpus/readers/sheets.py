@@ -17,6 +17,7 @@ from argot.errors import UnreadableDocument
 from argot.types import PageMark, ParsedDocument
 
 ROWS_PER_TABLE = 25
+# Formatting may reach over all 16,384 columns of a sheet.
 _MAX_COLUMNS = 500
 _ELEMENTS_A_SECOND = 110_000
 """What openpyxl reads: 60 seconds are enough for some 100 MB of ordinary sheets (unpacked)."""
@@ -29,6 +30,7 @@ Row = list[str]
 def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Comma, semicolon, tab or bar, whichever gives the most even columns. Title: the file name."""
     text = decode_text(data, name)
+    # By default a cell may have 131,072 characters. The limit holds for the whole process.
     csv.field_size_limit(max(limits.max_text_chars, 1))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     try:
@@ -109,11 +111,14 @@ def _shown(cell: Any) -> str:
     value = cell.value
     if value is None:
         return ""
+    # Before numbers, because a bool is an int.
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
+        # Stored as 0.12 but shown as 12%, which is what people will ask about.
         percent = "%" in str(getattr(cell, "number_format", "") or "")
         return f"{value * 100:.10g}%" if percent else f"{value:.12g}" if isinstance(value, float) else str(value)
+    # Excel stores a date as midnight of that day.
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()
     return value.isoformat(" ") if isinstance(value, datetime.datetime) else str(value)

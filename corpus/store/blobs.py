@@ -19,6 +19,7 @@ class Blobs:
     def put(self, content_hash: str, data: bytes) -> None:
         """Durable when it returns: a draft is written, flushed to the disk and renamed."""
         path = self._path(content_hash)
+        # Files are named by their hash: one that exists holds these very bytes.
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,6 +47,7 @@ class Blobs:
         return self._path(content_hash).exists()
 
     def __iter__(self) -> Iterator[str]:
+        # Drafts begin with a dot.
         for path in sorted(self.root.glob("??/[!.]*")):
             yield path.parent.name + path.name
 

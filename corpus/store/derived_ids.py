@@ -16,6 +16,7 @@ def stamped_triples(triples: Sequence[Triple], passages: Sequence[Passage]) -> l
     """Each distinct triple of these passages once."""
     known = {passage.id for passage in passages}
     stamped = [
+        # Without prompt and model: a triple that two recipes make is one and the same.
         replace(one, id=_id("t", one.passage_id, one.source, one.action, one.target))
         for one in triples
         if one.passage_id in known
@@ -29,6 +30,7 @@ def stamped_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -
     stamped = []
     for text in texts:
         spoken_for = tuple(id_ for id_ in dict.fromkeys(text.passage_ids) if id_ in known)
+        # A derived text leads to its passages; without any it leads nowhere.
         if spoken_for and text.text.strip():
             id_ = _id("v", *spoken_for, text.kind, text.prompt, text.model, text.text)
             stamped.append(replace(text, id=id_, passage_ids=spoken_for))

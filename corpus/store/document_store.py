@@ -47,6 +47,7 @@ class CorpusStore:
     def __init__(self, database: CorpusDatabase, blobs: Blobs) -> None:
         self.database = database
         self.blobs = blobs
+        # The larger an entry, the fewer: a ranking of at least 50 ids, a single number, a short tuple.
         self._searches = Kept(100)
         self._counts = Kept(20_000)
         self._standings = Kept(1_000)
@@ -60,6 +61,7 @@ class CorpusStore:
             NotFound: read_only, and there is none.
         """
         exists = path.exists() and path.stat().st_size > 0
+        # A new, empty database would hide that the old one was lost.
         if not exists and (path.parent / "vectors" / "CURRENT").exists():
             raise damaged_store(path, "the file is missing or empty")
         if not exists and read_only:
@@ -117,6 +119,7 @@ class CorpusStore:
         """
         wanted = id_or_name_or_uri
         documents = self.documents(principal)
+        # Ids, URIs and paths name one document; only after them a name, which several may have.
         for found in documents:
             if wanted in {found.id, found.uri} or _is_path_of(wanted, found.uri):
                 return found
@@ -158,6 +161,7 @@ class CorpusStore:
         found: dict[str, tuple[Passage, Document]] = {}
         documents: dict[str, Document] = {}
         for row in rows:
+            # 14 columns of the passage, then those of its document. Many rows share a document.
             document = documents.get(row[14]) or documents.setdefault(row[14], document_of(row[14:]))
             if principal.may_read(document.audience):
                 found[row[0]] = (passage_of(row[:14]), document)
@@ -294,6 +298,7 @@ class CorpusStore:
     def faults(self) -> Iterator[str]:
         """What is wrong with the database and the originals, one sentence each. Reads everything: not for start-up."""
         try:
+            # Twenty lines are enough to know; a damaged file can have thousands.
             for (line,) in self._connection.execute("PRAGMA integrity_check(20)"):
                 if line != "ok":
                     yield f"corpus.db: {line}"
@@ -324,6 +329,7 @@ class CorpusStore:
 
     def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
+        # The first column of the answer is 1 if a reader kept it from being done.
         return not self.database.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     @property
@@ -342,7 +348,7 @@ class CorpusStore:
             yield connection, None if len(numbers) == len(rows) else numbers
 
     def _state(self, audiences: list[int] | None) -> Standing:
-        """What searches over passages depend on besides their words."""
+        # Part of every cache key: a change of documents or of readers makes another one.
         return self.version, None if audiences is None else tuple(audiences)
 
     def _search(
@@ -358,6 +364,7 @@ class CorpusStore:
             WHERE r.id = ?""",  # noqa: S608
             (revision_id,),
         ).fetchone()
+        # One error for both: nobody learns that there is something they may not read.
         if row is None or not principal.may_read(stored_audience(row[0])):
             raise NotFound(f"There is no revision '{revision_id}'.")
         return tuple(row[1:])

@@ -11,11 +11,13 @@ from typing import Any
 from argot.corpus.keyword.index_terms import fold_for_index, identifier_column
 from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
 
+# In the order in which `document_of` takes them.
 DOCUMENT_COLUMNS = """
     d.id, d.uri, d.title, r.media_type, d.revision, r.content_hash, r.added_at, d.date, d.tags, a.tokens,
     d.passages, r.size"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
+# In the order in which `passage_of` takes them; `CorpusStore.passages` knows that there are 14.
 PASSAGE_COLUMNS = """
     p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
     p.boxes, p.before, p.after"""
@@ -40,6 +42,7 @@ def audience_text(audience: Audience) -> str:
     return json.dumps(sorted(audience), ensure_ascii=False)
 
 
+# Many rows, few distinct sets of readers: each is parsed once.
 @lru_cache(maxsize=1_000)
 def stored_audience(text: str) -> Audience:
     return frozenset(json.loads(text))
@@ -152,4 +155,5 @@ def text_words(text: str) -> dict[str, Any]:
 
 def _folded(text: str) -> str | None:
     folded = fold_for_index(text)
+    # Most text folds to itself, and is not stored twice.
     return None if folded == text else folded

@@ -29,6 +29,7 @@ class NewRevision:
 def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
     """Make this the live revision; the one before is superseded and no longer answers."""
     document, tags = new.document, _tags(new.document.tags)
+    # First, as long as the old rows are there: FTS5 takes words out by the texts they came from.
     clear(connection, document.id)
     audience = audience_number(connection, document.audience)
     connection.execute(
@@ -52,6 +53,7 @@ def put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
             len(new.passages),
         ),
     )
+    # Before its passages, whose rows refer to it.
     _put_revision(connection, new)
     _insert(connection, "passages", (passage_row(passage, document.title, audience) for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
@@ -95,6 +97,7 @@ def remove_rows(connection: sqlite3.Connection, document: str) -> None:
     """Delete a document with all that was ever made of it."""
     clear(connection, document)
     connection.execute("DELETE FROM documents WHERE id = ?", (document,))  # revisions follow
+    # FTS5 keeps the words of deleted rows until its pieces are merged: see `keyword_index.forget_deleted`.
     connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, 'due')", (keyword_index.WORDS_TO_FORGET,))
     touch(connection)
 
@@ -103,6 +106,7 @@ def relabel_rows(connection: sqlite3.Connection, document: str, audience: Audien
     """Change who may read a document, and its tags, leaving its content."""
     number = audience_number(connection, audience)
     connection.execute("UPDATE documents SET audience = ?, tags = ? WHERE id = ?", (number, _tags(tags), document))
+    # Each row carries the number, so that a search is narrowed without joining `documents`.
     for table in ("passages", "derived", "triples"):
         connection.execute(f"UPDATE {table} SET audience = ? WHERE document = ?", (number, document))  # noqa: S608
     touch(connection)
@@ -116,6 +120,7 @@ def audience_number(connection: sqlite3.Connection, audience: Audience) -> int:
 
 def touch(connection: sqlite3.Connection) -> None:
     """Forget audiences that no document has any more, and count the change: what is cached by version is stale now."""
+    # A freed number may be given to other readers, hence reads by number share one state (`_readable`).
     connection.execute("DELETE FROM audiences WHERE n NOT IN (SELECT audience FROM documents)")
     connection.execute(
         "INSERT INTO meta (key, value) VALUES ('version', '1') "
@@ -124,8 +129,8 @@ def touch(connection: sqlite3.Connection) -> None:
 
 
 def _put_revision(connection: sqlite3.Connection, new: NewRevision) -> None:
-    """Content that comes back after a change is the same revision, live again."""
     document = new.document
+    # An upsert, because content that comes back after a change is the same revision, live again.
     connection.execute(
         """INSERT INTO revisions
         (id, document, content_hash, state, superseded_by, media_type, markdown, size, added_at, derived_by)
@@ -154,6 +159,7 @@ def _links(derived: Iterable[DerivedText]) -> Iterable[dict[str, Any]]:
 def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
     coming = iter(rows)
     if (first := next(coming, None)) is not None:
+        # All rows of one call have the same columns.
         columns = ", ".join(first)
         values = ", ".join(f":{column}" for column in first)
         connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({values})", chain([first], coming))  # noqa: S608

@@ -38,6 +38,7 @@ def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tupl
             except (Conflict, NotAllowed, NotFound):
                 continue
 
+    # The versions are part of the key, so that a draft that has changed is tried again.
     return Change(("approve many", *seen), tuple(dict.fromkeys(names)), apply)
 
 

@@ -120,6 +120,7 @@ class Mining:
             batch += [(passage, document) for passage in passages]
             if done - begun >= DOCUMENTS_AT_ONCE or len(batch) >= PASSAGES_AT_ONCE or done == len(todo):
                 self._take(batch)
+                # After storing: a run killed in between reads these documents again, and offers nothing twice.
                 if self.stored:
                     self.glossary.mining.mark_mined([one.revision_id for one in todo[begun:done]])
                 batch, begun = [], done
@@ -134,10 +135,12 @@ class Mining:
 
         self.passages += len(batch)
         for audience, texts in texts_by_readers(batch).items():
+            # One for each set of readers, so that no meaning rests on what its reader may not see.
             miner = Miner()
             for text in texts:
                 miner.read(text)
             for mined in miner.mined():
+                # A term without a meaning is nothing to propose.
                 if mined.expansion and mined.score >= LEAST:
                     self._weigh(mined, audience)
 
@@ -146,6 +149,7 @@ class Mining:
         self.found += 1
         if key in self._known:
             self.known += 1
+        # Managers have decided already, and are not asked again.
         elif key in self._decided:
             self.decided += 1
         elif not self._is_worse(key, mined):
@@ -154,6 +158,7 @@ class Mining:
                 number = _offer(
                     self.glossary, "mined", mined, audience, context=self.context, by=self.principal.name
                 ).id
+            # A later batch may find it too; it is one proposal with more evidence.
             if (key, audience) not in self._seen:
                 self.offered.append(FoundMeaning(mined, audience, number))
             self._seen.add((key, audience))
@@ -172,12 +177,13 @@ class Mining:
         return False
 
     def _remember(self) -> None:
-        """What the glossary says already, what was decided on, and what waits."""
+        """Load what the glossary has, what was decided and what is open, to compare with what is found."""
         self._seen: set[tuple[tuple[str, str], Audience]] = set()
         self._known = {
             (key, normalise(sense.expansion))
             for sense in self.glossary.senses.find(self.principal)
             for name in (sense.term, *sense.aliases)
+            # Plurals and other forms of a known term are known as well.
             for key in variants(name)
         }
         self._decided: set[tuple[str, str]] = set()

@@ -58,6 +58,7 @@ def after_answer(kb: KnowledgeBase, principal: Principal, thread: str, learned: 
     for term in quiet:
         glossary.misses.record(term, principal.name, learned.question, thread)
     for term in (*learned.missed, *quiet)[:MOST_TERMS]:
+        # Whatever became of the proposals: a term is not drafted anew at every question.
         if not glossary.proposals.find(LOOP, status=None, term=term):
             draft(kb.document_store, glossary, LOOP, term)
 
@@ -76,6 +77,7 @@ class _Meaning:
 
     @property
     def evidence(self) -> tuple[tuple[str, str], ...]:
+        # One quote a passage, the best: read from the worst on, so that the better one stays.
         quotes = {one.passage_id: one.quote for one in reversed(self.definitions)}
         return tuple(reversed(quotes.items()))[:MOST_EVIDENCE]
 
@@ -124,13 +126,16 @@ def _meanings(definitions: Sequence[Definition], known: set[str]) -> list[tuple[
     for one in definitions:
         if one.score >= LEAST_SCORE:
             by_key[normalise(one.expansion)].append(one)
+    # Without an expansion: sentences that say what the term is.
     said = by_key.pop("", [])
     spelt = [_Meaning(_commonest(some), some) for key, some in by_key.items() if key not in known]
     spelt = sorted(spelt, key=lambda one: (-one.score, -len(one.definitions), one.expansion))
     spelt = [one for one in spelt if one.score >= LEAST_SHARE * spelt[0].score][:MOST_MEANINGS]
     description = said[0].quote if said else ""
+    # With several meanings it is not known which of them the sentence describes.
     if spelt:
         return [(one, description if len(spelt) == 1 else "") for one in spelt]
+    # If the glossary has a meaning, the sentence probably describes that one.
     return [(_Meaning("", said), description)] if said and not known else []
 
 
@@ -176,9 +181,10 @@ def _passages_with(store: CorpusStore, principal: Principal, term: str, most: in
 
 
 def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
-    """What the model says, as a proposal. Beside one drafted without it, its quotation stands in for its own words."""
+    """What the model says, as a proposal; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
+    # That NPV means NPV explains nothing.
     expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
     if normalise(expansion) in _known(glossary, principal, term):
         return None
@@ -188,6 +194,7 @@ def _proposed(glossary: Glossary, principal: Principal, term: str, said: QuotedD
         "model",
         term,
         expansion,
+        # Where the documents gave the same meaning, their words describe it, and not the model's.
         description=said.quote if others else said.definition,
         evidence=((said.passage.id, said.quote),),
         audience=said.document.audience,
@@ -232,6 +239,7 @@ def take_news(kb: KnowledgeBase, principal: Principal, thread: str) -> list[Term
 
     taken = []
     for _, news in news_for(kb, principal, thread):
+        # Claimed before it is given: two windows of one person must not tell it twice.
         if kb.people.notices.claim(principal.name, thread, normalise(news.term)):
             taken.append(news)
         kb.glossary.misses.mark_told(news.term, thread)
@@ -250,6 +258,7 @@ def _is_new(glossary: Glossary, sense: Sense, term: str, asked: str) -> bool:
 
 
 def _begins(entry: HistoryEntry, keys: set[str]) -> bool:
+    # With new readers it begins anew: some may read it only from now on.
     return _answers(entry.after, keys) and (
         not _answers(entry.before, keys) or (entry.before or {})["audience"] != (entry.after or {})["audience"]
     )

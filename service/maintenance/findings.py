@@ -33,5 +33,6 @@ def attempt(name: str, look: Callable[[], str], remedy: str = "") -> Finding:
         return good(name, look())
     except ArgotError as error:
         return bad(name, str(error), remedy or "see the message")
+    # Whatever goes wrong is a finding: the doctor looks at everything else all the same.
     except Exception as error:
         return bad(name, f"{type(error).__name__}: {error}", remedy or REINSTALL)

@@ -46,6 +46,7 @@ def _of_server(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
     served = f" (of {len(info.served)} it serves)" if len(info.served) > 1 else ""
     yield good(NAME, f"{info.model}{served}, answers at {server.address}")
     yield _context(info)
+    # What a server cannot do is no fault: Argot does without, and says what that costs.
     yield good(
         "model: JSON schemas",
         "kept to"

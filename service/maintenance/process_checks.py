@@ -48,6 +48,7 @@ def _packages() -> Iterator[Finding]:
 def _core(requirements: list[str]) -> Iterator[str]:
     for requirement in requirements:
         name = re.match(r"[A-Za-z0-9._-]+", requirement)
+        # Packages of an extra may be missing.
         if name and "extra ==" not in requirement:
             yield name.group()
 
@@ -60,10 +61,11 @@ def _version_of(package: str) -> str | None:
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:
-    """Those that are not at their default, with where they come from."""
+    """The settings that are not at their defaults, and where each of them comes from."""
     written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
+        # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
         if name == "model_url":
             value = without_password(value)
         if value != field.default:

@@ -10,6 +10,7 @@ from argot.service.knowledge_base import KnowledgeBase
 
 logger = logging.getLogger(__name__)
 
+# Two seconds with the pauses in between, longer than nearly any read takes.
 SCRUB_TRIES = 20
 
 

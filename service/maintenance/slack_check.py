@@ -55,6 +55,7 @@ def _token(settings: Settings, bot: str) -> Iterator[Finding]:
         yield bad(NAME, f"the bot token does not work: {code}", _remedy(code, "ARGOT_SLACK_BOT_TOKEN"))
         return
     yield good(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
+    # Slack names the scopes that were granted in a header only.
     granted = {one.strip() for one in str(told.headers.get("x-oauth-scopes") or "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
     if missing:
@@ -65,7 +66,7 @@ def _token(settings: Settings, bot: str) -> Iterator[Finding]:
 
 
 def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
-    """How Slack reaches Argot."""
+    """Whether Slack can reach Argot: by Socket Mode, or by signed requests over HTTP."""
     if app:
         _, code = _call(settings, app, "apps_connections_open", app_token=app)
         if code:
@@ -85,7 +86,7 @@ def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
 
 
 def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tuple[Any, str]:
-    """What Slack answers, and its word for what is wrong; empty: nothing."""
+    """Slack's answer and its error code; the code is empty if all went well."""
     import aiohttp
     from slack_sdk.errors import SlackApiError
 
@@ -94,6 +95,7 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
     except SlackApiError as error:
         data = getattr(error.response, "data", None)
         code = str(data.get("error") or "") if isinstance(data, dict) else ""
+        # Slack's codes are one word, such as `invalid_auth`; a sentence comes from something in between.
         return None, code if code and " " not in code else "unreachable (it answers with something else)"
     except (aiohttp.ClientError, OSError, ValueError) as error:
         return None, f"unreachable ({type(error).__name__})"
@@ -102,11 +104,13 @@ def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tupl
 async def _asked(settings: Settings, token: str, method: str, arguments: dict[str, Any]) -> Any:
     from slack_sdk.web.async_client import AsyncWebClient
 
+    # slack_sdk logs its requests; what went wrong becomes a finding instead.
     quiet = logging.getLogger("argot.slack_sdk")
     quiet.setLevel(logging.WARNING)
     client = AsyncWebClient(
         token, base_url=settings.slack_api_url, timeout=SECONDS, logger=quiet, retry_handlers=[]
     )  # fmt: skip
+    # A proxy named by the environment cannot reach this machine's own addresses.
     if on_this_machine(settings.slack_api_url):
         client.proxy = None
     return await getattr(client, method)(**arguments)

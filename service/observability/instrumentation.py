@@ -1,4 +1,4 @@
-"""What is told of the use cases that run: to the metrics and to the log, and on whose road they were asked for.
+"""What the metrics and the log are told of each use case that runs, and of the surface that asked for it.
 
 Questions and names are told to neither. What somebody said stands in `said_now` while their request is at hand, so
 that the log can keep it out of messages of errors, which may repeat it (`logs.py`).
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Set once per request; its tasks, and threads of `asyncio.to_thread`, inherit them.
 surface: ContextVar[str] = ContextVar("surface", default="command")
 """The road by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -45,6 +46,7 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
     """Watches one use case; it is told of each event (`Watched.saw`), and sees how the case ends."""
     said_now.set(tuple(text for value in parameters.values() for text in _latest(_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
+    # Without empty ones, which would be found between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
     watched = Watched(name, asks, surface.get())
     outcome = ""
@@ -52,6 +54,7 @@ def watch(metrics: Metrics | None, name: str, parameters: Mapping[str, Any], *, 
         yield watched
         outcome = watched.status
     except ArgotError as error:
+        # Being asked to come back later is no error.
         outcome = "refused" if isinstance(error, Later) else "error"
         watched.error = type(error).__name__
         raise
@@ -77,7 +80,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _latest(texts: Sequence[str]) -> Iterator[str]:
-    """As much of the last ones as every line of the log can be held against."""
+    """The last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
     left = MOST_SAID
     for text in reversed(texts):
         yield text[:left]

@@ -34,6 +34,7 @@ from argot.settings import Settings
 
 HIDDEN = "***"
 WITHHELD = "(left out: it repeats what somebody wrote)"
+# A shorter one would be found within ordinary words.
 SHORTEST_SECRET = 4
 FEWEST_WORDS = 3
 """So many words in a row, or all of a shorter text, and a line repeats what somebody said."""
@@ -54,6 +55,8 @@ TALKATIVE = (
 )  # fmt: skip
 """At DEBUG and INFO they log statements, requests and messages with all that is in them."""
 
+# Argot's keys; Slack's tokens; keys as OpenAI has them; JSON web tokens; what follows Bearer or Basic (`earer`,
+# since a look-behind has one length and the first letter may be small); passwords in addresses.
 _SECRETS = re.compile(
     r"""
       \bargot_[A-Za-z0-9_-]{16,}
@@ -65,6 +68,7 @@ _SECRETS = re.compile(
     """,
     re.VERBOSE,
 )
+# Whatever stands behind a telling name: `password=...`, `"token": "..."`.
 _NAMED = re.compile(
     r"""
     ( (?: password | passwd | secret | token | api[_-]?key | model_key | csrf | cookie | authorization
@@ -91,6 +95,7 @@ def configure(settings: Settings) -> None:
     if not ours:
         root.addHandler(handler)
     root.setLevel(settings.log_level)
+    # Never more verbose than the log as a whole.
     level = max(logging.WARNING, root.level)
     for name in TALKATIVE:
         logging.getLogger(name).setLevel(level)
@@ -185,9 +190,11 @@ class Cleaner:
     """Takes out of a text what does not belong into a log."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
+        # The longest first, for one secret may be part of another.
         self._known = sorted({one for one in known if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
+        # Cut before it is cleaned: cleaning takes time in proportion to the text.
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} (cut)"
         for secret in (*self._known, *secrets_now.get()):
@@ -205,6 +212,7 @@ def secrets_of(settings: Settings) -> list[str]:
 
 
 def _is_exhausted(error: BaseException | None) -> bool:
+    # It is mostly wrapped in the error of whatever was being tried.
     while error is not None:
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
             return True
@@ -213,7 +221,7 @@ def _is_exhausted(error: BaseException | None) -> bool:
 
 
 def _without(line: str, said: Sequence[Runs]) -> str:
-    """The line, or as much of it as stands before its first colon, where it repeats what was said."""
+    """The line; where it repeats what was said, only what stands before its first colon."""
     if not _repeats(line, said):
         return line
     head, colon, _ = line.partition(":")
@@ -256,7 +264,7 @@ def _trace(record: logging.LogRecord, told: Callable[[Any], str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without what acts on a terminal or hides in a text."""
+    """Without control and invisible characters, which act on a terminal or hide in a text."""
     return "".join(
         character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
         for character in text

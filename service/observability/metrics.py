@@ -60,6 +60,7 @@ class Metrics:
             from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
         except ImportError as error:
             raise MissingExtra("Metrics", "chat") from error
+        # In the global registry the counters of two services in one process would clash.
         self.registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self.registry}
         self.questions = Counter("argot_questions", "Questions, by what became of them", ["surface", "status"], **own)
@@ -105,6 +106,7 @@ class Metrics:
     def case_ended(self, run: CaseRun, outcome: str) -> None:
         """A use case came to its end: `outcome` is the status of a question, else done, error, refused or stopped."""
         surface = run.surface if run.surface in SURFACES else "service"
+        # The statuses of questions have a counter of their own; here they all count as done.
         self.cases.labels(run.name, outcome if outcome in FAILED else "done").inc()
         if run.error and outcome == "refused":
             self.limited.labels(surface, run.error).inc()
@@ -122,6 +124,7 @@ class Metrics:
         outcome = "cancelled" if call.failed == "was cancelled" else "failed" if call.failed else "ok"
         self.model_calls.labels(call.prompt, outcome).inc()
         self.model_seconds.labels(call.prompt).observe(call.seconds)
+        # 0 where no token came.
         if call.first_token_seconds:
             self.model_first.labels(call.prompt).observe(call.first_token_seconds)
         self.model_tokens.labels("sent").inc(call.prompt_tokens)
@@ -136,6 +139,7 @@ class Metrics:
 
     def _question_ended(self, run: CaseRun, outcome: str, surface: str) -> None:
         self.questions.labels(surface, outcome if outcome in STATUSES else "error").inc()
+        # How long it took to refuse or stop a question says nothing of answers.
         if "result" not in run.kinds:
             return
         calls, misses = (run.result.model_calls, run.result.misses) if run.result else ([], [])

@@ -31,5 +31,6 @@ def freeze_start_up() -> None:
     A full pass over those quarter of a million objects takes 0.15 s, in the middle of somebody's question; they live
     as long as the process anyhow. Not for a process that opens one knowledge base after the other.
     """
+    # Collected first, because frozen garbage is never freed.
     gc.collect()
     gc.freeze()

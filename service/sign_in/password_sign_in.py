@@ -71,6 +71,7 @@ class SignIn:
         await self._check(name, password, address, wrong="Your own password is wrong. Nothing was done. Try again.")
 
     async def _check(self, name: str, password: str, address: str, wrong: str = WRONG) -> User:
+        # Counted before the password is checked, so that many attempts at once do not all get through.
         wait = self.attempts.begin(name, address)
         if wait > 0:
             minutes = ceil(wait / 60)
@@ -79,6 +80,7 @@ class SignIn:
         user = await self._in_turn(name, password)
         if user is None:
             raise SignInRefused(wrong, 401)
+        # The password was right, so this was no guess, even if the account is suspended.
         self.attempts.succeeded(name, address)
         if user.suspended_at:
             raise SignInRefused("Your account is suspended. Ask an administrator to restore it.", 403)

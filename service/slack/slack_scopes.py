@@ -48,6 +48,7 @@ def user_of(kb: KnowledgeBase, team: str, slack_user: str, email: str = "") -> s
     if linked is not None or not email or not kb.settings.slack_link_by_email:
         return linked
     same = [user.name for user in kb.people.users() if user.name.casefold() == email.casefold()]
+    # If two names differ only in capitals neither is taken, rather than perhaps the wrong one.
     return same[0] if len(same) == 1 else None
 
 
@@ -77,6 +78,7 @@ async def thread_for(
     """The conversation of a Slack thread as this scope sees it, and whether it begins now."""
     threads = await kb.threads()
     kept = await kb.blocking(kb.people.slack.thread, team, channel, ts, scope.key)
+    # Whoever has been linked with a user since then begins a conversation as that user.
     if kept is not None and kept.owner == scope.principal.name:
         try:
             await threads.own(kept.owner, kept.thread)
@@ -105,6 +107,7 @@ async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, dict[str, 
 def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
     """The owner of a conversation with the rights of today; None: they may not be told anything now."""
     if thread.scope == PUBLIC:
+        # Who is in the channel now is not known here: as if people of other companies read along.
         return public_scope(thread.team, kb.people.slack.channel(thread.channel), outsiders=True).principal
     if thread.owner == stranger(thread.team, thread.scope).name:
         return stranger(thread.team, thread.scope)
@@ -115,5 +118,6 @@ def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
 
 
 async def heard(kb: KnowledgeBase, thread: SlackThread, ts: str) -> None:
-    """What was said in the Slack thread up to this message is known to the conversation."""
+    """Note that the conversation knows what was said in the Slack thread up to this message."""
+    # Messages may be handled out of order. Slack's times can be compared as text.
     await kb.blocking(kb.people.slack.keep_thread, replace(thread, last_ts=max(ts, thread.last_ts)))

@@ -34,6 +34,7 @@ def _judged(one: JudgedTurn, run: RunContext) -> SharedAnswer | JudgedAnswer:
         model=turn.get("model", ""),
         timings=turn.get("timings", {}),
     )
+    # Without the asker's consent only the judgement is exported, not the words.
     return _with_words(row, said.comment, assemble(turn, run, "")) if said.shared and turn else row
 
 

@@ -18,6 +18,7 @@ from argot.tools.text.words import bare, content_stems
 from argot.types import Document, Passage
 
 MOST = 3
+# Each trial is a search, while somebody looks at the answer.
 MOST_TRIED = 8
 
 
@@ -54,8 +55,9 @@ def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[s
 
 
 def _candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
-    """Those of derived questions first, which are the best; then headings and terms in turn."""
+    """Derived questions first, which are the best; then headings and terms in turn."""
     held = run.corpus.store.passages(run.principal, [passage.passage_id for passage in last.passages])
+    # A passage that tries to give the model orders is no source of suggestions either.
     good = {id_: one for id_, one in held.items() if not gives_orders(one[0])}
     cited = {one.passage_id for sentence in last.sentences for one in sentence.citations}
     yield from _derived(run, list(good), last)
@@ -71,6 +73,7 @@ def _derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Itera
     told = set(content_stems(f"{last.question} {last.stand_alone_question}"))
     for text in run.corpus.store.questions_of(run.principal, passages):
         words = set(content_stems(text.text))
+        # Mostly the same words: it was asked already.
         if words and len(words & told) < 0.7 * len(words) and text.text.rstrip().endswith("?"):
             yield _Candidate(" ".join(text.text.split()), text.passage_ids[0])
 
@@ -84,6 +87,7 @@ def _headings(run: RunContext, nearest: Sequence[tuple[Passage, Document]], last
         for other in run.corpus.store.passages_of(run.principal, document.id)
         if other.id not in shown and not gives_orders(other)
     ]
+    # By distance only, because passages cannot be compared.
     yield from _asked_by_heading([(other, document) for _, other, document in sorted(around, key=itemgetter(0))], last)
 
 
@@ -97,13 +101,13 @@ def _asked_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult
 
 
 def _terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
-    """Terms with one sense alone: a suggestion that would be asked back is none."""
     matcher = run.glossary.lookup.matcher(run.principal)
     known = {one.term for one in last.jargon}
     for passage in passages:
         found = {mention.term: mention.surface for mention in matcher.find(passage.text) if mention.term}
         senses = run.glossary.lookup.senses(run.principal, [term for term in found if term not in known])
         for term, some in senses.items():
+            # A term with several senses would only be asked back.
             if len(some) == 1 and some[0].expansion and some[0].term not in known:
                 known.add(term)
                 yield _Candidate(f"What is meant by {some[0].term}?", passage.id)

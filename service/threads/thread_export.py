@@ -14,6 +14,7 @@ from argot.service.json_values import jsonable
 from argot.service.threads.thread_store import ThreadRead
 
 LONGEST_NAME = 60
+# Titles, questions and names are anybody's text and must not act as Markdown.
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
@@ -28,6 +29,7 @@ def exported(thread: ThreadRead, form: Literal["markdown", "json"]) -> tuple[str
 
 def file_name(title: str) -> str:
     """Letters, digits and hyphens alone: it is put into a header, and onto somebody's disk."""
+    # NFKD splits off accents, which ASCII then drops: `é` becomes `e`.
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
 
@@ -35,6 +37,7 @@ def file_name(title: str) -> str:
 def _lines(thread: ThreadRead) -> Iterator[str]:
     yield f"# {_plain(thread.title)}\n"
     yield f"Begun {thread.created_at[:16]}, last used {thread.updated_at[:16]}.\n"
+    # Turns count from 0, so the number of the first one kept is how many are gone.
     if gone := thread.turns[0].turn if thread.turns else 0:
         yield f"*Before these came {gone} questions that are kept no more.*\n"
     for result in thread.turns:
@@ -48,6 +51,7 @@ def _lines(thread: ThreadRead) -> Iterator[str]:
 def _answer(result: AskResult) -> str:
     if not result.sentences:
         return "\n".join(map(_plain, result.answer.splitlines()))
+    # Tables and lists keep their lines, prose becomes one paragraph.
     return "\n\n".join(map(_sentence, result.sentences)) if _has_blocks(result) else _prose(result)
 
 

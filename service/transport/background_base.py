@@ -46,6 +46,7 @@ class BackgroundClient:
         self._running = 0
         self._idle: asyncio.TimerHandle | None = None
         self._letting_go: asyncio.Task[None] | None = None
+        # A loop of its own, so that it serves callers of any thread and any loop, and outlives each of their calls.
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="argot", daemon=True)
         self._thread.start()
@@ -60,6 +61,7 @@ class BackgroundClient:
         try:
             return begun.result()
         except BaseException:
+            # Ctrl-C reaches the caller's thread, and the work is in the other.
             begun.cancel()
             raise
 
@@ -78,6 +80,7 @@ class BackgroundClient:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def _run(self, case: str, parameters: dict[str, Any]) -> Any:
+        # Before the first await, so that nobody closes the base as idle meanwhile.
         self._running += 1
         if self._idle:
             self._idle.cancel()
@@ -106,6 +109,7 @@ class BackgroundClient:
         self._letting_go = self._loop.create_task(self._let_go_if_idle())
 
     async def _let_go_if_idle(self) -> None:
+        # A call may have come between the timer and this task.
         if not self._running and self._client is not None:
             await self._let_go(self._client)
 
@@ -120,10 +124,12 @@ class BackgroundClient:
         if self._idle:
             self._idle.cancel()
         others = asyncio.all_tasks() - {asyncio.current_task()}
+        # A close under way is not cancelled: a half-closed base would stay locked.
         for task in others - {self._letting_go}:
             if task is not None:
                 task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        # The calls just cancelled have set the timer again.
         if self._idle:
             self._idle.cancel()
         if self._client is not None:

@@ -51,6 +51,7 @@ class Client:
 
     def as_user(self, name: str | None) -> Self:
         """The same client on behalf of the user named; None: of the person at this machine."""
+        # Not a deep copy: both go to the same knowledge base.
         other = copy(self)
         other._user = name
         return other
@@ -104,6 +105,7 @@ def connect(home: Path, settings: Settings, *, create: bool = False) -> LocalCli
         if owner is None or not owner.socket:
             raise
         try:
+            # The owner may have ended since, or been killed: then nobody listens on that path.
             return SocketClient(Path(owner.socket))
         except OSError:
             raise busy from None
@@ -118,6 +120,7 @@ class LocalClient(Client):
     def __init__(self, kb: KnowledgeBase) -> None:
         super().__init__()
         self.kb = kb
+        # One event loop for all calls: what the base holds open belongs to it.
         self._runner = asyncio.Runner()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
@@ -129,6 +132,7 @@ class LocalClient(Client):
         if isinstance(case, UseCase):
             return await case(self.kb, principal, **given)
         result: Any = None
+        # Closed on Ctrl-C as well, which stops the work.
         async with aclosing(case(self.kb, principal, **given)) as events:
             async for event in events:
                 result = _result_in(event)
@@ -156,7 +160,7 @@ class LocalClient(Client):
 
 
 def _result_in(event: object) -> Any:
-    """What the last event carries; None for one on the way."""
+    """What the last event carries; None for an event on the way."""
     return event.data if isinstance(event, Finished | AskEvent) and event.kind == "result" else None
 
 
@@ -166,6 +170,7 @@ class SocketClient(Client):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
+        # Fails now rather than at the first call, so that `connect` can say that the base is busy.
         self._connect().close()
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
@@ -185,6 +190,7 @@ class SocketClient(Client):
 
         connection = self._connect()
         connection.setblocking(False)
+        # By default asyncio takes lines up to 64 KiB, less than a whole document.
         reader, writer = await asyncio.open_unix_connection(sock=connection, limit=MAX_LINE)
         try:
             writer.write(self._request(case, as_user, parameters))
@@ -216,6 +222,7 @@ class SocketClient(Client):
         except OSError:
             connection.close()
             raise
+        # Whoever listens gets questions and passwords, so it has to be a process of the same user.
         if not same_user(connection):
             connection.close()
             raise InvalidInput(
@@ -225,7 +232,7 @@ class SocketClient(Client):
 
 
 def _plain(given: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as they travel: each by itself, and a password in the clear, to a process of the same user."""
+    """Parameters as they are sent: each by itself, and passwords in the clear, to a process of the same user."""
     return {
         name: value.get_secret_value() if isinstance(value, SecretStr) else jsonable(value)
         for name, value in apart(given).items()

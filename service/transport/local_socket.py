@@ -48,11 +48,13 @@ async def serving(kb: KnowledgeBase) -> AsyncIterator[Path]:
                 await _serve_one(kb, reader, writer)
 
         server = await asyncio.start_unix_server(handle, sock=listener, limit=MAX_LINE)
+        # Only once it listens: the lock file is where other commands find the path.
         kb.lock.announce(str(path))
         try:
             yield path
         finally:
             server.close()
+            # A copy, since each task takes itself out of the set when it ends.
             for task in list(connections):
                 task.cancel()
             await asyncio.gather(*connections, return_exceptions=True)
@@ -63,6 +65,7 @@ def same_user(connection: socket.socket) -> bool:
     """Whether the process at the other end runs as the same user (or as root)."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     _pid, uid, _gid = struct.unpack("3i", credentials)
+    # root can read the files anyway.
     return uid in (os.getuid(), 0)
 
 
@@ -86,7 +89,8 @@ class _socket_path:
 
 
 def _listen(path: Path) -> socket.socket:
-    """A listening socket for its owner alone. What a killed process left at this path is in nobody's use."""
+    """A listening socket that only its owner can reach."""
+    # What a killed process left at this path is in nobody's use.
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # Nobody can connect between bind and chmod: it does not listen yet.
@@ -105,6 +109,7 @@ async def _serve_one(kb: KnowledgeBase, reader: asyncio.StreamReader, writer: as
             return
         line = await reader.readline()
         work = asyncio.create_task(_answer(kb, line, writer))
+        # A caller sends a single line, so anything readable from now on means that it hung up.
         hung_up = asyncio.create_task(reader.read(1))
         try:
             await asyncio.wait((work, hung_up), return_when=asyncio.FIRST_COMPLETED)
@@ -138,6 +143,7 @@ async def _answer(kb: KnowledgeBase, line: bytes, writer: asyncio.StreamWriter) 
     except ArgotError as error:
         writer.write(encode(error_event(error)))
         await writer.drain()
+    # Nobody is left to be told.
     except (ConnectionError, asyncio.CancelledError):
         raise
     except Exception as error:

@@ -38,6 +38,7 @@ def error_of(event: Event) -> ArgotError:
     """The error of an event, of its own class again and with its own message."""
     found = getattr(errors, str(event.get("type")), ArgotError)
     kind = found if isinstance(found, type) and issubclass(found, ArgotError) else ArgotError
+    # Without `__init__`, whose parameters differ by class and which would build another message.
     error = kind.__new__(kind)
     Exception.__init__(error, str(event.get("message")))
     if isinstance(error, Later) and isinstance(event.get("wait"), int):

@@ -31,6 +31,7 @@ MOST_FILES = 10
 MOST_BYTES = 25_000_000
 """Of one file. What belongs to everybody is put in by those who look after the documents, and may be larger."""
 LONGEST_NAME = 200
+# Base64 has four characters for three bytes.
 Base64 = Annotated[Text, Field(max_length=(MOST_BYTES // 3 + 1) * 4)]
 Name = Annotated[Text, Field(min_length=1, max_length=1000)]
 
@@ -61,6 +62,7 @@ async def thread_attach(
         TooManyQuestions: others of theirs, or of too many people, are being read just now.
     """
     threads, name = await kb.threads(), _file_name(name)
+    # Before the file waits for its place, and is decoded.
     await _require_room(threads, principal, thread, name)
     async with kb.attachments.place(principal):
         data = _decoded(content)
@@ -91,6 +93,7 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
     found = next((one for one in await threads.files(principal.name, thread) if name in {one.name, one.document}), None)
     if found is None:
         raise NotFound(f"There is no file '{name}' in this conversation.")
+    # The document first: a kill in between leaves an entry without a file, which can be taken out again.
     await forget_files(kb, thread, [found.document])
     await threads.detach(thread, found.document)
     await scrubbed(kb)
@@ -99,9 +102,11 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | None = None) -> None:
     """Remove what was put into a thread; before the thread itself, so that nothing is left without one."""
+    # Nobody but the thread's owner may read them, so the program acts as a reader of this thread alone.
     reader = in_thread(Principal(f"files of {thread}"), thread)
 
     def own() -> list[Document]:
+        # Exactly this audience: what is open to everyone can be read in the thread as well.
         held = [one for one in kb.document_store.documents(reader) if one.audience == {f"{THREAD}{thread}"}]
         return [one for one in held if documents is None or one.id in documents]
 
@@ -144,6 +149,7 @@ def _file_name(name: str) -> str:
     plain = "".join(char for char in last if char.isprintable()).strip()
     if not plain.strip("."):
         raise InvalidInput("The file has no name. Give it one that says what it is, as in plan.pdf.")
+    # The suffix selects the reader, so a long name is shortened before it.
     suffix = PurePosixPath(plain).suffix[:20]
     return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
 

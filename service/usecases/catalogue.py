@@ -77,6 +77,7 @@ async def dispatch(
     Raises:
         InvalidInput: there is no such case.
     """
+    # Names come over a wire, possibly from a program of another version.
     found = CASES.get(name)
     if found is None:
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
@@ -89,7 +90,7 @@ async def dispatch(
 
 
 async def result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
-    """What the use case of this name comes to, as JSON, for who is not interested in its events."""
+    """The result of the use case of this name, as JSON, without its events."""
     data = None
     async with aclosing(dispatch(kb, principal, name, parameters)) as events:
         async for event in events:

@@ -125,8 +125,10 @@ async def search(
     kb.warm_model()
     run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
+    # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}
     run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
+    # `id` is unique among the searches under way, and the thread is deleted at the end.
     thread, graph = f"search:{id(run)}", await _graph(kb)
     found: AskResult | None = None
     try:
@@ -172,6 +174,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
         for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
     ]
     if records:
+        # As if `abstain` had written it: after that node the graph is at its end and takes a new question.
         await graph.aupdate_state({"configurable": {"thread_id": thread}}, {"turns": records}, as_node="abstain")
 
 
@@ -200,7 +203,7 @@ async def _answered(
 
 
 def _forgotten(event: AskEvent) -> AskEvent:
-    """The event, with no name of a thread that is gone when the answer is there."""
+    # The thread is deleted as soon as the answer is there, so its name is of no use to anybody.
     if isinstance(event.data, AskResult):
         event = replace(event, data=event.data.model_copy(update={"thread": ""}))
     return for_surfaces(event)
@@ -211,8 +214,9 @@ def _is_choice(text: str) -> bool:
 
 
 def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> str:
-    """The same for the same conversation, so that an unknown term that is met again is no second question."""
+    """The same name for the same conversation, so that an unknown term met again counts as one question."""
     parts = [principal.name, question, *(text for one in past for text in (one.question, one.answer))]
+    # ASCII's unit separator (31) between the texts keeps ("ab", "c") and ("a", "bc") apart.
     return f"c{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:24]}"
 
 
@@ -232,6 +236,7 @@ def _exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[str]]:
     for message in messages[:-1]:
         if message.role == "user":
             if question is not None:
+                # Two messages of the user in a row: the first got no answer.
                 past.append(Exchange(question, ""))
             question = message.content
         elif question is not None:
@@ -250,9 +255,10 @@ def _asks_back(answer: str) -> bool:
 
 
 def _term_of(answer: str) -> str | None:
-    """The term of which an answer asks what it means; None if it asks nothing of the kind."""
+    """The term whose meaning an answer asks for; None if it asks for none."""
     from argot.graph.presentation.wording import choose_sense_text, unknown_term_text
 
+    # The wording with a NUL in place of the term: the text before and after it is searched for.
     for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ())):
         before, _, after = text.partition("\x00")
         found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])
@@ -284,7 +290,7 @@ def _remembered(
 
 
 def _picked(kb: KnowledgeBase, principal: Principal, back: str, reply: str) -> list[tuple[str, int]]:
-    """The term that was asked about and the sense that was chosen, 0 for none; empty if it was no choice at all."""
+    """The term that was asked about and the sense chosen (0: none of them); empty if the reply was no choice."""
     from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, SENSE, label, sense_choice, understand
 
     term = _term_of(back)

@@ -114,6 +114,7 @@ async def add(
     What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
     keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
     """
+    # First of all: with a mistyped path among them, nothing is added.
     _require_there(paths)
     corpus = await kb.load()
     from argot.corpus.corpus import sources_in
@@ -136,6 +137,7 @@ async def add(
         )
         async with aclosing(ingest) as events:
             async for found in events:
+                # Only a moment at which the work can be stopped: the file's own event is still to come.
                 if found.kind == "progress":
                     continue
                 event = _told_to(principal, found)
@@ -153,13 +155,13 @@ async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text) -> 
     corpus = await kb.load()
     async with kb.writing:
         removed = await kb.blocking(corpus.remove, principal, document)
+        # Proposed meanings quote documents, and must not quote this one any more.
         await kb.blocking(_forget_evidence, kb, corpus)
     await scrubbed(kb)
     return removed
 
 
 def _forget_evidence(kb: KnowledgeBase, corpus: Corpus) -> None:
-    """Proposed meanings quote documents."""
     quoted = kb.glossary.proposals.quoted_passages()
     kb.glossary.proposals.forget_evidence(quoted - corpus.store.live(quoted))
 
@@ -203,6 +205,7 @@ async def page_picture(
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
     from argot.service.page_images import PICTURES, Wanted
 
+    # Spans count from the beginning of the document, and may reach over the passage's ends.
     cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
     wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
     async with _drawing.setdefault(kb, asyncio.Semaphore()):  # who waits holds no thread: questions need them
@@ -231,6 +234,7 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
 @usecase("manager", everywhere=True)
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[ReindexReport]]:
     """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`."""
+    # Opened even if its vectors are damaged: they are rebuilt here.
     corpus = await kb.load(mending=True)
     async with kb.writing:
 
@@ -268,7 +272,7 @@ def ingest_event(event: IngestEvent) -> Event:
 
 
 def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
-    """The event without the document, where that is not theirs to read."""
+    """The event, without its document if this person may not read it."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
     return replace(event, document=None)

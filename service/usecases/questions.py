@@ -106,7 +106,9 @@ def ask_in_sense(
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
             raise NotFound(f"“{read.surface}” has no such sense any more. Ask again, and choose from those it has.")
+        # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
+        # The conversation may have gone on since: asked again, the question has to stand alone.
         return ask_graph(graph, run, asked.stand_alone_question, thread, senses=chosen)
 
     return _turn(kb, principal, thread, asking)
@@ -192,7 +194,7 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
 
 
 async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
-    """The context the asker is at home in, as the glossary spells it. One that was kept and is gone counts no more."""
+    """The asker's context as the glossary spells it; None if the one kept with the thread is gone."""
     wanted = named or kept
     if not wanted:
         return None
@@ -217,6 +219,7 @@ async def _turn(
     kb.warm_model()
     threads, graph = await kb.threads(), await kb.graph()
     async with kb.turn_of(thread):
+        # Within the turn, so that it goes by the settings as they are when its turn comes.
         run = await run_context(kb, principal, manner, await threads.own(principal.name, thread))
         async with aclosing(_handed_out(await set_out(graph, run), kb, principal, threads, thread)) as events:
             async for event in events:
@@ -233,6 +236,7 @@ async def _handed_out(
     async with aclosing(events):
         async for event in events:
             if event.kind == "result":
+                # Before the result is given out: the list of threads shows the latest first.
                 await threads.touch(thread)
             try:
                 yield for_surfaces(event)

@@ -48,6 +48,7 @@ async def thread_begun(kb: KnowledgeBase, principal: Principal, thread: str, que
     try:
         return (await threads.own(principal.name, thread)).id
     except NotFound:
+        # Lone surrogates cannot be stored.
         title = question.encode("utf-8", "replace").decode("utf-8")
         return (await threads.start(principal.name, title)).id
 
@@ -81,6 +82,7 @@ async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
     """Without what several deletions share: questions in the managers' queue, and the last step (`scrubbed`)."""
     threads = await kb.threads()
     await threads.own(owner, thread)
+    # A turn under way would write its checkpoint into a thread that is gone.
     async with kb.turn_of(thread):
         await forget_files(kb, thread)
         deleted = await threads.delete(owner, thread)
@@ -151,6 +153,7 @@ async def thread_settings(
     """
     threads = await kb.threads()
     manner = Manner(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
+    # Only to see that the profile and the context exist, before they are kept.
     await run_context(kb, principal, manner)
     return await threads.settle(principal.name, thread, manner)
 
@@ -177,6 +180,7 @@ async def thread_export(
     """
     from argot.service.threads.thread_export import exported
 
+    # Its bare function: role and count are those of this use case.
     return ExportedThread(*exported(await thread_read.function(kb, principal, thread=thread), form))
 
 

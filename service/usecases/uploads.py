@@ -27,6 +27,7 @@ LONGEST_NAME = 200
 
 
 def _bytes(value: object) -> object:
+    # Within the process bytes are given as they are.
     if not isinstance(value, str):
         return value
     try:
@@ -75,6 +76,7 @@ async def upload(
 
     called = plain_name(name)
     corpus = await kb.load()
+    # With the sender's name, so that a `plan.pdf` of two people is two documents.
     source = Source(
         f"upload://{quote(principal.name, safe='')}/{quote(called, safe='')}", called, lambda: data, len(data)
     )
@@ -85,6 +87,7 @@ async def upload(
         adding = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, turn=kb.turns(), by=principal)
         async with aclosing(stream(adding)) as events:
             async for event in events:
+                # One file gives one event of its own, besides those about the whole run.
                 last = event if event.kind not in ("found", "progress", "done") else last
     if last is None or last.kind in ("failed", "skipped"):
         raise InvalidInput(f"{called} was not added: {last.detail.rstrip('.') if last else 'nothing came of it'}.")
@@ -101,6 +104,7 @@ def plain_name(name: str) -> str:
     """
     last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     shown = "".join(character for character in last if unicodedata.category(character) not in ("Cc", "Cf", "Cs"))
+    # macOS decomposes accents; the same name must be the same document from every system.
     found = " ".join(unicodedata.normalize("NFC", shown).split())
     if not found.strip(". "):
         raise InvalidInput(f"{name[:60]!r} is no name for a file. Give one such as handbook.pdf.")

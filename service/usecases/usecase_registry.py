@@ -131,6 +131,7 @@ class _Declared:
             problems = "; ".join(map(_problem, wrong))
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
+            # `from None`: pydantic's own error repeats what was given, also where that was a password.
             raise InvalidInput(f"'{self.name}' cannot be done so: {problems}.{valid}") from None
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
@@ -153,9 +154,11 @@ class _Declared:
 
     @contextmanager
     def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
+        # The role first: whoever may not do it is told nothing of its parameters.
         self._require_role(principal)
         checked = self.checked(given)
         with watch(kb.metrics, self.name, checked, asks=self.asks) as watched:
+            # Checked before it takes a place: what is no valid question costs nobody's time.
             place = kb.gate.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)
 
@@ -207,6 +210,7 @@ class _Streaming(_Declared, Generic[P, E]):
         self, kb: KnowledgeBase, principal: Principal, *args: P.args, **given: P.kwargs
     ) -> AsyncGenerator[E]:
         with self._run(kb, principal, given) as run:
+            # Closed as soon as nobody reads on, which stops the work and gives the place back.
             async with run.place, aclosing(self.function(kb, principal, *args, **run.arguments)) as events:
                 async for event in events:
                     _saw(run.watched, event)
@@ -233,7 +237,7 @@ Declared: TypeAlias = UseCase[Any, Any] | StreamingUseCase[Any, Any] | AskingUse
 
 
 async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
-    """What a use case comes to, for who is not interested in what happens on the way."""
+    """The result of a use case, without the events on the way."""
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Finished):
@@ -277,6 +281,7 @@ def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: 
     """Declare a function as a use case for this role and those above it, under its own name."""
 
     def declare(function: Callable[..., Any], /) -> Declared:
+        # An async function with `yield` is not one of these: it gives a generator.
         at_once = inspect.iscoroutinefunction(function)
         kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
         declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
@@ -313,7 +318,6 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
-    """The model of what a use case is given."""
     declared: dict[str, Any] = {}
     together = _together(function)
     for parameter in _keywords(function):
@@ -324,6 +328,7 @@ def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
         else:
             given = ... if parameter.default is parameter.empty else parameter.default
             declared[parameter.name] = (parameter.annotation, given)
+    # A misspelt parameter is an error: ignored, the use case would do something other than asked.
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
@@ -333,6 +338,7 @@ def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    # Annotations are strings until they are evaluated (`from __future__ import annotations`).
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
@@ -352,11 +358,12 @@ _UNTOLD = ("password", "data")
 
 
 def _problem(one: Any) -> str:
-    """What is wrong with one parameter, with the beginning of what was given."""
+    """What is wrong with one parameter, and the beginning of what was given."""
     name, given = ".".join(map(str, one["loc"])), one["input"]
     where = name.replace("_", " ")
     if isinstance(given, str) and "too_short" in one["type"]:
         return f"{where} is empty"
+    # With its length instead of its text, which may be megabytes.
     if isinstance(given, str) and "too_long" in one["type"]:
         return f"{where} has {len(given):,} characters, and may have {one['ctx']['max_length']:,}"
     tells = isinstance(given, str | int | float) and not any(part in name for part in _UNTOLD)

@@ -47,7 +47,7 @@ def objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
-    negation are those of the passage's most similar sentence, for each part between semicolons. A name also counts as
+    negation are those of the passage's sentence most similar to it, or to each part between semicolons. A name also counts as
     present where it is abbreviated.
     """
     if is_quoted(sentence, passage):
@@ -55,8 +55,13 @@ def objection(sentence: str, passage: str) -> str:
     said, source = visible(sentence), visible(passage)
     if missing := _missing(said, source):
         return missing
-    opposed = (_opposed_part(part, passage, source) for part in _PARTS.split(_VERDICT.sub("", said)))
-    return next(filter(None, opposed), "") or _unsupported_clause(said, source)
+    statement = _VERDICT.sub("", said)
+    opposed = _opposed_part(statement, passage, source)
+    parts = _PARTS.split(statement)
+    # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
+    if opposed and len(parts) > 1:
+        opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
+    return opposed or _unsupported_clause(said, source)
 
 
 def is_soft(reason: str) -> bool:

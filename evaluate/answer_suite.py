@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from argot.errors import NotFound
 from argot.evaluate.answer_measures import OUTCOMES, Outcome, auroc, outcome, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.known_answers import Heard, KnownAnswers
@@ -26,6 +25,7 @@ from argot.profile import Profile
 from argot.results import AskResult
 from argot.tools.answering.support import support
 from argot.tools.text.words import bare
+from argot.types import Document
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
@@ -146,21 +146,20 @@ def gold_passages(base: TemporaryBase, question: AnswerQuestion) -> frozenset[st
     """The ids of the passages that hold a gold snippet; of one without a quote, all of its document's."""
     found: set[str] = set()
     for one in question.gold:
-        try:
-            document = base.corpus.store.document(EVALUATOR, _name_in(base, one.document))
-        except NotFound:
-            continue
-        passages = base.corpus.store.passages_of(EVALUATOR, document.id)
+        document = _document(base, one.document)
+        passages = base.corpus.store.passages_of(EVALUATOR, document.id) if document else []
         quote = bare(one.quote)
         holding = {passage.id for passage in passages if quote in bare(passage.text)}
         found |= holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
     return frozenset(found)
 
 
-def _name_in(base: TemporaryBase, document: str) -> str:
-    """As the base names it: a folder's files by their own names, an archive's by the path in it."""
-    names = {one.name for one in base.corpus.store.documents(EVALUATOR)}
-    return document if document in names else Path(document).name
+def _document(base: TemporaryBase, name: str) -> Document | None:
+    """By the end of its address, which has the folders of a set; by its file name where that is all there is."""
+    documents = base.corpus.store.documents(EVALUATOR)
+    ending = f"/{name}"
+    exactly = (one for one in documents if one.uri.endswith(ending))
+    return next(exactly, next((one for one in documents if one.name == Path(name).name), None))
 
 
 def judged(

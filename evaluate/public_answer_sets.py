@@ -120,7 +120,7 @@ def _financebench(folder: Path) -> _Read:
             questions.append(
                 AnswerQuestion(row["financebench_id"], row["question_type"], row["question"], gold, row["answer"])
             )
-    return questions, [Source(f"financebench:{path.name}", path.name, path.read_bytes) for path in there.values()]
+    return questions, [Source(f"financebench:///{path.name}", path.name, path.read_bytes) for path in there.values()]
 
 
 PUBLIC_SETS: dict[str, Callable[[Path], _Read]] = {
@@ -137,7 +137,7 @@ def _source(scheme: str, name: str, title: str, text: str) -> Source:
     """A Markdown document. Its name in the front matter keeps equal texts apart."""
     front = f"---\ntitle: {json.dumps(title)}\nid: {json.dumps(name)}\n---\n" if title else f"---\nid: {name}\n---\n"
     content = (front + text.strip()).encode()
-    return Source(f"{scheme}:{name}", name, lambda: content)
+    return Source(f"{scheme}:///{name}", name, lambda: content)
 
 
 def _file_name(identifier: str) -> str:
@@ -151,4 +151,4 @@ def _packed(path: Path) -> Iterator[Source]:
             file = archive.extractfile(member) if member.isfile() and member.name.endswith(".md") else None
             if file is not None:
                 content = file.read()
-                yield Source(f"aws:{member.name}", member.name, lambda content=content: content)  # type: ignore[misc]
+                yield Source(f"aws:///{member.name}", Path(member.name).name, lambda content=content: content)  # type: ignore[misc]

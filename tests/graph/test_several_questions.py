@@ -59,8 +59,9 @@ def test_one_question_stays_as_it_is(message: str) -> None:
 async def test_both_halves_are_answered_with_their_citations(tiny_kb: Any) -> None:
     result = await asked(tiny_kb, "What is the WL voltage during a read and how long does trimming a drive take?")
     assert result.status == "answered"
-    cited = {one.document: sentence.text for sentence in result.sentences for one in sentence.citations}
-    assert "4.5 V" in cited["nand-layout.md"] and "40 seconds" in cited["drive-tool.md"]
+    cited = {(one.document, sentence.text) for sentence in result.sentences for one in sentence.citations}
+    assert any(document == "nand-layout.md" and "4.5 V" in text for document, text in cited)
+    assert any(document == "drive-tool.md" and "40 seconds" in text for document, text in cited)
     assert [one.expansion for one in result.jargon] == ["Word Line"]
     assert not any("do not seem" in note for note in result.notes)
 

@@ -19,13 +19,15 @@ from argot.tools.answering.quoting import (
     is_header,
     needed_with,
     quotation_markdown,
+    rest_of_paragraph,
     units_of,
 )
 from argot.tools.answering.support import statement_stems
-from argot.tools.reading.answer_types import Wanted, has_shape, wanted_by
+from argot.tools.reading.answer_types import Wanted, asks_for_all, has_shape, wanted_by
 from argot.tools.reading.question_splitting import parts_of
 from argot.types import Hit, ReadTerm
 
+MOST_CHARS = 450  # of the best sentence and those that follow it; chosen on half of the questions people ask
 MOST_QUOTES = 4
 MOST_PASSAGES = 5
 SHORTLIST = 6
@@ -125,6 +127,7 @@ class _Question:
     stems: frozenset[str]
     aliases: Mapping[str, frozenset[str]]
     wanted: Wanted
+    wants_all: bool
 
     @classmethod
     def of(cls, request: AnswerRequest) -> _Question:
@@ -136,7 +139,9 @@ class _Question:
             if len(stems := statement_stems(name)) == 1
             for stem in stems
         }
-        return cls(text, statement_stems(text), aliases, wanted_by(request.question))
+        wanted = wanted_by(request.question)
+        wants_all = wanted == "steps" or asks_for_all(request.question)
+        return cls(text, statement_stems(text), aliases, wanted, wants_all)
 
     def held_by(self, text: str) -> frozenset[str]:
         """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
@@ -238,8 +243,11 @@ def _alike(one: Unit, other: Unit) -> bool:
 def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
     """One piece for each passage: passages by their best sentence, sentences in the order of the document."""
     numbers: dict[int, list[int]] = {}
-    for one in chosen:
+    for place, one in enumerate(chosen):
         units = units_of(hits[one.hit].passage.text)
-        needed = needed_with(one.unit, units, whole_list=question.wanted == "steps")
+        needed = needed_with(one.unit, units, whole_list=question.wants_all)
+        if place == 0:
+            # A sentence of several that belong together is half an answer; what follows it mostly is the other half.
+            needed = sorted({*needed, *rest_of_paragraph(one.unit, units, MOST_CHARS)})
         numbers.setdefault(one.hit, []).extend(needed)
     return [quotation_markdown(found, units_of(hits[place].passage.text)) for place, found in numbers.items()]

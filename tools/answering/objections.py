@@ -47,8 +47,8 @@ def objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
-    negation are those of the passage's sentence most similar to it, or to each part between semicolons. A name also counts as
-    present where it is abbreviated.
+    negation are those of the passage's sentence most similar to it, or to each part between semicolons. A name also
+    counts as present where it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import UnitKind, split_units
@@ -23,6 +24,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+_SAME_PARAGRAPH = 2  # characters between two sentences of one paragraph: a blank or a line break
 MOST_STEPS = 12  # units of a list that are quoted together
 
 
@@ -77,12 +79,11 @@ def needed_with(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) 
     """The numbers of the units that have to be quoted for this one to make sense, itself among them, in order.
 
     Args:
-        whole_list: the question asks how to do something, so that one step alone is no answer.
+        whole_list: the question asks for all there are, or how to do something: one item or step alone is no answer.
     """
     match unit.kind:
         case "row":
-            header = _first_of_run(unit, units)
-            return [header, unit.number] if header != unit.number else [unit.number]
+            return _with_table(unit, units, whole_list)
         case "item":
             return _with_list(unit, units, whole_list)
         case "prose":
@@ -110,6 +111,16 @@ def _with_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]
     return [*lead, *range(first, min(last, first + MOST_STEPS - 1) + 1)]
 
 
+def _with_table(unit: Unit, units: Sequence[Unit], whole: bool) -> list[int]:
+    header, last = _first_of_run(unit, units), unit.number
+    while whole and last + 1 < len(units) and units[last + 1].kind == "row":
+        last += 1
+    # A long table is no answer: of one, the row that fits stands for itself.
+    if whole and last - header <= MOST_STEPS:
+        return list(range(header, last + 1))
+    return sorted({header, unit.number})
+
+
 def _introduces(unit: Unit) -> bool:
     return unit.plain.endswith(":")
 
@@ -125,6 +136,18 @@ def _with_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
             numbers.append(following)
             following += 1
     return numbers
+
+
+def rest_of_paragraph(unit: Unit, units: Sequence[Unit], most_chars: int) -> list[int]:
+    """The sentences of its paragraph that are quoted with a sentence: those that follow it, as far as they fit."""
+    left = most_chars - len(unit.text)
+    taken: list[int] = []
+    for before, one in pairwise(units[unit.number :]):
+        left -= len(one.text)
+        if left < 0 or not (before.kind == one.kind == "prose" and one.start - before.end <= _SAME_PARAGRAPH):
+            break
+        taken.append(one.number)
+    return taken
 
 
 def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:

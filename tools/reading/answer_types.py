@@ -81,6 +81,20 @@ _SHAPES: dict[Wanted, re.Pattern[str]] = {
 }
 
 
+# "which codes can I give?", "what are the steps", "list all sites", "what all does the drive try"
+_ALL_OF = re.compile(
+    r"\b(?:what|which) (?:are|(?:(?!does|is|was|has)\w+ )?(?!does|was|has|this)\w+[^\Ws]s)\b"
+    r"|\b(?:list|name|all) (?:of )?(?:the |our )?\w+s\b|\bwhat all\b|\bone after the other\b|\bstep by step\b"
+    r"|\bin what order\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_all(question: str) -> bool:
+    """Whether a question asks for everything there is of a kind, so that one item alone is no answer."""
+    return _ALL_OF.search(question) is not None
+
+
 def wanted_by(question: str) -> Wanted:
     """The first kind whose pattern the question fits."""
     return next((kind for kind, pattern in _PATTERNS if pattern.search(question)), "anything")

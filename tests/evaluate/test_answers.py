@@ -1,0 +1,145 @@
+"""The suite `answers`: what counts as whole, and what an all-knowing and a lying model show of the journey."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.errors import InvalidInput
+from argot.evaluate.answer_measures import auroc, outcome, refused_at, rouge_l, sentence_f1
+from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
+from argot.evaluate.known_answers import KnownAnswers
+from argot.profile import profile_from
+from argot.service.operations import evaluation
+from argot.settings import Settings
+
+MANUAL = """# Drive manual
+
+## Trimming
+
+To trim a drive, open the Media panel and click on Trim. Trimming a drive takes about 40 seconds.
+
+## Holidays
+
+Full-time staff have 27 days of paid time off a year. Up to 8 days may be carried over.
+"""
+STEPS = ("open the Media panel", "click on Trim")
+
+
+def asked(kind: str = "fact", **more: Any) -> AnswerQuestion:
+    return AnswerQuestion("q", kind, "How long does trimming take?", **more)
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "expected"),
+    [
+        ("answered", "Open the media panel, then click on Trim.", "complete"),
+        ("answered", "You have to click on Trim.", "partial"),
+        ("answered", "Nobody knows.", "wrong"),
+        ("abstained", "", "abstained"),
+        ("query_miss", "", "abstained"),
+        ("needs_choice", "", "asked back"),
+    ],
+)
+def test_an_answer_is_whole_where_it_says_every_step(status: str, answer: str, expected: str) -> None:
+    assert outcome(asked(must=STEPS), status, answer) == expected
+
+
+def test_any_answer_to_what_has_none_is_wrong() -> None:
+    assert outcome(asked("unanswerable"), "answered", "It takes 40 seconds.") == "wrong"
+    assert outcome(asked("unanswerable"), "abstained", "") == "abstained"
+
+
+def test_a_number_is_said_in_one_of_its_forms_and_no_other_number_will_do() -> None:
+    question = asked(must=("27 days|27 d",))
+    assert outcome(question, "answered", "It is 27 d.") == "complete"
+    assert outcome(question, "answered", "It is 28 days.") == "wrong"
+
+
+def test_without_a_list_the_gold_snippets_are_looked_for() -> None:
+    question = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
+    assert outcome(question, "answered", "Trimming a drive takes about 40 seconds.") == "complete"
+    assert outcome(question, "answered", "The canteen opens at noon.") == "wrong"
+
+
+def test_measures_at_their_ends() -> None:
+    gold = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
+    assert sentence_f1(gold, ["Trimming a drive takes about 40 seconds."]) == 1.0
+    assert sentence_f1(gold, ["The canteen opens at noon."]) == 0.0
+    assert sentence_f1(asked(), ["Anything."]) is None
+    assert rouge_l("one two three", "one two three") == 1.0
+    assert rouge_l("one two three", "four") == 0.0
+    assert auroc([0.9, 0.8, 0.1], [True, True, False]) == 1.0
+    assert auroc([0.5, 0.5], [True, False]) == 0.5
+    assert auroc([0.5], [True]) is None
+    assert refused_at([0.9, 0.8, 0.1, 0.85], [True, True, False, False], answered=0.5) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "line 1: not JSON"),
+        ("[]", "line 1: holds no JSON object"),
+        ('{"id": "q"}', "line 1: needs id, kind, question"),
+        ("", "holds no question"),
+    ],
+)
+def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=message):
+        load_answer_questions(path)
+
+
+@pytest.fixture(scope="module")
+def drive_questions(tmp_path_factory: pytest.TempPathFactory) -> AnswerSet:
+    folder = tmp_path_factory.mktemp("drive")
+    (folder / "documents").mkdir()
+    (folder / "documents" / "manual.md").write_text(MANUAL)
+    rows = [
+        {
+            "id": "a", "kind": "number", "question": "How many days off do I get?", "must": ["27"],
+            "gold": [{"document": "manual.md", "quote": "Full-time staff have 27 days of paid time off a year."}],
+            "reference": "Full-time staff get 27 days of paid time off a year.",
+        },
+        {"id": "b", "kind": "unanswerable", "question": "Who painted the canteen?", "gold": [], "reference": ""},
+    ]  # fmt: skip
+    (folder / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    return answer_set(folder / "questions.jsonl", folder / "documents")
+
+
+def measured(questions: AnswerSet, side: evaluation.AnswerSide) -> dict[str, Any]:
+    profiles = [profile_from("default")]
+    report, _ = evaluation.answers(questions, None, None, profiles, side, Settings(), lambda *_: None)
+    return report
+
+
+def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abstention(
+    drive_questions: AnswerSet,
+) -> None:
+    report = measured(drive_questions, "ideal")
+    assert {where: n for where, n in report["losses"]["default"].items() if n} == {"reached the asker": 1}
+    assert report["abstention"]["default"]["unanswerable refused"] == 1.0
+
+
+def test_what_a_lying_model_says_is_not_shown_as_supported(drive_questions: AnswerSet) -> None:
+    lies = measured(drive_questions, "lying")["lies"]["default"]
+    assert lies["all"] == (1, 0)
+
+
+def test_two_profiles_are_compared_question_by_question(drive_questions: AnswerSet) -> None:
+    profiles = [profile_from("default"), profile_from("default", ["search_keyword=off"])]
+    report, tables = evaluation.answers(
+        drive_questions, None, None, profiles, "extractive", Settings(), lambda *_: None
+    )
+    assert report["compared"]["profiles"] == ["default", "default search_keyword=False"]
+    assert any("against" in table.title for table in tables)
+
+
+def test_the_known_answers_refuse_without_a_gold_passage() -> None:
+    with KnownAnswers("ideal") as server:
+        heard = server.expect(asked(reference="It takes 40 seconds.", gold=(GoldSnippet("m.md", "40 seconds"),)), 0)
+        prompt = {"messages": [{"role": "user", "content": '<passage n="1">\nPenguins swim.\n</passage>'}]}
+        assert server.reply(prompt) == "NOT IN THE PASSAGES"
+        assert heard.asked and not heard.gold_shown

@@ -19,6 +19,7 @@ class Notices:
 
     def claim(self, person: str, thread: str, subject: str) -> bool:
         """Whether this person is still to be told of this in this thread. True once: who asks must tell."""
+        # One statement both asks and notes: of two that come at once, only one inserts the row.
         return self._database.write(_CLAIM, person, thread, subject, timestamp()) == 1
 
     def forget(self, person: str, thread: str) -> None:

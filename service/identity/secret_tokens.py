@@ -12,5 +12,5 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> bytes:
-    """A random token needs neither a salt nor a slow function."""
+    # With 256 random bits nothing can be guessed, so neither a salt nor a slow function is needed.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

@@ -49,6 +49,7 @@ class HomeLock:
 
     def release(self) -> None:
         if self._descriptor >= 0:
+            # While the lock is still held: afterwards it may be the next owner's.
             (self.home / OWNER).unlink(missing_ok=True)
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)

@@ -27,11 +27,13 @@ FREE_GB = 1.0
 def diagnose(home: Path, settings: Settings) -> list[Finding]:
     """Look at everything, in the order in which problems should be mended."""
     home = home.expanduser().absolute()
+    # A cut-off restore is completed before the stores are looked at.
     findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home), *_restore(home)]
     if not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
     findings += stores
+    # Opening a damaged store would only say the same in other words.
     if all(finding["ok"] for finding in stores):
         findings += _inside(home, settings)
     return findings
@@ -56,6 +58,7 @@ def _of_service(home: Path) -> list[Finding]:
 
 
 def _free_space(home: Path) -> Finding:
+    # The home may not exist yet; its nearest folder is on the same disk.
     place = next((folder for folder in (home, *home.parents) if folder.is_dir()), Path("/"))
     free = shutil.disk_usage(place).free / 1e9
     if free < FREE_GB:
@@ -78,6 +81,7 @@ def _stores(home: Path) -> Iterator[Finding]:
     for name in layout.DATABASES:
         path = home / name
 
+        # Bound as a default: the loop's variable is another by the time it is called.
         def look(path: Path = path) -> str:
             check_database(path, thoroughly=True)
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"

@@ -63,6 +63,7 @@ def retrieval(beir: Path, glossary: Path | None, profile: str, settings: Setting
         InvalidInput: a file is missing or malformed.
     """
     data = load_beir(beir)
+    # Read before documents are added, so that a wrong path is told at once.
     csv_text = _read(glossary) if glossary else None
     with _temporary(settings) as base:
         base.add(sources_of(data), progress)
@@ -78,6 +79,7 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
     Raises:
         InvalidInput: there is no such way, or no model server.
     """
+    # Before anything is embedded, which takes long.
     unknown = set(ways or ()) - STAGES_OFF.keys()
     if unknown:
         raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
@@ -112,6 +114,7 @@ def abbreviations(  # noqa: PLR0917
     with _sample_folder() as folder, _temporary(settings) as base:
         _add_glossary(base, folder)
         identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
+        # The last is the model server wherever there is one.
         model = servers[-1]
         report = _run(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
         report = replace(report, model=model.known.model if model and model.known else "")
@@ -129,6 +132,7 @@ def questions(half: str | None, settings: Settings, progress: Progress, *, error
         labels = _read(folder / "question_terms.jsonl")
         labelled, absent = load_question_terms(labels, samples, settings.datasets)
         chosen = [one for one in labelled if half in (None, one.half)]
+        # First without a glossary: the base is filled on the way.
         without = base.identifier()
         bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
         _add_glossary(base, folder)
@@ -243,6 +247,7 @@ def _run(work: Coroutine[Any, Any, _T], server: ModelServer | None) -> _T:
             return await work
         finally:
             if server is not None:
+                # Within the loop in which its connections were opened.
                 await server.aclose()
 
     return asyncio.run(run())

@@ -157,6 +157,7 @@ class Threads:
         from argot.graph.checkpoints.checkpointer import TurnSaver
 
         open_database(path, MIGRATIONS).close()
+        # "NORMAL" for checkpoints; `_write` makes what has to last durable.
         connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
         # Said once more, for langgraph reads the variable when it is first imported, by whomever.
         saver = TurnSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
@@ -188,6 +189,7 @@ class Threads:
             NotFound: there is none, or it is somebody else's; the two are never told apart.
         """
         rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE id = ? AND owner = ?", (thread, owner))  # noqa: S608
+        # Whose it is is part of the query: the answer is the same for none and for somebody else's.
         if not rows:
             raise NotFound(f"There is no thread '{thread}' of yours. See them with: argot threads list")
         return _thread(rows[0])
@@ -237,6 +239,7 @@ class Threads:
         """
         await self.own(owner, thread)
         said = Feedback(thread, turn, owner, value, comment, timestamp(), shared)
+        # What was taken back needs no record of its answer.
         kept = json.dumps(trace, ensure_ascii=False) if trace and value else ""
         await self._write(
             f"INSERT OR REPLACE INTO feedback ({_FEEDBACK}, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -291,6 +294,7 @@ class Threads:
     async def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
         rows = await self._rows("PRAGMA wal_checkpoint(TRUNCATE)", ())
+        # The first column says whether a reader kept the log from being cut.
         return not rows[0][0]
 
     async def with_files(self, owner: str) -> list[str]:
@@ -315,6 +319,7 @@ class Threads:
         connection = self.saver.conn
         with damage_named(self.path):
             async with self.saver.lock:
+                # Left by a write whose asker went away: it would hold the lock on the file.
                 if connection.in_transaction:
                     await connection.rollback()
                 await connection.execute("PRAGMA synchronous = FULL")

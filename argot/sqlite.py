@@ -50,6 +50,7 @@ def open_connection(
         sqlite3.DatabaseError: it cannot be opened, or is no database (not always noticed before the first statement).
     """
     address = f"{path.absolute().as_uri()}?mode={mode}"
+    # `isolation_level=None`: Python would begin transactions by itself, at moments of its own choosing.
     connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys = ON")

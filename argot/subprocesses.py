@@ -88,6 +88,7 @@ class Child:
             )
             # A child that reads nothing must not hold us up beyond the deadline.
             os.set_blocking(_input(self.process), False)
+            # Importing takes its time, which is not the message's.
             self._deadline = time.monotonic() + START_SECONDS
             self.receive(_READY_BYTES)
         except (OSError, ChildFailed) as error:
@@ -163,6 +164,7 @@ class Child:
         return b"".join(parts)
 
     def _wait(self, descriptor: int, event: int) -> None:
+        # One deadline for the whole answer: a child that sends a byte now and then does not extend it.
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, event)
@@ -279,6 +281,7 @@ def _timed(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
+    # Its signal, SIGPROF, ends the process, also in the middle of a library's C code; `_end_of` knows it.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
@@ -294,6 +297,7 @@ def _bounded(memory: int) -> Iterator[None]:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    # What it has now counts too: a limit below that would fail the very next allocation.
     most = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:

@@ -63,6 +63,7 @@ def retrieval(
     Without a glossary: nDCG@10 and hit@1/3/5/10 of the questions as they stand. With one: with it, without it (the
     floor) and, where the folder holds queries.plain.jsonl, of the untouched questions (the ceiling).
     """
+    # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
     from argot.service.operations import evaluation
 
     _show(partial(evaluation.retrieval, beir, glossary, profile, settings_for(None)), as_json=as_json)
@@ -265,6 +266,7 @@ def _markdown(table: _Table) -> Iterator[str]:
     """A pipe table, as wide as it has to be: a report is also for pasting."""
     rows = [list(table.columns), *(list(row) for row in table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    # Padded, so that it reads as a table in a terminal too.
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]

@@ -184,6 +184,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
             say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
         _note_ignored(found.ignored)
         note(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
+    # Raised last, so that every problem is shown; it makes the exit code 1, also with --json.
     if counts.problems:
         raise InvalidInput(f"Nothing would be imported, for {counted(counts.problems, 'reason')}.")
 

@@ -128,7 +128,7 @@ class Child:
 
     @contextmanager
     def _stopped_by_failures(self) -> Iterator[subprocess.Popen[bytes]]:
-        """By those of others, too, like Ctrl+C: of half a message nobody could tell where the next begins."""
+        """Stop the child after any failure, also one that is not its own, such as Ctrl+C."""
         process = self.process
         if process is None:
             raise ChildFailed("crash", "it was stopped")
@@ -144,6 +144,7 @@ class Child:
             failure = _end_of(process)
             self.stop()
             raise failure from error
+        # After half a message nobody could tell where the next one begins.
         except BaseException:
             self.stop()
             raise
@@ -190,7 +191,7 @@ def _command(module: str, arguments: Sequence[str]) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without the settings, keys among them: a child is told what it needs, and may read files of strangers."""
+    # Without the settings, keys among them: a child may read files of strangers, and is told what it needs.
     from argot.settings import ENV_PREFIX  # costs the children, which need none of it, a quarter of a second
 
     return {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
@@ -207,7 +208,7 @@ def _output(process: subprocess.Popen[bytes]) -> int:
 
 
 def _end_of(process: subprocess.Popen[bytes]) -> ChildFailed:
-    """What the end of a process means that said nothing more."""
+    """What it means that a process ended without another word."""
     try:
         code = process.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:
@@ -310,7 +311,7 @@ def _bounded(memory: int) -> Iterator[None]:
 
 
 def _write(write: Callable[[memoryview], int], message: bytes, data: bytes) -> None:
-    """`write(piece)` tells how many bytes of it went."""
+    """Write both lengths, then both parts. `write(piece)` returns how many bytes of it went."""
     for part in (_LENGTHS.pack(len(message), len(data)), message, data):
         left = memoryview(part)
         while left:

@@ -183,7 +183,7 @@ def _marked(
 
 
 def _without_margins(picture: Image) -> Image:
-    """What is printed on the page alone: beside a conversation there is little room, and none for white paper."""
+    """The picture cut to what is printed: beside a conversation there is no room for white paper."""
     from PIL import ImageChops
 
     white = ImageChops.invert(picture.convert("L")).point(lambda value: 255 if value > MARGIN_SHADE else 0)

@@ -291,7 +291,7 @@ def _tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, to
 
 
 def _export(model: Path, folder: Path, max_tokens: int) -> None:
-    """Export in a process of its own: torch would stay in this one's memory for good."""
+    # In a process of its own: torch would stay in this one's memory for good.
     outcome = run_module(
         "argot.corpus.embedding.onnx_export",
         str(model),

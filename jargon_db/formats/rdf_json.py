@@ -126,7 +126,7 @@ class _Reader:
         self._words[word] = meaning
 
     def _expanded(self, address: str, seen: set[str]) -> str:
-        """An address written with prefixes, in full."""
+        """The full form of an address that is written with prefixes."""
         prefix, colon, rest = address.partition(":")
         if not colon or not rest.startswith("//"):
             # `seen` ends prefixes that are written with each other in a circle.
@@ -173,7 +173,7 @@ class _Reader:
         return _Term(address) if ":" in address and not address.startswith("_:") else None
 
     def _named(self, name: str) -> str:
-        """A property or a type, in full; as it is if it stands for nothing."""
+        """The full address of a property or a type; the name itself if it stands for nothing."""
         if name in self._terms:
             return self._terms[name].address
         if name in self._prefixes:
@@ -191,7 +191,7 @@ class _Reader:
         return self._terms[prefix].address + rest if prefix in self._terms else name
 
     def _address(self, name: Any) -> str:
-        """A resource, in full."""
+        """The full address of a resource."""
         if not isinstance(name, str) or name.startswith("@"):
             raise NotPlain
         if name.startswith("_:"):
@@ -206,7 +206,7 @@ class _Reader:
     # -- statements -----------------------------------------------------------------------------------------------
 
     def _node(self, found: Any) -> str:
-        """Hands over what is said of a resource; its address."""
+        """Hand over what is said of a resource; returns its address."""
         if not isinstance(found, dict):
             raise NotPlain
         subject = ""

@@ -96,7 +96,6 @@ class _Reader:
     # -- tokens ---------------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        """Moves on by one token."""
         found = _TOKEN.match(self._text, self._at)
         if found is None:
             # At the strange text itself, not at the blanks and comments before it: the message names its line.
@@ -165,7 +164,7 @@ class _Reader:
         self._expect(".")
 
     def _pairs(self, subject: str) -> bool:
-        """Reads on by whole pairs as long as it can; whether that was to the end of the block."""
+        """Read property and value by `_PAIR` as long as they match; True if that was to the end of the block."""
         # Local names: this loop takes nearly all the time of a large file.
         text, add, match, known = self._text, self._add, _PAIR.match, self._properties
         while (found := match(text, self._at)) is not None:
@@ -187,7 +186,7 @@ class _Reader:
         return False
 
     def _properties_of(self, subject: str) -> None:
-        """`property value, value; property value ...`, from the token at hand to the one behind."""
+        """Read `property value, value; property value ...` from the current token on, up to the one behind it."""
         while True:
             while self._is(";"):
                 self._next()
@@ -204,7 +203,7 @@ class _Reader:
                 return
 
     def _object(self) -> Value:
-        """The value at hand; leaves the token behind it at hand."""
+        """The value at the current token; moves on to the token behind it."""
         if self._kind in ("text", "long"):
             cut = 3 if self._kind == "long" else 1
             text = self._unescaped(self._value[cut:-cut])

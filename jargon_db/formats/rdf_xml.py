@@ -188,7 +188,7 @@ class _Reader:
         return value
 
     def _attributes(self, subject: str, attributes: dict[str, str], base: str, language: str) -> None:
-        """Properties may be written as attributes too."""
+        # Properties may be written as attributes too.
         for name, value in attributes.items():
             if name == TYPE:
                 self._add(subject, TYPE, absolute_iri(base, value), None)

@@ -198,7 +198,7 @@ def _changed(copy: Path, change: Change) -> Glossary:
 
 
 def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
-    """Those in which questions are read and searched, and nothing more: no answer, no model, no queue, no choices."""
+    """A run in which questions are only read and searched: no answer, no model, no queue, no choices."""
     from argot.graph.run_context import extractive_context
     from argot.profile import profile_named
 

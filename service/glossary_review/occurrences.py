@@ -110,7 +110,7 @@ def _excerpt(of: Passage, document: Document, phrase: str) -> PhrasePlace | None
 
 
 def _at_blank(text: str, at: int, step: int) -> int:
-    """The nearest place between two words, no more than a long word away; the end of the text is one."""
+    """The first blank from `at` on in the direction of `step`, fewer than 20 characters away; else `at` itself."""
     if at <= 0 or at >= len(text):
         return min(max(at, 0), len(text))
     # 20 characters are longer than most words.
@@ -127,7 +127,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 
 def _is_coded(phrase: str) -> bool:
-    """Whether its case tells it from ordinary words."""
+    """Whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
     return phrase != phrase.lower() and phrase != phrase.capitalize() and " " not in phrase.strip()
 
 

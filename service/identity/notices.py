@@ -23,5 +23,5 @@ class Notices:
         return self._database.write(_CLAIM, person, thread, subject, timestamp()) == 1
 
     def forget(self, person: str, thread: str) -> None:
-        """The thread is gone, and with it what was said in it."""
+        """Drop the notices in a thread that is gone."""
         self._database.write("DELETE FROM notices WHERE person = ? AND thread = ?", person, thread)

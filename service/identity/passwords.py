@@ -85,5 +85,5 @@ def _hasher() -> PasswordHasher:
 
 @cache
 def _nobodys() -> str:
-    """A hash to compare with where there is none, so that nobody can tell by the time who has a password."""
+    # Compared with where there is no hash, so that the time of an answer does not tell who has a password.
     return _hasher().hash("nobody's password")

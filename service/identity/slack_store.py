@@ -169,7 +169,7 @@ class SlackStore:
         return [str(row["owner"]) for row in rows]
 
     def keep_thread(self, thread: SlackThread) -> None:
-        """In the place of one that was there for the same scope."""
+        """Keep this conversation, in the place of one that was there for the same scope."""
         self._database.write(
             "INSERT OR REPLACE INTO slack_threads (team, channel, ts, scope, thread, owner, last_ts)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -186,7 +186,7 @@ def _require_free(home: Path, *, force: bool) -> None:
 
 
 def _unpack(path: Path, scratch: Path) -> list[Member]:
-    """Every member, by the names and hashes of the manifest; links, devices and paths out of the folder never."""
+    """Unpack every member by the names and hashes of the manifest; never links, devices or paths out of the folder."""
     try:
         # A pipe or a device might never end.
         require_file(path.stat().st_mode)
@@ -215,8 +215,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
 
 
 def _make_ready(path: Path, scratch: Path) -> None:
-    """Open every unpacked store as the service will: what it cannot be opened for is to be known before anything goes.
-
+    """Open every unpacked store as the service will, so that its faults are known before anything is replaced.
     Raises:
         InvalidInput: one of them is damaged, or of a newer Argot.
     """

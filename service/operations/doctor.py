@@ -40,16 +40,14 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
 
 
 def _of_service(home: Path) -> list[Finding]:
-    """The same, of the service that has the knowledge base open; nothing if there is none.
-
-    Its settings count then, not those this command would have: it may run with other variables, in another folder.
-    """
+    """What the service that has the knowledge base open finds of its own process; nothing if there is none."""
     from argot.service.transport.knowledge_base_client import SocketClient
     from argot.service.usecases.monitoring import doctor_findings
 
     owner = read_owner(home)
     if owner is None or not owner.socket:
         return []
+    # Its settings count, not this command's, which may run with other variables or in another folder.
     running = good("service", f"runs as process {owner.pid}; the settings shown are its own")
     try:
         return [running, *SocketClient(Path(owner.socket)).call(doctor_findings)]
@@ -67,7 +65,7 @@ def _free_space(home: Path) -> Finding:
 
 
 def _restore(home: Path) -> Iterator[Finding]:
-    """One that was cut off; the stores are looked at afterwards."""
+    """Completes a restore that was cut off, or takes it back, before the stores are looked at."""
     try:
         if said := finish_cut_off(home):
             yield good("restore", said)

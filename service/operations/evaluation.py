@@ -117,6 +117,7 @@ def abbreviations(  # noqa: PLR0917
         # The last is the model server wherever there is one.
         model = servers[-1]
         report = _run(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
+        # The server tells which model it has when it is first asked.
         report = replace(report, model=model.known.model if model and model.known else "")
     return report.as_json(), abbreviations_tables(report)
 
@@ -265,7 +266,7 @@ def _told(progress: Progress, server: ModelServer | None, side: SideChoice) -> P
 
 
 def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """One side's report as it is, two by side."""
+    """The report itself if one side was measured, else both by side."""
     return next(iter(reports.values())) if len(reports) == 1 else reports
 
 

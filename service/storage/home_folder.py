@@ -98,7 +98,7 @@ def note_stores(home: Path) -> None:
 
 
 def _marker(home: Path) -> dict[str, Any]:
-    """What it says; nothing if it is gone, or cannot be read (`_check_format` complains of that)."""
+    """The marker's content; empty if it is gone, or cannot be read (`_check_format` complains of that)."""
     try:
         content = json.loads((home / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -69,10 +69,11 @@ _TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was be
 
 
 def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
-    """Can be repeated: what has been moved is no longer in `scratch`, and what is in its place stays."""
+    """Put the new parts in the place of the old ones; may be repeated after a crash, until it is done."""
     # They belong to the old documents; kept, searches would find passages that are gone.
     remove_path(home / layout.VECTORS)
     for name in PARTS:
+        # What is neither here nor missing from the backup was moved into place before a crash: it stays.
         if (scratch / name).exists() or name not in parts:
             # With its log: SQLite would apply the old store's to the new file.
             for old in (name, f"{name}-wal", f"{name}-shm"):

@@ -208,8 +208,9 @@ class Threads:
         return await self.own(owner, thread)
 
     async def delete(self, owner: str, thread: str) -> Thread:
-        """Checkpoints first: a crash in between leaves an empty thread of its owner, never one without an owner."""
+        """Delete a thread with its checkpoints, feedback and list of files."""
         found = await self.own(owner, thread)
+        # Checkpoints first: a crash in between leaves an empty thread of its owner, never checkpoints without one.
         await self.saver.adelete_thread(thread)
         await self._write("DELETE FROM threads WHERE id = ?", (thread,))
         return found
@@ -248,7 +249,7 @@ class Threads:
         return said
 
     async def forget_feedback(self, owner: str, thread: str, turn: int) -> None:
-        """The answer it was about is gone."""
+        """Drop what was said of an answer that is gone."""
         await self.own(owner, thread)
         await self._write("DELETE FROM feedback WHERE thread = ? AND turn = ?", (thread, turn))
 
@@ -308,20 +309,15 @@ class Threads:
                 return list(await self.saver.conn.execute_fetchall(sql, parameters))
 
     async def _write(self, sql: str, parameters: Sequence[Any]) -> None:
-        """One statement that is on the disk when this returns, and with it every checkpoint written before.
-
-        The checkpoints of a question's dozen steps are not flushed one by one: no kill can lose them, and until the
-        question is answered nothing has been promised that a loss of power could break.
-
-        An asker who leaves cancels whoever holds the connection. A transaction that was cut off so would stay open,
-        in everybody's way: it is taken back first.
-        """
+        """One statement that is on the disk when this returns, and with it every checkpoint written before."""
         connection = self.saver.conn
         with damage_named(self.path):
             async with self.saver.lock:
                 # Left by a write whose asker went away: it would hold the lock on the file.
                 if connection.in_transaction:
                     await connection.rollback()
+                # Only here: the checkpoints of a question's dozen steps are not flushed one by one. No kill can lose
+                # them, and until the question is answered nothing is promised that a loss of power could break.
                 await connection.execute("PRAGMA synchronous = FULL")
                 try:
                     await connection.execute(sql, parameters)

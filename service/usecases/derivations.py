@@ -311,8 +311,8 @@ class _Run:
                 self._told.put_nowait(self._progress(self._names[task.document]))
 
     async def _do(self, task: Task) -> None:
-        """Make and store one passage's texts. One that is gone by now, or not to be read any more, is passed over."""
         found = await self._kb.blocking(self._corpus.store.passages, self._principal, [task.passage])
+        # Gone by now, or not to be read any more.
         if not found:
             return
         passage, _ = found[task.passage]
@@ -353,7 +353,7 @@ class _Run:
             raise error
 
     async def _store(self, made: Made) -> None:
-        """Whoever may write first writes for all who wait; when this returns, it is on the disk."""
+        """Store what was made; it is on the disk when this returns. Whoever gets the lock writes for all who wait."""
         from argot.corpus.ingestion import derivation
 
         self._waiting.append(made)
@@ -378,5 +378,5 @@ class _Run:
 
 
 async def _to_its_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, in a thread. It changes stores: whoever holds the lock around this holds it until its end."""
+    """What `work` gives, in a thread. Also if this is cancelled, the caller's lock is held until the work ends."""
     return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

@@ -66,6 +66,7 @@ class SenseFields(Together):
         """All that is not left out, as the glossary takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         given["audience"] = given_audience(self.audience)
+        # None is what was left out; an empty text is given, and empties its field.
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -132,6 +133,7 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
     found = await kb.blocking(kb.glossary.search.find, principal, term, 200)
     own = [sense for sense in found if normalise(sense.term) == key]
     alias = [sense for sense in found if sense not in own and key in map(normalise, sense.aliases)]
+    # Those that answer questions come first.
     own.sort(key=lambda sense: (_ORDER[sense.status], sense.context.casefold(), sense.id))
     return TermSenses(
         own[0].term if own else term.strip(),

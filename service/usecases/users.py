@@ -95,6 +95,7 @@ async def user_add(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
+    # A password that was given is not told back.
     return _shown(kb.people.user(name), given if make_password and password is None else None)
 
 
@@ -208,7 +209,7 @@ def _require_other(principal: Principal, name: str, what: str, *, unless: bool =
 
 
 def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
-    """From the first password on everybody signs in, also who gave it out."""
+    # From the first password on everybody signs in, also whoever gave it out.
     if in_window and role != "admin" and not kb.people.has_passwords():
         raise InvalidInput(
             f"The first person with a password has to be an administrator: from then on everybody signs in, you too."

@@ -230,7 +230,6 @@ def disambiguate(
 
 
 def _show(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], *, as_json: bool) -> None:
-    """Measure, with a bar for each step of it, and print what came out."""
     with _progress(quiet=as_json) as progress:
         report, tables = measure(progress)
     if as_json:
@@ -244,7 +243,6 @@ def _show(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], 
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Report]:
-    """A bar on standard error for each step of the work."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 

@@ -134,6 +134,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
         text = client.as_user(as_user).call(glossary_export_file, format=wanted)
     if file == "-":
         # As typed, so that it can be imported again; but a terminal would obey what stands in it.
+        # `color=True`: in a pipe, escape sequences would otherwise be taken out of the texts.
         typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     try:

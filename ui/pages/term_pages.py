@@ -131,7 +131,7 @@ def _wanted(request: Request) -> dict[str, Any]:
 
 
 async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
-    """The senses of a page, and whether there are more. Of what was searched for, the next page is all that is left."""
+    """The senses of a page, whether there are more, and where the next page starts."""
     of = one_of(STATUSES, status, "the status") if status else None
     senses: Sequence[Sense]
     if q.strip():

@@ -257,7 +257,7 @@ def _impact_on(question: PastQuestion, before: QuestionAsRead, after: QuestionAs
     changed: list[Literal["reading", "passages"]] = []
     if (before.terms, before.unknown) != (after.terms, after.unknown):
         changed.append("reading")
-    # Another order counts: it is what the answer would be written from first.
+    # Another order counts too: an answer is written from the first passages.
     if _ids(before) != _ids(after):
         changed.append("passages")
     return QuestionImpact(question.text, question.source, changed, _marked(before, after), _marked(after, before))

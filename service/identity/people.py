@@ -300,7 +300,7 @@ class People:
         self._tell(Ended(user, ended))
 
     def _tell(self, ended: Ended) -> None:
-        # A copy: a watcher may take itself off the list.
+        # A copy: another thread may add a watcher meanwhile.
         for watcher in list(self.watchers):
             watcher(ended)
 

@@ -216,6 +216,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
 
 def _make_ready(path: Path, scratch: Path) -> None:
     """Open every unpacked store as the service will, so that its faults are known before anything is replaced.
+
     Raises:
         InvalidInput: one of them is damaged, or of a newer Argot.
     """

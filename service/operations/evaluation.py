@@ -275,6 +275,7 @@ def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _sample_folder() -> Iterator[Path]:
+    # A package may be installed as an archive; then its files are unpacked for as long as they are used.
     with as_file(files("argot.samples")) as folder:
         yield folder
 
@@ -297,6 +298,7 @@ def _add_glossary(base: TemporaryBase, folder: Path) -> None:
 
 @contextmanager
 def _temporary(settings: Settings) -> Iterator[TemporaryBase]:
+    # A base of its own, so that nobody's documents or terms take part in what is measured.
     with tempfile.TemporaryDirectory(prefix="argot-") as folder, TemporaryBase(Path(folder), settings) as base:
         yield base
 

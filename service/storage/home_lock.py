@@ -56,6 +56,7 @@ class HomeLock:
             self._descriptor = -1
 
     def _drop_in_child(self) -> None:
+        # Closed and not unlocked: unlocking here would take the lock from the parent as well.
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

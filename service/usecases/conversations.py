@@ -270,6 +270,7 @@ def _remembered(
     kb: KnowledgeBase, principal: Principal, past: Sequence[Exchange]
 ) -> tuple[list[Exchange], dict[str, int]]:
     """The exchanges, those that were choices joined with the answer they led to; and the senses chosen, by term.
+
     Only senses that this person may read now.
     """
     turns: list[Exchange] = []

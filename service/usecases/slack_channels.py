@@ -163,7 +163,7 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
 
 
 async def _copied(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:
-    """A new thread of this person's with the turns of that one: ids, which are read with the new owner's eyes."""
+    """A new thread of this person's with the turns of that one: ids, of which each reader sees what they may."""
     threads, graph = await kb.threads(), await kb.graph()
     old = await threads.own(found.owner, found.thread)
     state = await graph.aget_state({"configurable": {"thread_id": found.thread}})

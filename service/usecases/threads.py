@@ -79,7 +79,10 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 
 async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
-    """Without what several deletions share: questions in the managers' queue, and the last step (`scrubbed`)."""
+    """Delete a thread with its files and notices.
+
+    What several deletions share is left to the caller: the questions in the managers' queue, and `scrubbed`.
+    """
     threads = await kb.threads()
     await threads.own(owner, thread)
     # A turn under way would write its checkpoint into a thread that is gone.

@@ -79,7 +79,6 @@ def _stores(home: Path) -> Iterator[Finding]:
     for name in layout.DATABASES:
         path = home / name
 
-        # Bound as a default: the loop's variable is another by the time it is called.
         def look(path: Path = path) -> str:
             check_database(path, thoroughly=True)
             return f"sound, {path.stat().st_size / 1e6:.1f} MB" if path.exists() else "not needed yet"

@@ -50,6 +50,7 @@ def open_connection(
         sqlite3.DatabaseError: it cannot be opened, or is no database (not always noticed before the first statement).
     """
     address = f"{path.absolute().as_uri()}?mode={mode}"
+    # `isolation_level=None`: Python would begin transactions by itself, at moments of its own choosing.
     connection = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys = ON")
@@ -87,14 +88,12 @@ def open_database(
 
 
 def _create(path: Path, migrations: Sequence[Migration], names: StepNames | None) -> None:
-    """Made under another name and linked into its place when finished, so that an empty file is always damage.
-
-    Until then it has no write-ahead log: what a full disk kept from leaving the log would be missing in the file.
-    """
+    """Make the store under another name and link it into its place when it is whole: an empty file is always damage."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
     fresh.unlink(missing_ok=True)
     try:
+        # Without a write-ahead log: what a full disk kept from leaving the log would be missing in the linked file.
         with closing(open_connection(fresh, mode="rwc")) as connection:
             migrate(connection, path, migrations, names)
         os.link(fresh, path)
@@ -139,7 +138,7 @@ class PerThread(Generic[ConnectionT]):
             self._local = threading.local()
 
     def _close_orphans(self) -> None:
-        """A thread that ended cannot close its connection."""
+        # A thread that has ended cannot close its connection.
         for thread, connection in self._opened:
             if not thread.is_alive():
                 connection.close()

@@ -88,6 +88,7 @@ class Child:
             )
             # A child that reads nothing must not hold us up beyond the deadline.
             os.set_blocking(_input(self.process), False)
+            # Importing takes its time, which is not the message's.
             self._deadline = time.monotonic() + START_SECONDS
             self.receive(_READY_BYTES)
         except (OSError, ChildFailed) as error:
@@ -127,7 +128,7 @@ class Child:
 
     @contextmanager
     def _stopped_by_failures(self) -> Iterator[subprocess.Popen[bytes]]:
-        """By those of others, too, like Ctrl+C: of half a message nobody could tell where the next begins."""
+        """Stop the child after any failure, also one that is not its own, such as Ctrl+C."""
         process = self.process
         if process is None:
             raise ChildFailed("crash", "it was stopped")
@@ -143,6 +144,7 @@ class Child:
             failure = _end_of(process)
             self.stop()
             raise failure from error
+        # After half a message nobody could tell where the next one begins.
         except BaseException:
             self.stop()
             raise
@@ -163,6 +165,7 @@ class Child:
         return b"".join(parts)
 
     def _wait(self, descriptor: int, event: int) -> None:
+        # One deadline for the whole answer: a child that sends a byte now and then does not extend it.
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, event)
@@ -188,7 +191,7 @@ def _command(module: str, arguments: Sequence[str]) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without the settings, keys among them: a child is told what it needs, and may read files of strangers."""
+    # Without the settings, keys among them: a child may read files of strangers, and is told what it needs.
     from argot.settings import ENV_PREFIX  # costs the children, which need none of it, a quarter of a second
 
     return {name: value for name, value in os.environ.items() if not name.startswith(ENV_PREFIX)}
@@ -205,7 +208,7 @@ def _output(process: subprocess.Popen[bytes]) -> int:
 
 
 def _end_of(process: subprocess.Popen[bytes]) -> ChildFailed:
-    """What the end of a process means that said nothing more."""
+    """What it means that a process ended without another word."""
     try:
         code = process.wait(_END_SECONDS)
     except subprocess.TimeoutExpired:
@@ -279,6 +282,7 @@ def _timed(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
+    # Its signal, SIGPROF, ends the process, also in the middle of a library's C code; `_end_of` knows it.
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
@@ -294,6 +298,7 @@ def _bounded(memory: int) -> Iterator[None]:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    # What it has now counts too: a limit below that would fail the very next allocation.
     most = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     try:
@@ -306,7 +311,7 @@ def _bounded(memory: int) -> Iterator[None]:
 
 
 def _write(write: Callable[[memoryview], int], message: bytes, data: bytes) -> None:
-    """`write(piece)` tells how many bytes of it went."""
+    """Write both lengths, then both parts. `write(piece)` returns how many bytes of it went."""
     for part in (_LENGTHS.pack(len(message), len(data)), message, data):
         left = memoryview(part)
         while left:

@@ -29,6 +29,7 @@ class CorpusDatabase:
         self.path = path
         self.read_only = read_only
         self._connections = PerThread(lambda: open_connection(path, mode="ro" if read_only else "rwc"))
+        # Between threads of this process; between processes SQLite's own lock decides.
         self._writing = threading.RLock()
         check_header(path)
         try:
@@ -44,6 +45,7 @@ class CorpusDatabase:
             connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection, self.path, MIGRATIONS, NAMES)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        # A file of another program, or one that was emptied, opens without any complaint.
         if missing := EXPECTED_TABLES - tables:
             raise damaged_store(self.path, f"tables are missing ({', '.join(sorted(missing))})")
 
@@ -67,6 +69,7 @@ class CorpusDatabase:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Several reads that see one and the same state."""
         connection = self.connection()
+        # Deferred: it takes no lock that a writer would wait for.
         connection.execute("BEGIN")
         try:
             yield connection

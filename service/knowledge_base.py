@@ -122,6 +122,7 @@ class KnowledgeBase:
     async def close(self) -> None:
         """Close what was opened, and let go of the lock last."""
         try:
+            # Before the stores, which the jobs still use.
             for job in self._jobs:
                 job.cancel()
             await asyncio.gather(*self._jobs, return_exceptions=True)
@@ -129,6 +130,7 @@ class KnowledgeBase:
             await self._close_model()
             if self._threads:
                 await self._threads.close()
+            # In threads, because closing writes what is still in the logs.
             for store in (self._corpus, self._store, self._glossary, self._people):
                 if store:
                     await asyncio.to_thread(store.close)
@@ -185,6 +187,7 @@ class KnowledgeBase:
             from argot.tools.llm.model_server import ModelServer
 
             self._model_server = ModelServer.from_settings(self.settings)
+            # What calls take is counted from the first one on.
             if self._model_server is not None and self.metrics is not None:
                 self._model_server.told = self.metrics.model_called
         return self._model_server
@@ -201,6 +204,7 @@ class KnowledgeBase:
         Raises:
             ArgotError: a store cannot be opened or does not answer.
         """
+        # Nobody has this name: the cheapest question that threads.db must answer.
         await (await self.threads()).of("")
         await self.load()
 
@@ -216,6 +220,7 @@ class KnowledgeBase:
         try:
             await server.load()
             await server.offer()
+        # Nobody awaits the warming; a question that needs the server tells its asker what is wrong.
         except Exception as error:
             logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
 
@@ -229,12 +234,14 @@ class KnowledgeBase:
 
     async def threads(self) -> Threads:
         async with self._opening_threads:
+            # Two first callers at once wait for one opening.
             if self._threads is None:
                 self._threads = await Threads.open(self.home / layout.THREADS)
             return self._threads
 
     def scrubs(self) -> list[Callable[[], Any]]:
         """Of each store that is open the function that lets nothing of what was deleted stay in a file."""
+        # Only those that are open: what this process did not open it deleted nothing from.
         glossary = self._glossary.privacy if self._glossary is not None else None
         opened = (self._people, glossary, self._threads, self._corpus)
         return [store.scrub for store in opened if store is not None]
@@ -267,6 +274,7 @@ class KnowledgeBase:
 
     def turn_of(self, thread: str) -> asyncio.Lock:
         """Held while a question of this thread is answered: two at once would write over each other's state."""
+        # Held weakly: a thread's lock goes with the last who waits for it, and does not stay for ever.
         return self._turns.setdefault(thread, asyncio.Lock())
 
     def principal(self, user: str | None) -> Principal:
@@ -283,6 +291,7 @@ class KnowledgeBase:
 
         @contextmanager
         def turn() -> Iterator[None]:
+            # An asyncio lock belongs to its loop: the thread has it taken and released there.
             asyncio.run_coroutine_threadsafe(self.writing.acquire(), loop).result()
             try:
                 yield
@@ -314,12 +323,14 @@ class KnowledgeBase:
                     logger.exception("what was to be done after an answer was not done")
 
         task = asyncio.create_task(chore())
+        # The event loop itself holds tasks only weakly: without this one it could vanish before its end.
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Long work beside everything else, whoever began it having left; `close` cancels it, and waits for its end."""
         task = asyncio.create_task(work)
+        # The event loop itself holds tasks only weakly.
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)
         return task
@@ -359,6 +370,7 @@ def take_lock(home: Path, patience: float) -> HomeLock:
             return HomeLock(home)
         except KnowledgeBaseBusy:
             owner = read_owner(home)
+            # An owner with a socket is a service, which will not end within a moment.
             if (owner and owner.socket) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)

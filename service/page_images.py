@@ -69,6 +69,7 @@ class Pictures:
         key = (content_hash, wanted)
         with self._guard:
             kept = self._kept.get(key)
+        # Outside the lock: what is kept is given out while another page is drawn.
         kept = kept or draw(data, wanted)
         with self._guard:
             self._kept[key] = kept
@@ -111,6 +112,7 @@ def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: 
 
     document = pypdfium2.PdfDocument(data)
     pages = sorted({page, *(int(box[0]) for box in boxes)})
+    # Boxes come from the index, and may name pages that this file does not have.
     pages = [number for number in pages if 1 <= number <= len(document)][:MOST_PAGES]
     if not pages:
         raise SystemExit(f"there is no page {page}")
@@ -122,11 +124,13 @@ def _drawn(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentences: 
             break
     sheet = document[shown - 1]
     width, height = sheet.get_size()
+    # Both bounds: a page much higher than wide would otherwise have too many.
     scale = min(WIDTH / width, (MOST_PIXELS / (width * height)) ** 0.5)
     picture = sheet.render(scale=scale).to_pil().convert("RGB")
     own = [tuple(box[1:]) for box in boxes if int(box[0]) == shown]
     marked = _without_margins(_marked(picture, own, found, scale))
     out = io.BytesIO()
+    # Pages have few colours: with a palette the file is smaller.
     marked.quantize(colors=128).save(out, "PNG", optimize=True)
     return shown, out.getvalue()
 
@@ -142,10 +146,12 @@ def _places(sheet: Any, sentences: Sequence[str]) -> list[tuple[float, float, fl
     page, place = sheet.get_textpage(), placer(sheet)
     text = page.get_text_range()
     places = [place for place, char in enumerate(text) if char.isalnum()]
+    # The first character alone: folding can make two of one, and places are counted by characters.
     squeezed = "".join(text[place].casefold()[:1] for place in places)
     found = []
     for sentence in sentences:
         wanted = "".join(char.casefold()[:1] for char in sentence if char.isalnum())
+        # Three letters or fewer stand anywhere.
         at = squeezed.find(wanted) if len(wanted) > 3 else -1
         if at < 0:
             continue
@@ -168,6 +174,7 @@ def _marked(
     pen = ImageDraw.Draw(layer)
     for box in boxes:
         x0, y0, x1, y1 = (value * scale for value in box)
+        # With the sentence marked, filling the passage as well would hide it.
         pen.rounded_rectangle((x0 - 6, y0 - 6, x1 + 6, y1 + 6), 6, None if sentences else _BOX, _LINE, 2)
     for box in sentences:
         x0, y0, x1, y1 = (value * scale for value in box)
@@ -176,7 +183,7 @@ def _marked(
 
 
 def _without_margins(picture: Image) -> Image:
-    """What is printed on the page alone: beside a conversation there is little room, and none for white paper."""
+    """The picture cut to what is printed: beside a conversation there is no room for white paper."""
     from PIL import ImageChops
 
     white = ImageChops.invert(picture.convert("L")).point(lambda value: 255 if value > MARGIN_SHADE else 0)

@@ -90,10 +90,12 @@ class OnnxEmbedder:
 
         A short text is its own only window. Rejoining is not meant: the overlaps repeat.
         """
+        # With the prefix, which may change how the first word is cut into tokens.
         encoding = self._whole.encode(self._card.passage_prefix + text, add_special_tokens=False)
         shift = len(self._card.passage_prefix)
         offsets = [(start - shift, end - shift) for start, end in encoding.offsets if end > shift]
         size = self._card.max_tokens - self._tokenizer.num_special_tokens_to_add(False)
+        # The prefix takes its share of each window. 8 tokens are left in any case, so that windows advance.
         size = max(8, size - (len(encoding.ids) - len(offsets)))
         if len(offsets) <= size:
             return [text]
@@ -113,6 +115,7 @@ class OnnxEmbedder:
             coming = {text: self._coming[text] for text in missing if text in self._coming}
             fresh: dict[str, Future[NDArray[np.float32]]] = {text: Future() for text in missing if text not in coming}
             self._coming |= fresh
+        # Outside the lock, so that others find what is remembered, or embed something else meanwhile.
         self._fill(fresh)
         found.update((text, vector.result()) for text, vector in (coming | fresh).items())
         return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
@@ -131,6 +134,7 @@ class OnnxEmbedder:
             self._forget_coming(fresh)
             self._remembered.update(zip(fresh, vectors, strict=True))
             while len(self._remembered) > REMEMBERED_QUERIES:
+                # Dictionaries keep their order: the first is the one remembered longest.
                 del self._remembered[next(iter(self._remembered))]
         for future, vector in zip(fresh.values(), vectors, strict=True):
             future.set_result(vector)
@@ -156,6 +160,7 @@ class OnnxEmbedder:
         while order:
             longest = len(encodings[order[-1]].ids)
             take = max(1, min(BATCH_TEXTS, BATCH_TOKENS // max(1, longest)))
+            # From the longest on: it decides how many go together.
             positions, order = order[-take:], order[:-take]
             ids = np.zeros((len(positions), longest), dtype=np.int64)
             mask = np.zeros_like(ids)
@@ -175,6 +180,7 @@ def embedder_for(settings: Settings) -> Embedder:
     model = model_folder(settings.embedding_model)
     card = read_card(model, settings.cache)
     folder = settings.cache / "models" / card.fingerprint
+    # The folder's name has the model's fingerprint: an exported one never has to be compared.
     if not (folder / MODEL_FILE).is_file():
         _export(model, folder, card.max_tokens)
     return OnnxEmbedder(folder, card, threads=settings.threads)
@@ -203,6 +209,7 @@ def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
     prompts = described.get("prompts") or {}
     default = prompts.get(described.get("default_prompt_name") or "", "")
     parts = [module["type"].rsplit(".", 1)[-1] for module in modules]
+    # How texts are pooled and normalised stands there, and decides the vectors as weights do.
     parts += [json.dumps(_read_json(folder / "config.json"), sort_keys=True) for folder in folders]
     return EmbeddingModelCard(
         weights=_hash_of_files(_weight_files(folders), cache),
@@ -238,6 +245,7 @@ def _cuts(words: Sequence[int | None], size: int) -> Iterator[tuple[int, int]]:
         if last == len(words):
             return
         overlap = int(size * WINDOW_OVERLAP)
+        # At least one token on, or a window of one long word would be cut for ever.
         first = max(first + 1, _word_start(words, last - overlap, floor=first)) if last - overlap > first else last
 
 
@@ -275,6 +283,7 @@ def _tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, to
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     cutting, whole = (Tokenizer.from_file(str(folder / TOKENIZER_FILE)) for _ in range(2))
     for tokenizer in (cutting, whole):
+        # The file brings the padding and truncation it was saved with; neither is wanted here.
         tokenizer.no_padding()
         tokenizer.no_truncation()
     cutting.enable_truncation(max_tokens)
@@ -282,7 +291,7 @@ def _tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, to
 
 
 def _export(model: Path, folder: Path, max_tokens: int) -> None:
-    """Export in a process of its own: torch would stay in this one's memory for good."""
+    # In a process of its own: torch would stay in this one's memory for good.
     outcome = run_module(
         "argot.corpus.embedding.onnx_export",
         str(model),
@@ -319,6 +328,7 @@ def _hash_of_files(files: Sequence[Path], cache: Path) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for file in files:
         status = file.stat()
+        # A changed file has another size or time; the name alone would keep the old hash.
         key = f"{file}|{status.st_size}|{status.st_mtime_ns}"
         if key not in known:
             with file.open("rb") as content:

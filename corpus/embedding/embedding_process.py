@@ -69,10 +69,12 @@ class BackgroundEmbedder:
         self, texts: Sequence[str], progress: Progress | None = None, lane: Lane = "documents"
     ) -> Vectors:
         """So few at a time that whoever comes meanwhile has a turn soon, however much there is to embed."""
+        # No child is started for nothing; the result still has the right shape.
         if not texts:
             return self._here.embed_passages(texts)
         parts = []
         for start in range(0, len(texts), TEXTS):
+            # A turn for each few texts, so that another lane waits for these at most.
             with self._turns.turn(lane):
                 parts.append(self._embedded(texts[start : start + TEXTS]))
                 self._rest()
@@ -82,6 +84,7 @@ class BackgroundEmbedder:
 
     def close(self) -> None:
         """End the child. The next passages begin another."""
+        # With a turn, so that the child is not ended while it embeds.
         with self._turns.turn("documents"):
             self._stop()
 
@@ -92,6 +95,7 @@ class BackgroundEmbedder:
             _, data = self._child.receive(len(texts) * self.dimensions * np.float32().itemsize)
             vectors = np.frombuffer(data, np.float32).reshape(len(texts), self.dimensions)
         except (ChildFailed, ValueError) as error:
+            # Slower for questions, but what is to be added is not lost.
             logger.warning("passages are embedded beside the questions: the process for it ended (%s)", error)
             self._stop()
             return self._here.embed_passages(texts)
@@ -101,6 +105,7 @@ class BackgroundEmbedder:
         if self._child.process is None:
             return
         self._idle = threading.Timer(IDLE_SECONDS, self.close)
+        # A waiting timer must not keep the service from ending.
         self._idle.daemon = True
         self._idle.start()
 
@@ -115,6 +120,7 @@ class BackgroundEmbedder:
 
 
 def _child(settings: Settings) -> Child:
+    # Half of the processors, so that questions have the others.
     threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
     names = (settings.embedding_model, str(settings.cache.absolute()), str(threads))
     # Not quiet: why a model cannot be loaded belongs into the log.
@@ -174,6 +180,7 @@ class _Turns:
 
     def _is_next(self, lane: Lane, ticket: object) -> bool:
         others = any(waiting for other, waiting in self._waiting.items() if other != lane)
+        # A lane that just had its turn waits if another has anything.
         return self._waiting[lane][0] is ticket and (lane != self._last or not others)
 
 

@@ -41,6 +41,7 @@ def current_generation(root: Path) -> str | None:
     if not pointer.exists():
         return None
     name = pointer.read_text("utf-8", "replace").strip()
+    # The name becomes a path: nothing in it may lead out of the folder.
     if not name.isalnum():
         raise damaged_vectors(root, f"{CURRENT} names no generation")
     check_folder(root, name)
@@ -80,6 +81,7 @@ def check_pages(root: Path, generation: str, *, thoroughly: bool = False) -> Non
             ).fetchall()
     except sqlite3.DatabaseError as error:
         raise vectors_error(root, error) from error
+    # `max_seq_id` has a row for each graph that Chroma saved.
     for (segment,) in saved:
         if not (root / generation / segment / "index_metadata.pickle").exists():
             raise damaged_vectors(root, f"a file of {generation}/{segment} is missing")
@@ -110,6 +112,7 @@ def blank_unsaved(root: Path, generation: str) -> None:
 def next_generation(root: Path) -> str:
     """A name above all that are there, also those of unfinished rebuilds."""
     numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
+    # Never a name that was used before: what is left of an unfinished rebuild must not mix with this one.
     return f"g{max(numbers, default=0) + 1:06d}"
 
 
@@ -121,6 +124,7 @@ def make_current(root: Path, generation: str) -> None:
 def remove_generations(root: Path, *, but: str | None) -> None:
     """Delete the folders of earlier generations and of unfinished rebuilds."""
     for folder in root.glob("g*"):
+        # A crash in between leaves some of them, which the next call removes.
         if folder.name != but and folder.is_dir():
             shutil.rmtree(folder)
 
@@ -144,6 +148,7 @@ def errors_named(root: Path) -> Iterator[None]:
     except (ArgotError, OSError):
         raise
     except BaseException as error:
+        # Of what is no `Exception`, only panics are Chroma's; the others, such as Ctrl+C, go on.
         if not isinstance(error, Exception) and type(error).__module__ != PANICS:
             raise
         raise vectors_error(root, error) from error
@@ -156,6 +161,7 @@ def vectors_error(root: Path, error: BaseException) -> ArgotError | OSError:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(root))
     told = sqlite3.DatabaseError(str(error))
     found = _CODE.search(str(error))
+    # Without a code it is no refusal of the system, which leaves damage.
     told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
     remedy = remedy_for(told)
     if remedy is not None:

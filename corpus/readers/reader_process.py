@@ -35,8 +35,10 @@ def read_in_child(
         UnreadableDocument: as `read_document`; and when the file gives more passages, or takes more time or memory,
             than the limits allow.
     """
+    # Before it waits for its turn, and before it is copied to the child.
     limits.check_size(len(data), name)
     host = host_for(limits.lane, len(data))
+    # A child reads one file after the other: its bounds on time and memory are for one.
     with host.lock:
         return host.read(data, name, limits, cutting)
 
@@ -62,6 +64,7 @@ class _ReaderHost:
         except ChildFailed as failure:
             raise _refusal(failure, name, limits) from failure
         self._served += 1
+        # Libraries that read files lose some memory with each, and keep their peak.
         if self._served >= _FILES_PER_CHILD or self.child.memory() > _MOST_KEPT:
             self.child.stop()
             self._served = 0
@@ -83,4 +86,5 @@ def _refusal(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableD
 _HOSTS: dict[Lane, _ReaderHost] = {lane: _ReaderHost() for lane in get_args(Lane)}
 _SMALL_ATTACHMENTS = _ReaderHost()
 for _each in (*_HOSTS.values(), _SMALL_ATTACHMENTS):
+    # A child ends by itself when its input closes; one in the middle of a file would first finish it.
     atexit.register(_each.child.stop)

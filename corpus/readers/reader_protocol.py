@@ -49,7 +49,9 @@ def decoded_job(message: bytes) -> tuple[str, ReadLimits, Cutting]:
 
 def encoded_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
     """Lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
+    # The head is a line of its own, and says whether there is a document at all.
     head = {"title": parsed.title, "media_type": parsed.media_type, "date": parsed.date, "warnings": parsed.warnings}
+    # Several lines, so that the receiving side parses, and holds up other threads, for a moment each.
     lines = (_line(cuts[start : start + _CUTS_A_LINE]) for start in range(0, len(cuts), _CUTS_A_LINE))
     return b"\n".join([json.dumps(head).encode(), *lines]), parsed.markdown.encode()
 
@@ -64,6 +66,7 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     Raises:
         UnreadableDocument: the answer says so.
     """
+    # JSON escapes line ends within texts, so that each one here parts two lines.
     first, *lines = message.split(b"\n")
     head = json.loads(first)
     if "reason" in head:
@@ -75,6 +78,7 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
 
 
 def _line(cuts: list[Cut]) -> bytes:
+    # Passages of one section share path and columns: they go once, with a number.
     headings = {pair: number for number, pair in enumerate(dict.fromkeys((cut.path, cut.columns) for cut in cuts))}
     rows = [
         [

@@ -21,15 +21,18 @@ def main() -> None:
 
 def _answer(data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting) -> tuple[bytes, bytes]:
     try:
+        # Cutting as well: what is read may be many times as long as the file.
         with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE):
             parsed = read_document(data, name, limits)
             chars, neighbours = cutting.max_chars, cutting.neighbour_chars
             cuts = cuts_of(parsed, max_chars=chars, neighbour_chars=neighbours, limits=limits, name=name)
+            # Found here, so that a file without text never reaches the stores.
             if not cuts:
                 raise UnreadableDocument(name, "no text in it")
             return reader_protocol.encoded_answer(parsed, cuts)
     except UnreadableDocument as error:
         return reader_protocol.refusal(error), b""
+    # The bounds are lifted by now: there is memory to answer with.
     except MemoryError:
         return reader_protocol.refusal(limits.too_much_memory(name)), b""
 

@@ -28,13 +28,13 @@ _OPENINGS: dict[SmallTalk, str] = {
     "thanks": "You are welcome.",
     "farewell": "Goodbye.",
     "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
-    "no_file": "I see no file in this conversation. In the chat window the paper clip puts one in.",
+    "no_file": "There is no file in this conversation. In the chat window you can add one with the paper clip.",
     "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
-    "recall": "Nothing was asked in this conversation yet, or I have that part of it no more.",
+    "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
 _WHAT_IT_DOES = (
-    "Behind every sentence I name the passage it rests on. Abbreviations I read as your organisation means them, "
-    "and I ask where one can mean several things. Where I find no answer in the documents, I say so."
+    "After every sentence I cite the passage that supports it. I read abbreviations as your organisation uses them, "
+    "and I ask if one can have several meanings. If I find no answer in the documents, I say so."
 )
 
 
@@ -90,13 +90,13 @@ def choose_sense_text(term: str, choices: Sequence[str]) -> str:
 
 
 def unknown_term_text(term: str, choices: Sequence[str]) -> str:
-    return _numbered(f"Neither the glossary nor the documents know “{term}”. Did you mean something else?", choices)
+    return _numbered(f"“{term}” is neither in the glossary nor in the documents. Did you mean something else?", choices)
 
 
 def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
     """What is said instead of an answer when the evidence is too weak; it shows the nearest passages."""
     if not nearest:
-        return "The documents do not answer this, and nothing in them comes near it."
+        return "The documents do not answer this, and contain nothing close to it."
     places = "\n".join(f"[{passage.n}] {_place(passage)}" for passage in nearest[:3])
     return f"The documents do not seem to answer this. The nearest passages are:\n{places}"
 
@@ -134,19 +134,19 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     missed = [miss["term"] for miss in turn["misses"]]
     # There the answer itself names them.
     if turn["status"] != "query_miss":
-        notes += [f"“{term}” is not known, neither to the glossary nor to the documents." for term in missed]
+        notes += [f"“{term}” is neither in the glossary nor in the documents." for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]
-    notes += [f"“{term}” was taken as it stands, in none of its known senses." for term in set_aside]
+    notes += [f"“{term}” was used as written, in none of its known senses." for term in set_aside]
     notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
     # Where nothing is answered at all the answer says so.
     if turn["status"] == "answered":
         notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
-        notes.append("Nothing is summed up here: these are the first words of the file's parts, as they stand.")
+        notes.append("This is not a summary: it quotes the first words of each part of the file.")
     if turn["withheld"]:
         notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
     if hidden:
-        notes.append(f"{_sentences(hidden)} not shown: the documents changed, or are not yours to read any more.")
+        notes.append(f"{_sentences(hidden)} not shown: the documents changed, or you may no longer read them.")
     # A term that stands twice in the question makes the same note twice.
     return list(dict.fromkeys(notes))
 
@@ -158,7 +158,7 @@ def model_notes(turn: Mapping[str, Any]) -> list[str]:
         rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
         return [f"The language model server {turn['trouble']}; {rest}."]
     if turn.get("replaced") and quoted:
-        return ["Nothing that the language model wrote rests on the documents; this answer quotes them instead."]
+        return ["The documents support nothing that the language model wrote; this answer quotes them instead."]
     return []
 
 

@@ -28,11 +28,14 @@ def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOpt
     found = _Found()
     try:
         with Child("argot.jargon_db.formats.reading_process") as child:
+            # By the clock; the processor's time is bounded in the child.
             child.send(json.dumps(job).encode(), data, seconds=_PATIENCE * options.seconds)
             while not (found.ended or found.exhausted):
+                # Message by message: parsing one long JSON would hold up every other thread.
                 found.take(json.loads(child.receive()[0]))
     except ChildFailed as failure:
         raise _refusal(failure, name, options) from failure
+    # Before the problems: what was told until then is not all.
     if found.exhausted:
         raise _too_much(f"reading it took more than {options.memory_mb} MB of memory", name)
     if found.problems:
@@ -80,6 +83,7 @@ def sense_of_list(values: list[Any]) -> SenseInput:
         expansion,
         description,
         notes,
+        # None is not empty: it leaves what the glossary has as it is.
         None if aliases is None else tuple(aliases),
         owner,
         status,

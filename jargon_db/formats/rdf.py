@@ -26,6 +26,7 @@ def statements(data: bytes, name: str, options: ReadOptions, syntax: str) -> Sta
         return read(data, name, options)
     except TooMuch as error:
         raise refuse(name, str(error)) from error
+    # Each level nests the reader's own calls; Python ends that before the machine's stack does.
     except RecursionError as error:
         raise refuse(name, "it is nested too deeply to be a thesaurus; flatten it") from error
 
@@ -58,8 +59,10 @@ def _json(data: bytes, name: str, options: ReadOptions) -> Statements:
         try:
             rdf_json.read(told, BASE, into(found))
         except rdf_json.NotPlain:
+            # rdflib may take any time and memory, so it runs only where both are bounded.
             if not options.bounded:
                 raise NeedsProcess from None
+            # Begun anew: the plain reader had handed over some statements.
             found = {}
             rdf_json_any.read(told, BASE, into(found))
     except rdf_json.Elsewhere as error:

@@ -45,6 +45,7 @@ def read(found: Any, base: str, add: Add) -> None:
         NotPlain: rdflib may be able to read it (`rdf_json_any.read`); some statements were handed over already.
         TooMuch, Malformed, Elsewhere: it cannot be taken.
     """
+    # Before anything is read, so that no part of it is taken over from a file that is refused.
     refuse_elsewhere(found)
     _Reader(base, add).document(found)
 
@@ -125,9 +126,10 @@ class _Reader:
         self._words[word] = meaning
 
     def _expanded(self, address: str, seen: set[str]) -> str:
-        """An address written with prefixes, in full."""
+        """The full form of an address that is written with prefixes."""
         prefix, colon, rest = address.partition(":")
         if not colon or not rest.startswith("//"):
+            # `seen` ends prefixes that are written with each other in a circle.
             if address in self._prefixes and not colon and address not in seen:
                 return self._expanded(self._prefixes[address], seen | {address})
             if colon and prefix in self._prefixes and prefix not in seen:
@@ -161,6 +163,7 @@ class _Reader:
 
     def _property(self, key: str) -> _Term | None:
         """What a key means; None: nothing, so that it is left out."""
+        # Kept, for every node of a thesaurus has the same few properties.
         if key not in self._properties:
             self._properties[key] = self._terms.get(key) or self._as_term(self._named(key))
         return self._properties[key]
@@ -170,7 +173,7 @@ class _Reader:
         return _Term(address) if ":" in address and not address.startswith("_:") else None
 
     def _named(self, name: str) -> str:
-        """A property or a type, in full; as it is if it stands for nothing."""
+        """The full address of a property or a type; the name itself if it stands for nothing."""
         if name in self._terms:
             return self._terms[name].address
         if name in self._prefixes:
@@ -188,7 +191,7 @@ class _Reader:
         return self._terms[prefix].address + rest if prefix in self._terms else name
 
     def _address(self, name: Any) -> str:
-        """A resource, in full."""
+        """The full address of a resource."""
         if not isinstance(name, str) or name.startswith("@"):
             raise NotPlain
         if name.startswith("_:"):
@@ -203,7 +206,7 @@ class _Reader:
     # -- statements -----------------------------------------------------------------------------------------------
 
     def _node(self, found: Any) -> str:
-        """Hands over what is said of a resource; its address."""
+        """Hand over what is said of a resource; returns its address."""
         if not isinstance(found, dict):
             raise NotPlain
         subject = ""
@@ -215,6 +218,7 @@ class _Reader:
             elif keyword not in ("", "@type"):
                 raise NotPlain
             keys[key] = keyword
+        # `@id` may stand anywhere in the node, so all keys are looked through before the first statement.
         subject = subject or blank()
         for key, value in found.items():
             if keys[key] == "@type":
@@ -248,6 +252,7 @@ class _Reader:
             typed = term.type is not None and term.type != "@none"
             language = self._language if term.language is None else term.language
             return found, "" if typed else language
+        # Truth values are numbers to Python, and are written in small letters in RDF.
         if isinstance(found, int):
             return str(found).lower() if isinstance(found, bool) else str(found), ""
         if not isinstance(found, dict):
@@ -279,6 +284,7 @@ class _Reader:
             raise NotPlain
         values = [self._value(term, one) for one in (found if isinstance(found, list) else [found])]
         kept = [value for value in values if value is not None]
+        # RDF has no lists: each place is a node with its value and the next place.
         nodes = [blank() for _ in kept]
         for place, (node, value) in enumerate(zip(nodes, kept, strict=True)):
             self._add(node, FIRST, *value)
@@ -293,6 +299,7 @@ def refuse_elsewhere(found: Any) -> None:
         Elsewhere: there is one.
         TooMuch: it is nested too deeply.
     """
+    # A list instead of recursion: how deep the file is nested is what is being found out.
     waiting = [(found, 0)]
     while waiting:
         value, depth = waiting.pop()

@@ -56,11 +56,13 @@ def into(found: Statements) -> Add:
     def add(subject: str, said: str, value: str, language: str | None) -> None:
         nonlocal count
         count += 1
+        # While it is read, so that memory is bounded and not only the result.
         if count > MOST_STATEMENTS:
             raise TooMuch(f"it holds more than {MOST_STATEMENTS:,} statements; split it")
         known = found.get(subject)
         if known is None:
             known = found[subject] = []
+        # Millions of statements use a few properties: each name is kept once.
         known.append((intern(said), value, language))
 
     return add
@@ -75,9 +77,11 @@ def absolute_iri(base: str, address: str) -> str:
     """An address of a file in full. It is a name: nothing is ever opened."""
     if _ABSOLUTE.match(address):
         return address
+    # `urljoin` knows how to complete only some schemes, and would drop ours.
     if not base.startswith(_JOINED):
         return base + address
     try:
         return urljoin(base, address)
+    # As of "http://[": a strange name is still a name.
     except ValueError:
         return base + address

@@ -24,6 +24,7 @@ from argot.jargon_db.formats.rdf_statements import (
     too_deep,
 )
 
+# What repeats does so possessively (`++`, `*+`), so that no text makes the search go back over it.
 _WS = r"(?>[ \t\r\n]++|\#[^\r\n]*+)*+"
 _PREFIX = r"(?:[^\W\d_](?:[\w\-]++|\.++(?=[\w\-]))*+)?"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%]"
@@ -95,9 +96,9 @@ class _Reader:
     # -- tokens ---------------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        """Moves on by one token."""
         found = _TOKEN.match(self._text, self._at)
         if found is None:
+            # At the strange text itself, not at the blanks and comments before it: the message names its line.
             self._begin = self._skip()
             self._fail(f"{self._text[self._begin : self._begin + 20]!r} is unexpected, or not closed")
         self._kind = found.lastgroup or ""
@@ -132,6 +133,7 @@ class _Reader:
                 self._fail("a prefix is expected, as in '@prefix ex: <...> .'")
             self._next()
             self._prefixes[prefix[:-1]] = self._directed()
+            # A prefix may be declared anew, and its names then mean something else.
             self._properties.clear()
         else:
             self._base = self._directed()
@@ -162,7 +164,8 @@ class _Reader:
         self._expect(".")
 
     def _pairs(self, subject: str) -> bool:
-        """Reads on by whole pairs as long as it can; whether that was to the end of the block."""
+        """Read property and value by `_PAIR` as long as they match; True if that was to the end of the block."""
+        # Local names: this loop takes nearly all the time of a large file.
         text, add, match, known = self._text, self._add, _PAIR.match, self._properties
         while (found := match(text, self._at)) is not None:
             address, name, a, literal, language, value, value_name, sign = found.groups()
@@ -183,7 +186,7 @@ class _Reader:
         return False
 
     def _properties_of(self, subject: str) -> None:
-        """`property value, value; property value ...`, from the token at hand to the one behind."""
+        """Read `property value, value; property value ...` from the current token on, up to the one behind it."""
         while True:
             while self._is(";"):
                 self._next()
@@ -200,7 +203,7 @@ class _Reader:
                 return
 
     def _object(self) -> Value:
-        """The value at hand; leaves the token behind it at hand."""
+        """The value at the current token; moves on to the token behind it."""
         if self._kind in ("text", "long"):
             cut = 3 if self._kind == "long" else 1
             text = self._unescaped(self._value[cut:-cut])
@@ -224,6 +227,7 @@ class _Reader:
             return language
         if self._is("^^"):
             self._next()
+            # Read and left out: a glossary has only texts.
             self._resource("a data type", blanks=False)
             self._next()
         return ""
@@ -249,6 +253,7 @@ class _Reader:
         self._next()
         while not self._is(")"):
             values.append(self._object())
+        # RDF has no lists: each place is a node with its value and the next place.
         nodes = [blank() for _ in values]
         for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
             self._add(node, FIRST, *value)
@@ -257,6 +262,7 @@ class _Reader:
 
     def _deeper(self, read: Callable[[], str]) -> str:
         self._depth += 1
+        # Each level nests our own calls.
         if self._depth > DEEPEST:
             raise too_deep()
         found = read()
@@ -296,6 +302,7 @@ class _Reader:
                 self._fail(f"'\\{letter}' is no escape")
             return _LETTERS[letter]
         code = int(short or long, 16)
+        # `chr` knows no larger ones.
         if code > 0x10FFFF:
             self._fail(f"'{found[0]}' is no character")
         return chr(code)

@@ -47,12 +47,15 @@ def read(data: bytes, base: str, add: Add) -> None:
         Refused: it declares a document type.
         TooMuch: it is nested too deeply.
     """
+    # An empty separator: expat joins namespace and name to the address that RDF means by them.
     parser = expat.ParserCreate(namespace_separator="")
+    # Otherwise each line of a text comes by itself.
     parser.buffer_text = True
     reader = _Reader(base, add)
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
+    # It comes before any element: nothing of a file that is refused is read.
     parser.StartDoctypeDeclHandler = _refuse
     parser.EntityDeclHandler = _refuse
     try:
@@ -106,6 +109,7 @@ class _Reader:
         if parent.kind == "resource":
             self._open.append(self._property(parent, name, attributes, base, language))
         elif parent.kind == "literal":
+            # Marks within a literal are left out; their text goes to the literal.
             self._open.append(_Frame("literal", "", base, language, texts=parent.texts))
         elif name == _ROOT and not self._open:
             self._open.append(_Frame("file", "", base, language))
@@ -134,6 +138,7 @@ class _Reader:
             subject = absolute_iri(base, "#" + attributes[_ID])
         else:
             subject = f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else blank()
+        # The name of an element is its resource's type, except for this one.
         if name != _DESCRIPTION:
             self._add(subject, TYPE, name, None)
         if attributes:
@@ -141,6 +146,7 @@ class _Reader:
         if parent.kind == "collection":
             parent.members.append(subject)
         elif parent.kind == "property":
+            # RDF/XML allows one resource for each property element.
             if parent.filled:
                 raise Malformed("this is no RDF/XML: a property holds two resources; write the property twice")
             parent.filled = True
@@ -150,6 +156,7 @@ class _Reader:
     def _property(self, parent: _Frame, name: str, attributes: dict[str, str], base: str, language: str) -> _Frame:
         if name == _LI:
             parent.items += 1
+            # `rdf:li` counts by itself: the first is `rdf:_1`.
             name = f"{RDF}_{parent.items}"
         frame = _Frame("property", parent.subject, base, language, name)
         if not attributes:
@@ -181,7 +188,7 @@ class _Reader:
         return value
 
     def _attributes(self, subject: str, attributes: dict[str, str], base: str, language: str) -> None:
-        """Properties may be written as attributes too."""
+        # Properties may be written as attributes too.
         for name, value in attributes.items():
             if name == TYPE:
                 self._add(subject, TYPE, absolute_iri(base, value), None)
@@ -189,6 +196,7 @@ class _Reader:
                 self._add(subject, name, value, language)
 
     def _list(self, frame: _Frame) -> None:
+        # RDF has no lists: each place is a node with its value and the next place.
         nodes = [blank() for _ in frame.members]
         self._add(frame.subject, frame.said, nodes[0] if nodes else NIL, None)
         for place, (node, member) in enumerate(zip(nodes, frame.members, strict=True)):

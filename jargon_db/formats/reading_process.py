@@ -12,6 +12,7 @@ from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
 from argot.jargon_db.formats.isolated_reader import list_of_sense
 from argot.subprocesses import Parent, within_bounds
 
+# Small enough that the parent parses one in a moment.
 _BATCH = 500
 _MEGABYTE = 1_000_000
 
@@ -24,12 +25,14 @@ def main() -> None:
 
     for message, data in parent.messages():
         job = json.loads(message)
+        # Bounded: here the readers that may take any time and memory can be used.
         options = ReadOptions(**{**job["options"], "bounded": True})
         try:
             with within_bounds(options.seconds, options.memory_mb * _MEGABYTE):
                 for line in _lines(data, job["name"], job["format"], options):
                     tell(**line)
         except MemoryError:
+            # The bounds are lifted by now, so that this can be said.
             tell(exhausted=True)
 
 
@@ -41,6 +44,7 @@ def _lines(data: bytes, name: str, format: str, options: ReadOptions) -> Iterato
             yield {"problems": [_problem(one) for one in problems]}
     else:
         yield from _said(found)
+    # Also after problems: the parent reads on until it is told so.
     yield {"end": True}
 
 

@@ -42,6 +42,7 @@ class Connections:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._readers = PerThread(lambda: open_connection(path, mode="ro", timeout=BUSY_SECONDS))
+        # Without plug-ins: packages installed beside Argot could otherwise change its connections.
         self._writers = PerThread(lambda: Database(open_connection(path, timeout=BUSY_SECONDS), execute_plugins=False))
 
     def reader(self) -> sqlite3.Connection:
@@ -54,6 +55,7 @@ class Connections:
     def writing(self) -> Iterator[Database]:
         """One transaction. `Database.atomic()` nests in it as a savepoint; a `writing` inside a `writing` joins it."""
         db = self.writer()
+        # SQLite has no transactions within transactions; a savepoint stands for the inner one.
         with db.atomic() if db.conn.in_transaction else transaction(db.conn):
             yield db
 
@@ -69,6 +71,7 @@ class Connections:
         with self.writing() as db:
             writer = Writer.on_behalf(db, by, kind, why=why, name=name, undoes=undoes)
             yield writer
+            # Not in a `finally`: after an error there is no change to close, for all of it is undone.
             writer.finish()
 
     def close(self) -> None:
@@ -83,6 +86,7 @@ def prepare(path: Path) -> None:
         DamagedStore: the file is no whole database of this program; the message ends with the mending command.
         StoreUnavailable: the system does not let it be opened, or made.
     """
+    # What is missing is made below; only what is there can be damaged.
     if path.exists():
         with opening(path):
             _check(path)
@@ -90,9 +94,12 @@ def prepare(path: Path) -> None:
 
 
 def _check(path: Path) -> None:
+    # SQLite takes an empty file for a new database, and would begin an empty glossary.
     if path.stat().st_size == 0:
         raise damaged_store(path, "the file is empty")
     with closing(open_connection(path, timeout=BUSY_SECONDS)) as connection:
+        # Every page at each start, at some 5 ms for each megabyte.
         check_every_page(connection, path)
+        # A sound database of another program, which must not be migrated.
         if not schema_version(connection, NAMES):
             raise damaged_store(path, "it is no glossary")

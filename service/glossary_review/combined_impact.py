@@ -27,6 +27,7 @@ def approving_many(glossary: Glossary, principal: Principal, seen: Sequence[tupl
     for number, _ in seen:
         try:
             sense = glossary.senses.get(principal, number)
+        # Removed since it was seen.
         except NotFound:
             continue
         names += [sense.term, *sense.aliases]

@@ -166,8 +166,9 @@ class Mining:
             open_[key[1]] = max(open_.get(key[1], 0.0), mined.score)
 
     def _is_worse(self, key: tuple[str, str], mined: Mined) -> bool:
-        """Whether what is open for the term already is surer and says it with more or fewer words, or says it at all
-        where this only fits by its letters: what `Miner` sees within one batch, seen across them.
+        """Whether a meaning at least as sure is open for the term, which says the same in more or fewer words.
+
+        Where this one only fits by its letters, any surer meaning is better. `Miner` compares so within one batch.
         """
         for expansion, score in self._open[key[0]].items():
             if expansion == key[1] or score < mined.score:

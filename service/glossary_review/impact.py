@@ -77,6 +77,7 @@ async def effects(
 ) -> Impact:
     """The questions this principal may see that mention the term, each before and after; those that change first."""
     corpus = await kb.load()
+    # With the versions of both stores: after any change to them nothing kept is found again.
     key = (principal, change.key, tuple(given), await kb.blocking(kb.glossary.version), corpus.store.version)
     kept = _kept.setdefault(kb, TTLCache(KEPT, KEPT_SECONDS))
     if (known := kept.get(key)) is not None:
@@ -117,6 +118,7 @@ async def mentioning(
     missed = await kb.blocking(kb.glossary.misses.find, principal)
     own = await _own_questions(kb, principal)
     mine = {question.text for question in own}
+    # One's own are not repeated as those of others: misses hold them, too.
     others = [PastQuestion(text, "missed") for miss in missed for text in miss.questions if text not in mine]
     found: dict[str, PastQuestion] = {}
     for question in (*(PastQuestion(text, "given") for text in given), *own, *others):
@@ -133,8 +135,10 @@ async def _own_questions(kb: KnowledgeBase, principal: Principal) -> list[PastQu
     threads, graph = await kb.threads(), await kb.graph()
     enough = time.monotonic() + THREAD_SECONDS
     asked: list[PastQuestion] = []
+    # Reading hundreds of threads takes seconds, while somebody waits for a preview.
     for thread in (await threads.of(principal.name))[:MOST_THREADS]:
         values = (await graph.aget_state({"configurable": {"thread_id": thread.id}})).values
+        # The latest turn joins the past ones only when the next begins.
         turns = [*past_turns(values), *([values] if values.get("question") else [])]
         asked += [PastQuestion(turn["stand_alone_question"], "yours") for turn in reversed(turns)]
         if time.monotonic() > enough:
@@ -164,6 +168,7 @@ async def _rows(
             graph = build_graph(InMemorySaver())
             rows: list[QuestionImpact] = []
             for question in questions:
+                # At least one, so that there is something to show on a slow machine.
                 if rows and time.monotonic() > until:
                     break
                 sides = [await _side(graph, run, question.text) for run in (before, after)]
@@ -176,6 +181,7 @@ async def _rows(
 def _copied(path: Path, copy: Path) -> None:
     """The whole glossary as it stands between two transactions; only this user may read the copy."""
     with closing(open_connection(path, mode="ro")) as source, closing(open_connection(copy, mode="rwc")) as target:
+        # SQLite's own backup: a copied file would lack what is still in the log.
         source.backup(target)
 
 
@@ -192,14 +198,16 @@ def _changed(copy: Path, change: Change) -> Glossary:
 
 
 def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
-    """Those in which questions are read and searched, and nothing more: no answer, no model, no queue, no choices."""
+    """A run in which questions are only read and searched: no answer, no model, no queue, no choices."""
     from argot.graph.run_context import extractive_context
     from argot.profile import profile_named
 
+    # What asks back or writes is switched off: it would take time, and change nothing that is compared.
     profile = profile_named(kb.settings.profile).model_copy(
         update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
     )
     run = extractive_context(corpus, glossary, principal, profile, kb.settings)
+    # A question that is only tried must not be counted as missed once more.
     return replace(run, records_misses=False)
 
 
@@ -209,6 +217,7 @@ async def _side(graph: ArgotGraph, run: RunContext, question: str) -> QuestionAs
 
     result: AskResult | None = None
     learned: Learned | None = None
+    # A random thread each time, so that one question does not read as a follow-up of another.
     async for event in ask(graph, run, question, secrets.token_hex(8)):
         if isinstance(event, TurnEnded) and isinstance(event.data, AskResult):
             result, learned = event.data, event.learned
@@ -248,6 +257,7 @@ def _impact_on(question: PastQuestion, before: QuestionAsRead, after: QuestionAs
     changed: list[Literal["reading", "passages"]] = []
     if (before.terms, before.unknown) != (after.terms, after.unknown):
         changed.append("reading")
+    # Another order counts too: an answer is written from the first passages.
     if _ids(before) != _ids(after):
         changed.append("passages")
     return QuestionImpact(question.text, question.source, changed, _marked(before, after), _marked(after, before))
@@ -309,6 +319,7 @@ def editing(glossary: Glossary, principal: Principal, sense_id: int, version: in
     def apply(copy: Glossary) -> Sense:
         return copy.senses.save(principal, sense_id, version=version, **fields, why=TRIED)
 
+    # Lists cannot be part of a key.
     key = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in fields.items())
     return Change(("edit", sense_id, version, key), tuple(dict.fromkeys(filter(None, names))), apply)
 

@@ -55,6 +55,7 @@ def occurrences(store: CorpusStore, principal: Principal, phrase: str, limit: in
     for one in ids:
         if one in held and (shown := _excerpt(*held[one], wanted)) is not None:
             found.append(shown)
+    # As many as were read at most: there may be more that were not looked at.
     return Occurrences(wanted, len(found), len(ids) == MOST_READ, found[:limit])
 
 
@@ -99,29 +100,34 @@ def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
 def _excerpt(of: Passage, document: Document, phrase: str) -> PhrasePlace | None:
     parts = excerpt_of(of.text, phrase) or excerpt_of(of.heading, phrase)
     if parts is None:
+        # The index knows no case: this passage holds the word, but not as a code.
         if _is_coded(phrase):
             return None
+        # Found by another form of its words: the beginning is shown, with nothing marked.
         parts = (one_line(of.text[: 2 * AROUND]) + (" …" if len(of.text) > 2 * AROUND else ""), "", "")
     before, match, after = parts
     return PhrasePlace(of.id, document.name, of.heading, of.page, before, match, after)
 
 
 def _at_blank(text: str, at: int, step: int) -> int:
-    """The nearest place between two words, no more than a long word away; the end of the text is one."""
+    """The first blank from `at` on in the direction of `step`, fewer than 20 characters away; else `at` itself."""
     if at <= 0 or at >= len(text):
         return min(max(at, 0), len(text))
+    # 20 characters are longer than most words.
     places = range(at, at + 20 * step, step)
     return next((place for place in places if 0 <= place < len(text) and text[place].isspace()), at)
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
+    # Documents break lines within a phrase, and join its words with hyphens or slashes.
     words = r"[\s\-/]+".join(map(re.escape, re.split(r"[\s\-/]+", phrase.strip()))) or re.escape(phrase)
+    # Whole words, in the singular or plural.
     first, last = (r"(?<!\w)" if phrase[:1].isalnum() else ""), (r"(?:s|es)?(?!\w)" if phrase[-1:].isalnum() else "")
     return re.compile(first + words + last, 0 if _is_coded(phrase) else re.IGNORECASE)
 
 
 def _is_coded(phrase: str) -> bool:
-    """Whether its case tells it from ordinary words."""
+    """Whether only its capitals tell the phrase from ordinary words, as IT from "it"."""
     return phrase != phrase.lower() and phrase != phrase.capitalize() and " " not in phrase.strip()
 
 
@@ -131,6 +137,7 @@ _MARK_UP = re.compile(r"^[ \t]*(?:#{1,6} |>[ >]*|\|?(?:[ :]*-{3,}[ :]*\|?)+[ \t]
 def one_line(text: str) -> str:
     """Some words of Markdown in one line: without marks of headings and tables, cells parted by a dot."""
     cells = [re.sub(r"\s+", " ", cell) for cell in _MARK_UP.sub("", text).split("|")]
+    # No table: blanks at the ends stay, for the text is joined with others.
     if len(cells) == 1:
         return cells[0]
     return " · ".join(cell.strip() for cell in cells if cell.strip(" :-"))

@@ -80,6 +80,7 @@ class Keys:
         Raises:
             InvalidInput: the name is empty or too long, the days are too few or many, or the person has too many keys.
         """
+        # In one line, for it is shown in lists.
         name = " ".join(name.split())
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InvalidInput(f"Give the key a name of 1 to {LONGEST_NAME} printable characters: what will use it.")
@@ -89,6 +90,7 @@ class Keys:
             )
         token = PREFIX + new_token()
         key = Key(f"k{secrets.token_hex(6)}", user, name, timestamp(), ends_at=_in_days(days))
+        # Count and insert in one transaction, so that two at once cannot go beyond the limit.
         with self._database.transaction() as connection:
             living = connection.execute(
                 "SELECT count(*) FROM keys WHERE user = ? AND revoked_at IS NULL AND (ends_at IS NULL OR ends_at > ?)",
@@ -104,6 +106,7 @@ class Keys:
 
     def find(self, token: str) -> Key | None:
         """The key with this secret, unless it is revoked; it may have ended. Some 50 µs: fit for the event loop."""
+        # Whatever else comes as a bearer token costs no look into the store.
         if not token.startswith(PREFIX):
             return None
         rows = self._database.rows("SELECT * FROM keys WHERE hash = ? AND revoked_at IS NULL", token_hash(token))
@@ -122,6 +125,7 @@ class Keys:
         """Whether the present use of it should be noted."""
         if key.used_at is None:
             return True
+        # `abs`: a clock that was ahead when the use was noted must not stop the noting.
         return abs((utc_now() - datetime.fromisoformat(key.used_at)).total_seconds()) > NOTED_SECONDS
 
     def note(self, key: Key) -> None:
@@ -145,6 +149,7 @@ class Keys:
         if not rows:
             raise NotFound(f"There is no key '{key_id}'. See them with: argot key list")
         found = _key(rows[0])
+        # Only when it is stored: an open connection that is cut off must not come back.
         self._ended(found.user, frozenset({found.id}))
         return found
 
@@ -160,6 +165,7 @@ class Keys:
 
     def erase(self, user: str) -> int:
         """Delete every trace of a person's keys, also of revoked ones; how many there were."""
+        # Revoked before they are deleted, so that connections open with them are cut off.
         self.end(user)
         return self._database.write("DELETE FROM keys WHERE user = ?", user)
 

@@ -19,8 +19,9 @@ class Notices:
 
     def claim(self, person: str, thread: str, subject: str) -> bool:
         """Whether this person is still to be told of this in this thread. True once: who asks must tell."""
+        # One statement both asks and notes: of two that come at once, only one inserts the row.
         return self._database.write(_CLAIM, person, thread, subject, timestamp()) == 1
 
     def forget(self, person: str, thread: str) -> None:
-        """The thread is gone, and with it what was said in it."""
+        """Drop the notices in a thread that is gone."""
         self._database.write("DELETE FROM notices WHERE person = ? AND thread = ?", person, thread)

@@ -32,6 +32,7 @@ def require_password(name: str, password: str) -> None:
     plain = _normal(password)
     if not SHORTEST <= len(plain) <= LONGEST:
         raise InvalidInput(f"A password has {SHORTEST} to {LONGEST} characters. Four unusual words make a good one.")
+    # The name counts among what is tried first.
     worn = next((one for one in (*_WELL_WORN, name.casefold()) if plain.casefold().startswith(one)), "")
     if len(set(plain)) < FEWEST_DIFFERENT or len(plain) - len(worn) < min(SHORTEST, FEWEST_DIFFERENT):
         raise InvalidInput("That password is among the first that are guessed. Four unusual words make a good one.")
@@ -53,9 +54,11 @@ def matches(kept: str | None, password: str) -> bool:
     """
     from argon2.exceptions import InvalidHashError, VerificationError
 
+    # Hashing takes longer the longer the text is: nobody may choose how long. It still takes as long as a wrong one.
     if len(password) > LONGEST:
         kept, password = None, ""
     try:
+        # Without a kept hash somebody else's is compared, so that the time does not tell who has a password.
         return _hasher().verify(kept or _nobodys(), _normal(password)) and kept is not None
     except (VerificationError, InvalidHashError):
         return False
@@ -67,7 +70,7 @@ def outdated(kept: str) -> bool:
 
 
 def _normal(password: str) -> str:
-    """Keyboards differ in how they compose a character. A lone surrogate, which no keyboard types, becomes `?`."""
+    # Keyboards differ in how they compose a character. A lone surrogate, which no keyboard types, becomes `?`.
     return unicodedata.normalize("NFKC", password).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -82,5 +85,5 @@ def _hasher() -> PasswordHasher:
 
 @cache
 def _nobodys() -> str:
-    """A hash to compare with where there is none, so that nobody can tell by the time who has a password."""
+    # Compared with where there is no hash, so that the time of an answer does not tell who has a password.
     return _hasher().hash("nobody's password")

@@ -141,10 +141,12 @@ class People:
         require_name("user", name)
         for group in groups:
             require_name("group", group)
+        # A user of this name would be taken for who may do everything.
         if name == LOCAL_NAME:
             raise InvalidInput(f"'{LOCAL_NAME}' is the person at this machine. Choose another user name.")
         with self.database.transaction() as connection:
             connection.execute(
+                # In one statement, so that adding a user again, also at the same time, keeps what is there.
                 "INSERT INTO users (name, display_name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
                 " SET display_name = iif(excluded.display_name = '', display_name, excluded.display_name)",
                 (name, display_name, timestamp()),
@@ -195,12 +197,14 @@ class People:
         if role != "manager" and manages:
             raise InvalidInput(f"An {role} manages no single contexts. Leave them out, or give the role 'manager'.")
         contexts = (set(manages) or {EVERY_CONTEXT}) if role == "manager" else set()
+        # All of them and some of them is all of them.
         if EVERY_CONTEXT in contexts:
             contexts = {EVERY_CONTEXT}
         with self.database.transaction() as connection:
             connection.execute("UPDATE users SET admin = ? WHERE name = ?", (role == "admin", name))
             connection.execute("DELETE FROM managed WHERE user = ?", (name,))
             connection.executemany("INSERT INTO managed VALUES (?, ?)", [(name, one) for one in sorted(contexts)])
+            # Its members manage all contexts: left in it, the smaller role would change nothing.
             if contexts != {EVERY_CONTEXT}:
                 connection.execute("DELETE FROM memberships WHERE user = ? AND group_name = ?", (name, MANAGERS))
         return self.user(name)
@@ -242,6 +246,7 @@ class People:
         """
         self.user(name)
         passwords.require_password(name, password)
+        # From the first password on everybody has to sign in, so whoever is connected without is cut off.
         first = not self.has_passwords()
         self.database.write("UPDATE users SET password = ? WHERE name = ?", passwords.hash_password(password), name)
         self.sessions.end(name)
@@ -255,14 +260,18 @@ class People:
 
     def check_password(self, name: str, password: str) -> User | None:
         """The user whose password this is, suspended or not. Takes some 0.1 s and 64 MiB, whoever is named."""
+        # A name may have been stored composed, and be typed decomposed, as some systems do.
         spellings = dict.fromkeys((name, unicodedata.normalize("NFC", name)))
         user = next((found for one in spellings if (found := self.find(one))), None)
         rows = self.database.rows("SELECT password FROM users WHERE name = ?", user.name if user else "")
         kept: str | None = rows[0]["password"] if rows else None
+        # The password is hashed whether there is such a user or not, so that the time tells nobody.
         if not passwords.matches(kept, password) or user is None or kept is None:
             return None
         if passwords.outdated(kept):
+            # Only here is the password at hand with which today's parameters can be taken.
             renewed = passwords.hash_password(password)
+            # Only if it is still the one that was checked: it may have been changed meanwhile.
             self.database.write(
                 "UPDATE users SET password = ? WHERE name = ? AND password = ?", renewed, user.name, kept
             )
@@ -291,6 +300,7 @@ class People:
         self._tell(Ended(user, ended))
 
     def _tell(self, ended: Ended) -> None:
+        # A copy: another thread may add a watcher meanwhile.
         for watcher in list(self.watchers):
             watcher(ended)
 
@@ -314,6 +324,7 @@ def require_name(kind: str, name: str) -> None:
     Raises:
         InvalidInput
     """
+    # `@name` stands for one person where groups are listed.
     if not _NAME.fullmatch(name) or name.startswith("@") or name != name.strip():
         raise InvalidInput(
             f"{name!r} cannot be the name of a {kind}. Use 1 to 64 letters, digits, '.', '-', '_', '@' or inner spaces,"

@@ -43,6 +43,7 @@ def personal_rows_of(connection: sqlite3.Connection, names: Sequence[str]) -> di
 def erase(connection: sqlite3.Connection, names: Sequence[str]) -> int:
     """Delete these rows, within the caller's transaction; how many there were."""
     there, gone = tables_of(connection), 0
+    # The other way round, so that `users`, which they refer to, goes last.
     for table, column in reversed(PERSONAL.items()):
         if table in there:
             for name in names:
@@ -51,6 +52,7 @@ def erase(connection: sqlite3.Connection, names: Sequence[str]) -> int:
 
 
 def _rows(connection: sqlite3.Connection, table: str, column: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    # SQLite binds no lists; the names of tables and columns are our own.
     marks = ", ".join("?" * len(names))
     found = connection.execute(f"SELECT * FROM {table} WHERE {column} IN ({marks})", tuple(names))  # noqa: S608
     columns = [one[0] for one in found.description]

@@ -12,5 +12,6 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> bytes:
-    """A random token needs neither a salt nor a slow function."""
+    """The hash under which a token is kept, 32 bytes."""
+    # With 256 random bits nothing can be guessed, so neither a salt nor a slow function is needed.
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()

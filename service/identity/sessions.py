@@ -88,6 +88,7 @@ class Sessions:
         """The living session that this token proves. Quick enough (some 50 µs) for the event loop."""
         if not token:
             return None
+        # Looked up by its hash: how long a comparison takes tells nothing of the token.
         row = self._database.rows("SELECT * FROM sessions WHERE hash = ?", token_hash(token))
         return self._living(row[0]) if row else None
 
@@ -103,11 +104,13 @@ class Sessions:
 
     def due(self, session: Session) -> bool:
         """Whether the present use of it should be noted."""
+        # `abs`: a clock that was ahead when the use was noted must not stop the noting.
         return abs(self.clock() - session.seen_at) > NOTED_SECONDS
 
     def note(self, session: Session) -> None:
         """Write down that it is in use, and begin it anew if the clock was ahead when it began."""
         at = int(self.clock())
+        # `min`: a beginning in the future would let the session outlive its time.
         self._database.write(
             "UPDATE sessions SET seen_at = ?, created_at = min(created_at, ?) WHERE id = ?", at, at, session.id
         )
@@ -125,6 +128,7 @@ class Sessions:
     def _living(self, row: sqlite3.Row) -> Session | None:
         now = self.clock()
         session = Session(*(row[name] for name in Session.__slots__))
+        # What has run out is only passed over here; `_forget` drops it later, for the clock may be wrong today.
         if now - session.seen_at > self.lifetimes.idle or now - session.created_at > self.lifetimes.most:
             return None
         if session.created_at > now + SKEW_SECONDS:
@@ -134,9 +138,11 @@ class Sessions:
     def _forget(self, connection: sqlite3.Connection, user: str, at: int) -> None:
         """Drop what ran out long ago, and the oldest of somebody who has very many."""
         idle, most = at - self.lifetimes.idle - KEPT_SECONDS, at - self.lifetimes.most - KEPT_SECONDS
+        # When somebody signs in, so that it takes no job of its own.
         connection.execute("DELETE FROM sessions WHERE seen_at < ? OR created_at < ?", (idle, most))
         connection.execute(
             "DELETE FROM sessions WHERE id IN"
             " (SELECT id FROM sessions WHERE user = ? ORDER BY seen_at DESC LIMIT -1 OFFSET ?)",
+            # One fewer than the most, for the one that is about to begin.
             (user, MOST_PER_USER - 1),
         )

@@ -29,6 +29,7 @@ class Attempts:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._guard = threading.Lock()
+        # Both are bounded: names and addresses that never sign in cannot fill the memory.
         self._counts: LeakyBuckets[Key] = LeakyBuckets(WINDOW_SECONDS, clock)
         self._friends: LRUCache[tuple[str, str], bool] = LRUCache(MOST_COUNTED)
         """Who signed in there; who did so last is the newest."""
@@ -40,6 +41,7 @@ class Attempts:
         """
         with self._guard:
             keys = self._keys(name, address)
+            # All limits at once: with one of them full the attempt counts nowhere.
             wait = max(self._counts.wait(key, LIMITS[key[0]]) for key in keys)
             if wait <= 0:
                 for key in keys:
@@ -53,6 +55,7 @@ class Attempts:
                 if key[0] == "both":
                     self._counts.empty(key)
                 else:
+                    # The other two counts lose this attempt alone: a guesser with one good password cannot clear them.
                     self._counts.add(key, LIMITS[key[0]], -1.0)
             self._friends[name, network_of(address)] = True
 
@@ -63,6 +66,7 @@ class Attempts:
         network = network_of(address)
         both: Key = ("both", name, network)
         if (name, network) in self._friends:
+            # From where they signed in before, others' failures do not shut them out.
             return [both]
         return [both, ("address", "", network), ("name", name, "")]
 
@@ -72,7 +76,9 @@ def network_of(address: str) -> str:
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
+        # No address, as from a Unix socket or a test: the text itself is counted.
         return address[:64]
     if isinstance(found, ipaddress.IPv4Address):
         return str(found)
+    # An IPv4 address in IPv6's form is still one host's.
     return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False).network_address)

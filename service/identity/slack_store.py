@@ -169,7 +169,7 @@ class SlackStore:
         return [str(row["owner"]) for row in rows]
 
     def keep_thread(self, thread: SlackThread) -> None:
-        """In the place of one that was there for the same scope."""
+        """Keep this conversation, in the place of one that was there for the same scope."""
         self._database.write(
             "INSERT OR REPLACE INTO slack_threads (team, channel, ts, scope, thread, owner, last_ts)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -187,6 +187,7 @@ class SlackStore:
         self._database.write(
             "INSERT OR REPLACE INTO slack_views VALUES (?, ?, ?, ?)", channel, ts, viewed, self.clock()
         )
+        # Cleared out on the way, so that it takes no job of its own.
         self._database.write("DELETE FROM slack_views WHERE at < ?", self.clock() - KEPT_SECONDS)
 
     def view(self, channel: str, ts: str) -> str:
@@ -208,6 +209,7 @@ class SlackStore:
         state = "open" if job is not None else "done"
         return (
             self._database.write(
+                # Both `event_id` and `place` are unique: what Slack sends again is known by either.
                 "INSERT INTO slack_events (event_id, place, lane, at, job, state, noted_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 event_id,
@@ -229,11 +231,13 @@ class SlackStore:
         done = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE state = 'open' AND noted_at < ?"
         with self._database.transaction() as connection:
             connection.execute(done, (self.clock() - KEPT_SECONDS,))
+            # Tried once, as far as we know: an answer may be posted already, and is looked for.
             connection.execute("UPDATE slack_events SET tries = max(tries, 1) WHERE state = 'open'")
 
     def next(self, busy: Collection[str]) -> Noted | None:
         """The open event that comes first among those whose lane is free and whose time has come."""
         rows = self._database.rows(
+            # Events whose turn seems to be longer off than any wait were noted while the clock was ahead: they are due.
             "SELECT * FROM slack_events AS e WHERE state = 'open' AND (due <= ? OR due > ?)"
             " AND lane NOT IN (SELECT value FROM json_each(?))"
             " AND NOT EXISTS (SELECT 1 FROM slack_events AS other WHERE other.lane = e.lane AND other.state = 'open'"
@@ -270,6 +274,7 @@ class SlackStore:
     def done(self, number: int) -> None:
         """It is dealt with. Its words go, its key stays."""
         with self._database.transaction() as connection:
+            # The words go at once, the row later: by its key what Slack sends again is recognised.
             connection.execute(
                 "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE id = ?", (number,)
             )
@@ -279,6 +284,7 @@ class SlackStore:
 
     def withdraw(self, place: str) -> None:
         """What this is about is gone: nothing more is to be done, also if it is heard of only now."""
+        # In case the event comes only after its withdrawal: it is then known as done.
         self.note(place, place, place, "", None)
         sql = "UPDATE slack_events SET state = 'done', job = NULL, answer = NULL WHERE place = ? AND state = 'open'"
         self._database.write(sql, place)

@@ -91,6 +91,7 @@ def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     sources = {name: _copy_database(home / name, copies / name) for name in layout.DATABASES if (home / name).exists()}
     for blob in sorted((home / layout.BLOBS).rglob("*")):
         name = blob.relative_to(home).as_posix()
+        # Links are left out, for they would put files from elsewhere into the backup.
         if blob.is_file() and not blob.is_symlink() and _MEMBER.fullmatch(name):
             sources[name] = blob
     members = [Member(name, source.stat().st_size, _hash_file(source)) for name, source in sources.items()]
@@ -117,12 +118,14 @@ def _copy_database(source: Path, copy: Path) -> Path:
         closing(open_connection(copy, mode="rwc")) as writing,
     ):
         reading.backup(writing)
+        # A copy in WAL mode would need a log beside it, which the tar does not hold.
         writing.execute("PRAGMA journal_mode = DELETE")
     return copy
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:
     entry = tarfile.TarInfo(name)
+    # Neither owner nor time of the machine: only what is restored.
     entry.size, entry.mode = size, 0o600
     return entry
 
@@ -154,6 +157,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
         logger.warning("%s", said)
     _require_free(home, force=force)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Without patience: whoever restores is told at once that somebody works in the folder.
     lock = take_lock(home, patience=0)
     try:
         scratch = restore.staging_folder(home)
@@ -171,6 +175,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
 
 
 def _require_free(home: Path, *, force: bool) -> None:
+    # A lock file alone is no content: taking the lock makes it.
     found = sorted(entry.name for entry in home.iterdir() if not layout.is_scratch(entry.name)) if home.exists() else []
     if not found:
         return
@@ -181,14 +186,17 @@ def _require_free(home: Path, *, force: bool) -> None:
 
 
 def _unpack(path: Path, scratch: Path) -> list[Member]:
-    """Every member, by the names and hashes of the manifest; links, devices and paths out of the folder never."""
+    """Unpack every member by the names and hashes of the manifest; never links, devices or paths out of the folder."""
     try:
+        # A pipe or a device might never end.
         require_file(path.stat().st_mode)
+        # Uncompressed only: a small compressed file could fill the disk.
         with tarfile.open(path, mode="r:") as tar:
             entries = iter(tar)
             members = _manifest(tar, next(entries, None))
             expected = {member.name: member for member in members}
             for entry in entries:
+                # Taken out of what is expected, so that the same name twice is refused.
                 _unpack_one(tar, entry, expected.pop(entry.name, None), scratch)
     except FileNotFoundError:
         raise InvalidInput(f"There is no file {path}.") from None
@@ -207,7 +215,7 @@ def _unpack(path: Path, scratch: Path) -> list[Member]:
 
 
 def _make_ready(path: Path, scratch: Path) -> None:
-    """Open every unpacked store as the service will: what it cannot be opened for is to be known before anything goes.
+    """Open every unpacked store as the service will, so that its faults are known before anything is replaced.
 
     Raises:
         InvalidInput: one of them is damaged, or of a newer Argot.
@@ -226,12 +234,14 @@ def _make_ready(path: Path, scratch: Path) -> None:
             open_database(scratch / layout.THREADS, thread_store.MIGRATIONS).close()
         if (scratch / layout.PEOPLE).exists():
             with closing(open_database(scratch / layout.PEOPLE, people.MIGRATIONS)) as connection:
+                # A session that ended since the backup must not come back.
                 connection.execute("DELETE FROM sessions")
     except DamagedStore as error:
         raise InvalidInput(f"{path} cannot be put in place. Nothing was changed. {error}") from error
 
 
 def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Member]:
+    # Checked before it is read: its size is whatever the file says.
     known = entry is not None and entry.isreg() and not entry.issparse() and entry.name == MANIFEST
     source = tar.extractfile(entry) if entry is not None and known and entry.size <= MAX_MANIFEST else None
     if source is None:
@@ -252,16 +262,19 @@ def _manifest(tar: tarfile.TarFile, entry: tarfile.TarInfo | None) -> list[Membe
 def _unpack_one(tar: tarfile.TarFile, entry: tarfile.TarInfo, member: Member | None, scratch: Path) -> None:
     # A sparse member says it is larger than the file it came in: it would fill the disk with nothing.
     source = tar.extractfile(entry) if entry.isreg() and not entry.issparse() else None
+    # By a pattern of known names, so that no member leaves the folder.
     if member is None or source is None or not _MEMBER.fullmatch(entry.name) or ".." in entry.name:
         raise InvalidInput(f"{tar.name!s} holds '{entry.name}', which no backup of Argot does. Nothing was changed.")
     target = scratch / entry.name
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.blake2b(digest_size=32)
+    # "x": nothing that is there is written over or followed, as a link would be.
     with target.open("xb") as file:
         for chunk in _chunks(source):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
+        # `mark_complete` promises that everything is on the disk.
         os.fsync(file.fileno())
     if digest.hexdigest() != member.hash:
         raise InvalidInput(f"{tar.name!s}: '{entry.name}' has been altered or cut off. Nothing was changed.")

@@ -27,27 +27,27 @@ FREE_GB = 1.0
 def diagnose(home: Path, settings: Settings) -> list[Finding]:
     """Look at everything, in the order in which problems should be mended."""
     home = home.expanduser().absolute()
+    # A cut-off restore is completed before the stores are looked at.
     findings = [*(_of_service(home) or findings_of_process(settings)), _free_space(home), *_restore(home)]
     if not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
     findings += stores
+    # Opening a damaged store would only say the same in other words.
     if all(finding["ok"] for finding in stores):
         findings += _inside(home, settings)
     return findings
 
 
 def _of_service(home: Path) -> list[Finding]:
-    """The same, of the service that has the knowledge base open; nothing if there is none.
-
-    Its settings count then, not those this command would have: it may run with other variables, in another folder.
-    """
+    """What the service that has the knowledge base open finds of its own process; nothing if there is none."""
     from argot.service.transport.knowledge_base_client import SocketClient
     from argot.service.usecases.monitoring import doctor_findings
 
     owner = read_owner(home)
     if owner is None or not owner.socket:
         return []
+    # Its settings count, not this command's, which may run with other variables or in another folder.
     running = good("service", f"runs as process {owner.pid}; the settings shown are its own")
     try:
         return [running, *SocketClient(Path(owner.socket)).call(doctor_findings)]
@@ -56,6 +56,7 @@ def _of_service(home: Path) -> list[Finding]:
 
 
 def _free_space(home: Path) -> Finding:
+    # The home may not exist yet; its nearest folder is on the same disk.
     place = next((folder for folder in (home, *home.parents) if folder.is_dir()), Path("/"))
     free = shutil.disk_usage(place).free / 1e9
     if free < FREE_GB:
@@ -64,7 +65,7 @@ def _free_space(home: Path) -> Finding:
 
 
 def _restore(home: Path) -> Iterator[Finding]:
-    """One that was cut off; the stores are looked at afterwards."""
+    """Completes a restore that was cut off, or takes it back, before the stores are looked at."""
     try:
         if said := finish_cut_off(home):
             yield good("restore", said)

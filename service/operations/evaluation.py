@@ -71,6 +71,7 @@ def retrieval(beir: Path, glossary: Path | None, profile: str, settings: Setting
         InvalidInput: a file is missing or malformed.
     """
     data = load_beir(beir)
+    # Read before documents are added, so that a wrong path is told at once.
     csv_text = _read(glossary) if glossary else None
     with _temporary(settings) as base:
         base.add(sources_of(data), progress)
@@ -86,6 +87,7 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
     Raises:
         InvalidInput: there is no such way, or no model server.
     """
+    # Before anything is embedded, which takes long.
     unknown = set(ways or ()) - STAGES_OFF.keys()
     if unknown:
         raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
@@ -182,8 +184,10 @@ def abbreviations(  # noqa: PLR0917
     with _sample_folder() as folder, _temporary(settings) as base:
         _add_glossary(base, folder)
         identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
+        # The last is the model server wherever there is one.
         model = servers[-1]
         report = _run(evaluate_abbreviations(identifiers, base.knows, seed, trials, each, progress), model)
+        # The server tells which model it has when it is first asked.
         report = replace(report, model=model.known.model if model and model.known else "")
     return report.as_json(), abbreviations_tables(report)
 
@@ -199,6 +203,7 @@ def questions(half: str | None, settings: Settings, progress: Progress, *, error
         labels = _read(folder / "question_terms.jsonl")
         labelled, absent = load_question_terms(labels, samples, settings.datasets)
         chosen = [one for one in labelled if half in (None, one.half)]
+        # First without a glossary: the base is filled on the way.
         without = base.identifier()
         bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
         _add_glossary(base, folder)
@@ -313,6 +318,7 @@ def _run(work: Coroutine[Any, Any, _T], server: ModelServer | None) -> _T:
             return await work
         finally:
             if server is not None:
+                # Within the loop in which its connections were opened.
                 await server.aclose()
 
     return asyncio.run(run())
@@ -330,7 +336,7 @@ def _told(progress: Progress, server: ModelServer | None, side: SideChoice) -> P
 
 
 def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """One side's report as it is, two by side."""
+    """The report itself if one side was measured, else both by side."""
     return next(iter(reports.values())) if len(reports) == 1 else reports
 
 
@@ -339,6 +345,7 @@ def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _sample_folder() -> Iterator[Path]:
+    # A package may be installed as an archive; then its files are unpacked for as long as they are used.
     with as_file(files("argot.samples")) as folder:
         yield folder
 
@@ -378,6 +385,7 @@ def _opened(home: Path, settings: Settings) -> Iterator[TemporaryBase]:
 
 @contextmanager
 def _temporary(settings: Settings) -> Iterator[TemporaryBase]:
+    # A base of its own, so that nobody's documents or terms take part in what is measured.
     with tempfile.TemporaryDirectory(prefix="argot-") as folder, TemporaryBase(Path(folder), settings) as base:
         yield base
 

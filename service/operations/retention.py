@@ -30,6 +30,7 @@ async def keep_clean(kb: KnowledgeBase) -> None:
     while True:
         try:
             await erase_old(kb)
+        # One failure must not end the cleaning for as long as the service runs.
         except Exception:
             logger.exception("old conversations could not be erased; it is tried again in an hour")
         await asyncio.sleep(EVERY_SECONDS)
@@ -43,10 +44,12 @@ async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str,
         return erased
     before = utc_text((now or utc_now()) - timedelta(days=days))
     threads = await kb.threads()
+    # One by one, each with its files, checkpoints and notices, as if its owner had deleted it.
     for thread in await threads.unused_since(before):
         await delete_thread(kb, thread.owner, thread.id)
         erased["threads"] += 1
         await asyncio.sleep(PAUSE_SECONDS)
+    # For all in one statement: `delete_thread` leaves them to its callers.
     erased["questions"] = await kb.blocking(kb.glossary.privacy.erase_questions, before)
     if any(erased.values()):
         await scrubbed(kb)

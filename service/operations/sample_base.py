@@ -73,4 +73,5 @@ def _contexts(client: Any, path: Path) -> None:
 
 
 def _text(path: Path) -> str:
+    # With or without the byte order mark that Excel writes.
     return path.read_text(encoding="utf-8-sig")

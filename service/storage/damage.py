@@ -29,12 +29,14 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
     Raises:
         DamagedStore, StoreUnavailable
     """
+    # Only a store that was noted can be missing: the others are made when they are first needed.
     if not path.exists() and path.name in layout.noted_stores(path.parent):
         raise damaged_store(path, "it is missing")
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
     if path.stat().st_size < LEAST_BYTES:
         raise damaged_store(path, f"{path.stat().st_size} bytes")
+    # Opened for writing: only so is the log of a killed process taken in.
     with opening(path), closing(open_connection(path)) as connection:
         _check_open(connection, path, thoroughly=thoroughly)
 
@@ -46,6 +48,7 @@ def _check_open(connection: sqlite3.Connection, path: Path, *, thoroughly: bool)
     size = path.stat().st_size
     if size < pages * page_size:
         raise damaged_store(path, f"{size} bytes, {pages * page_size} expected")
+    # corpus.db checks its own tables when it opens.
     if not tables and path.name != layout.CORPUS:
         raise damaged_store(path, "it holds no table")
     if thoroughly or size <= SMALL_BYTES:
@@ -60,6 +63,7 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
     if is_own_fault(error):
         return None
     try:
+        # Thoroughly, whatever that takes: the page at fault may be in a large store.
         for name in layout.DATABASES:
             check_database(home / name, thoroughly=True)
     except ArgotError as found:
@@ -76,5 +80,6 @@ def require_readable(home: Path) -> None:
     """
     for path in (home / name for name in layout.DATABASES):
         if path.exists():
+            # On a new connection: one that is open already may go on from its cache.
             with damage_named(path), closing(open_connection(path, mode="ro", timeout=PROBE_SECONDS)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

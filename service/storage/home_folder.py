@@ -58,12 +58,15 @@ def create(home: Path) -> bool:
     Raises:
         InvalidInput: the folder holds other things, or cannot be made.
     """
+    # Before anything is said of other files in it: an existing one is no foreign folder.
     if is_knowledge_base(home):
         _check_format(home)
         return False
     _check_path(home)
     try:
+        # For its owner alone: questions and documents of everybody lie in it.
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # What another process left that wanted to make one here, and was killed, is not foreign.
         foreign = [path.name for path in home.iterdir() if not is_scratch(path.name)]
     except OSError as error:
         raise InvalidInput(f"{home} cannot hold a knowledge base: {error.strerror}. Give another --home.") from error
@@ -88,25 +91,27 @@ def noted_stores(home: Path) -> set[str]:
 def note_stores(home: Path) -> None:
     """Write down which databases there are, so that one that is lost later is not taken for one never needed."""
     there = [name for name in DATABASES if (home / name).exists()]
+    # Nearly every opening finds those that are noted, and then writes nothing.
     if set(there) != noted_stores(home):
         made = {"format": FORMAT, "created": timestamp(), "argot": __version__}
         write_atomically(home / MARKER, json.dumps({**made, **_marker(home), "stores": there}) + "\n")
 
 
 def _marker(home: Path) -> dict[str, Any]:
-    """What it says; nothing if it is gone, or cannot be read (`_check_format` complains of that)."""
+    """The marker's content; empty if it is gone, or cannot be read (`_check_format` complains of that)."""
     try:
         content = json.loads((home / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
+    # Anybody may have edited it.
     return content if isinstance(content, dict) else {}
 
 
 def _check_path(home: Path) -> None:
-    """SQLite and Chroma take fewer paths than the system does."""
     if len(os.fsencode(home)) > MAX_PATH:
         raise InvalidInput(f"{home} is longer than {MAX_PATH} bytes. Give a --home with a shorter path.")
     try:
+        # The system takes any bytes as a path; SQLite and Chroma take UTF-8 alone.
         str(home).encode()
     except UnicodeEncodeError:
         raise InvalidInput(f"{home} is not valid UTF-8. Give a --home with another path.") from None
@@ -114,6 +119,7 @@ def _check_path(home: Path) -> None:
 
 def _check_format(home: Path) -> None:
     marker = home / MARKER
+    # Without it the stores are known by their names, and each checks its own version.
     if not marker.exists():
         return
     try:

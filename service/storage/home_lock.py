@@ -49,12 +49,14 @@ class HomeLock:
 
     def release(self) -> None:
         if self._descriptor >= 0:
+            # While the lock is still held: afterwards it may be the next owner's.
             (self.home / OWNER).unlink(missing_ok=True)
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = -1
 
     def _drop_in_child(self) -> None:
+        # Closed and not unlocked: unlocking here would take the lock from the parent as well.
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

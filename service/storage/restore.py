@@ -25,6 +25,7 @@ PARTS = (*layout.DATABASES, layout.BLOBS)
 def staging_folder(home: Path) -> Path:
     """An empty folder on the same file system, to unpack into."""
     scratch = home / SCRATCH
+    # Of a restore that was killed while it unpacked.
     if scratch.exists():
         shutil.rmtree(scratch)
     scratch.mkdir(mode=0o700)
@@ -52,7 +53,9 @@ def finish_restore(home: Path) -> str:
     if (complete := scratch / COMPLETE).exists():
         remove_path(ended)
         _exchange(home, scratch, set(json.loads(complete.read_text(encoding="utf-8"))))
+        # Written anew: the marker of the old knowledge base notes stores that the backup may not have.
         layout.write_marker(home)
+        # With one rename the restore is over: from here on a crash leaves only something to remove.
         scratch.rename(ended)
         flush_folder(home)
         completed = True
@@ -66,10 +69,13 @@ _TAKEN_BACK = "A restore that was cut off was taken back: {home} is as it was be
 
 
 def _exchange(home: Path, scratch: Path, parts: set[str]) -> None:
-    """Can be repeated: what has been moved is no longer in `scratch`, and what is in its place stays."""
+    """Put the new parts in the place of the old ones; may be repeated after a crash, until it is done."""
+    # They belong to the old documents; kept, searches would find passages that are gone.
     remove_path(home / layout.VECTORS)
     for name in PARTS:
+        # What is neither here nor missing from the backup was moved into place before a crash: it stays.
         if (scratch / name).exists() or name not in parts:
+            # With its log: SQLite would apply the old store's to the new file.
             for old in (name, f"{name}-wal", f"{name}-shm"):
                 remove_path(home / old)
         if (scratch / name).exists():

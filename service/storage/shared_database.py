@@ -25,6 +25,7 @@ class Database:
 
     def __init__(self, path: Path, migrations: Sequence[Migration]) -> None:
         self.path = path
+        # The locks are for the threads of this process; other processes wait in SQLite itself.
         self._writer, self._writing = open_database(path, migrations), threading.Lock()
         self._reader, self._reading = open_database(path, migrations), threading.Lock()
         self._writer.row_factory = self._reader.row_factory = sqlite3.Row
@@ -60,6 +61,7 @@ class Database:
 
         False if somebody reads an earlier state just now.
         """
+        # Both locks: a read under way in this process would keep the log from being cut.
         with self._reading, self._writing, damage_named(self.path):
             blocked = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return not blocked

@@ -157,6 +157,7 @@ class Threads:
         from argot.graph.checkpoints.checkpointer import TurnSaver
 
         open_database(path, MIGRATIONS).close()
+        # "NORMAL" for checkpoints; `_write` makes what has to last durable.
         connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
         # Said once more, for langgraph reads the variable when it is first imported, by whomever.
         saver = TurnSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
@@ -188,6 +189,7 @@ class Threads:
             NotFound: there is none, or it is somebody else's; the two are never told apart.
         """
         rows = await self._rows(f"SELECT {_THREAD} FROM threads WHERE id = ? AND owner = ?", (thread, owner))  # noqa: S608
+        # Whose it is is part of the query: the answer is the same for none and for somebody else's.
         if not rows:
             raise NotFound(f"There is no thread '{thread}' of yours. See them with: argot threads list")
         return _thread(rows[0])
@@ -206,8 +208,9 @@ class Threads:
         return await self.own(owner, thread)
 
     async def delete(self, owner: str, thread: str) -> Thread:
-        """Checkpoints first: a crash in between leaves an empty thread of its owner, never one without an owner."""
+        """Delete a thread with its checkpoints, feedback and list of files."""
         found = await self.own(owner, thread)
+        # Checkpoints first: a crash in between leaves an empty thread of its owner, never checkpoints without one.
         await self.saver.adelete_thread(thread)
         await self._write("DELETE FROM threads WHERE id = ?", (thread,))
         return found
@@ -237,6 +240,7 @@ class Threads:
         """
         await self.own(owner, thread)
         said = Feedback(thread, turn, owner, value, comment, timestamp(), shared)
+        # What was taken back needs no record of its answer.
         kept = json.dumps(trace, ensure_ascii=False) if trace and value else ""
         await self._write(
             f"INSERT OR REPLACE INTO feedback ({_FEEDBACK}, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -245,7 +249,7 @@ class Threads:
         return said
 
     async def forget_feedback(self, owner: str, thread: str, turn: int) -> None:
-        """The answer it was about is gone."""
+        """Drop what was said of an answer that is gone."""
         await self.own(owner, thread)
         await self._write("DELETE FROM feedback WHERE thread = ? AND turn = ?", (thread, turn))
 
@@ -291,6 +295,7 @@ class Threads:
     async def scrub(self) -> bool:
         """Take what was deleted out of the write-ahead log as well; False if somebody reads an earlier state now."""
         rows = await self._rows("PRAGMA wal_checkpoint(TRUNCATE)", ())
+        # The first column says whether a reader kept the log from being cut.
         return not rows[0][0]
 
     async def with_files(self, owner: str) -> list[str]:
@@ -304,19 +309,15 @@ class Threads:
                 return list(await self.saver.conn.execute_fetchall(sql, parameters))
 
     async def _write(self, sql: str, parameters: Sequence[Any]) -> None:
-        """One statement that is on the disk when this returns, and with it every checkpoint written before.
-
-        The checkpoints of a question's dozen steps are not flushed one by one: no kill can lose them, and until the
-        question is answered nothing has been promised that a loss of power could break.
-
-        An asker who leaves cancels whoever holds the connection. A transaction that was cut off so would stay open,
-        in everybody's way: it is taken back first.
-        """
+        """One statement that is on the disk when this returns, and with it every checkpoint written before."""
         connection = self.saver.conn
         with damage_named(self.path):
             async with self.saver.lock:
+                # Left by a write whose asker went away: it would hold the lock on the file.
                 if connection.in_transaction:
                     await connection.rollback()
+                # Only here: the checkpoints of a question's dozen steps are not flushed one by one. No kill can lose
+                # them, and until the question is answered nothing is promised that a loss of power could break.
                 await connection.execute("PRAGMA synchronous = FULL")
                 try:
                     await connection.execute(sql, parameters)

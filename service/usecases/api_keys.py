@@ -41,6 +41,7 @@ async def key_add(
     """
     owner = await _owner(kb, principal, user)
     if owner != LOCAL_NAME:
+        # Only for its errors. The person at this machine is no row among the users.
         await kb.blocking(kb.people.principal, owner)
     made, token = await kb.blocking(kb.people.keys.make, owner, name, days)
     return NewKey(**dataclass_fields(made), key=token)
@@ -49,6 +50,7 @@ async def key_add(
 @usecase("asker")
 async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[Key]:
     """One's own keys, those of a `user`, or (`*`, for admins) of everybody, that are not revoked: never the secrets."""
+    # No user can be called so (`require_name`).
     if user == "*" and principal.sees_all:
         return await kb.blocking(kb.people.keys.of)
     owner = await _owner(kb, principal, user)
@@ -58,6 +60,7 @@ async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None
 @usecase("asker")
 async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> Key:
     """Revoke a key by its id: one's own, or as an admin anybody's. What is open with it is cut off."""
+    # Somebody else's key is not found, rather than forbidden: that it exists is not said.
     of = None if principal.sees_all else principal.name
     return await kb.blocking(lambda: kb.people.keys.revoke(key, user=of))
 

@@ -156,6 +156,7 @@ def _file_name(name: str) -> str:
 
 def _decoded(content: str) -> bytes:
     try:
+        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
         return base64.b64decode(content, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidInput("The file was not sent as base64.") from error

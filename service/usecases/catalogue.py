@@ -82,8 +82,10 @@ async def dispatch(
     if found is None:
         raise InvalidInput(f"There is no use case '{name}'. There are: {', '.join(sorted(CASES))}.")
     if isinstance(found, UseCase):
+        # Called as any caller would: role and parameters are checked there, not here.
         yield {"kind": "result", "data": jsonable(await found(kb, principal, **parameters))}
         return
+    # Closed with this generator: otherwise a caller's leaving would stop the work only at the next garbage collection.
     async with aclosing(found(kb, principal, **parameters)) as events:
         async for event in events:
             yield jsonable(event)

@@ -74,5 +74,6 @@ async def context_since(
     `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
+    # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
     entries = await kb.blocking(kb.glossary.history.entries, principal, context_id=context_id, limit=1000)
     return between(current, entries, version)

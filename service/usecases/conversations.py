@@ -147,7 +147,7 @@ _graphs: WeakKeyDictionary[KnowledgeBase, ArgotGraph] = WeakKeyDictionary()
 
 
 async def _graph(kb: KnowledgeBase) -> ArgotGraph:
-    """The graph over checkpoints in memory, for what is forgotten when it is answered."""
+    """The graph over checkpoints in memory: nothing of these conversations is kept."""
     if kb not in _graphs:
         await kb.threads()  # sets what langgraph reads when it is first imported
         from langgraph.checkpoint.memory import InMemorySaver
@@ -159,12 +159,11 @@ async def _graph(kb: KnowledgeBase) -> ArgotGraph:
 
 
 async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> None:
-    """Let the thread have these turns behind it. What was said in them rests on no passages that are known now.
-
-    The first of a conversation has number 0, and is not among them where there are too many.
-    """
+    """Make these turns the past of the thread."""
     from argot.graph.state import empty_turn
 
+    # Without citations: the passages they rested on are not known any more. The first turn of a conversation has
+    # number 0, and is not among them where there are too many.
     records = [
         {
             **empty_turn(turn.question, number),
@@ -181,7 +180,7 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
 async def _answered(
     kb: KnowledgeBase, graph: ArgotGraph, run: RunContext, thread: str, *, asked: Sequence[str], senses: dict[str, int]
 ) -> AsyncGenerator[AskEvent]:
-    """Ask the first question, and answer with the others what is asked back; the events of the last."""
+    """Ask the first question, and give the others as answers to what is asked back; yields the events of the last."""
     from argot.graph.run import answer_choice, ask
 
     waiting = False
@@ -214,7 +213,7 @@ def _is_choice(text: str) -> bool:
 
 
 def _name_of(principal: Principal, past: Sequence[Exchange], question: str) -> str:
-    """The same name for the same conversation, so that an unknown term met again counts as one question."""
+    # The same name for the same conversation, so that an unknown term that is met again counts as one question.
     parts = [principal.name, question, *(text for one in past for text in (one.question, one.answer))]
     # ASCII's unit separator (31) between the texts keeps ("ab", "c") and ("a", "bc") apart.
     return f"c{hashlib.sha256(chr(31).join(parts).encode()).hexdigest()[:24]}"
@@ -270,9 +269,9 @@ def _term_of(answer: str) -> str | None:
 def _remembered(
     kb: KnowledgeBase, principal: Principal, past: Sequence[Exchange]
 ) -> tuple[list[Exchange], dict[str, int]]:
-    """The exchanges with choices taken out of them (the question goes with the answer it came to), and what was chosen.
+    """The exchanges, those that were choices joined with the answer they led to; and the senses chosen, by term.
 
-    Chosen senses by term, as far as this person may read them now.
+    Only senses that this person may read now.
     """
     turns: list[Exchange] = []
     senses: dict[str, int] = {}

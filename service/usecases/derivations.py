@@ -125,6 +125,7 @@ async def derive(
         )
     if kb in _deriving:
         raise Conflict("Documents are being derived from already. Wait until that is done, or stop it.")
+    # With no await since the test above, so that no second run slips in between.
     _deriving.add(kb)
     try:
         from argot.tools.llm.deriver import ModelDeriver
@@ -132,6 +133,7 @@ async def derive(
         deriver = await ModelDeriver.open(server, kinds)
         corpus = await kb.load()
         found = await _documents(kb, principal, documents)
+        # A kind that is named twice is made once.
         recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
         jobs = await kb.blocking(_jobs, corpus, found, recipes, renew)
         run = _Run(kb, corpus, principal, deriver, jobs, names={document.id: document.name for document in found})
@@ -167,6 +169,7 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
             documents=len(found),
             passages=sum(one.passages for one in found),
             texts=sum(one.texts for one in found),
+            # What came with a document has no prompt, and cannot be outdated.
             outdated=bool(recipe.prompt) and recipe.prompt != prompt_of(recipe.kind),
         )
         for recipe, found in held.items()
@@ -193,6 +196,7 @@ async def derived_remove(
                 removed[kind] += derivation.take_out(parts, document.id, kind)
 
     for document in await _documents(kb, principal, documents):
+        # Taken for each document anew, so that other changes get their turn in between.
         async with kb.writing:
             await _to_its_end(kb, take_out, document)
     return RemovedTexts(removed)
@@ -211,16 +215,14 @@ async def _documents(kb: KnowledgeBase, principal: Principal, wanted: Sequence[s
 
 
 def _jobs(corpus: Corpus, documents: Sequence[Document], recipes: Sequence[Recipe], renew: bool) -> list[list[Task]]:
-    """What is to be done, document by document. The tasks of one job are done in order, jobs side by side.
-
-    A summary needs the one before, so that all of a document's are one job.
-    """
+    """What is to be done, document by document. The tasks of one job are done in order, jobs side by side."""
     from argot.corpus.ingestion.derivation import to_do
 
     connection = corpus.store.database.connection()
     jobs: list[list[Task]] = []
     for document in documents:
         tasks = to_do(connection, document.id, recipes, renew=renew)
+        # Each summary builds on the one before it.
         if chain := [task for task in tasks if task.recipe.kind == "summary"]:
             jobs.append(chain)
         jobs += [[task] for task in tasks if task.recipe.kind != "summary"]
@@ -289,6 +291,7 @@ class _Run:
     async def _side_by_side(self) -> None:
         from argot.tools.llm.deriver import AT_ONCE
 
+        # If one worker fails, the others are stopped, and waited for: none may store anything after this run is over.
         workers = [asyncio.create_task(self._work()) for _ in range(AT_ONCE)]
         try:
             await asyncio.gather(*workers)
@@ -296,21 +299,24 @@ class _Run:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+            # Ends `events`, which then learns from the task how it went.
             self._told.put_nowait(None)
 
     async def _work(self) -> None:
         while self._jobs:
+            # No await since the test above: no two workers take the same job.
             for task in self._jobs.popleft():
                 await self._do(task)
                 self._done += 1
                 self._told.put_nowait(self._progress(self._names[task.document]))
 
     async def _do(self, task: Task) -> None:
-        """Make and store one passage's texts. One that is gone by now, or not to be read any more, is passed over."""
         found = await self._kb.blocking(self._corpus.store.passages, self._principal, [task.passage])
+        # Gone by now, or not to be read any more.
         if not found:
             return
         passage, _ = found[task.passage]
+        # Read only now: the task before this one may just have made it.
         previous = await self._kb.blocking(self._previous, passage) if task.recipe.kind == "summary" else ""
         try:
             made = await self._deriver.make(task.recipe.kind, passage, previous)
@@ -339,6 +345,7 @@ class _Run:
         if len(self._problems) < SHOWN_PROBLEMS:
             name, kind = self._names[task.document], task.recipe.kind
             self._problems.append(DeriveProblem(name, task.passage, kind, str(error)))
+        # The server answers, so it is worth going on.
         if isinstance(error, PassageFailed):
             return
         self._in_a_row += 1
@@ -346,12 +353,13 @@ class _Run:
             raise error
 
     async def _store(self, made: Made) -> None:
-        """Whoever may write first writes for all who wait; when this returns, it is on the disk."""
+        """Store what was made; it is on the disk when this returns. Whoever gets the lock writes for all who wait."""
         from argot.corpus.ingestion import derivation
 
         self._waiting.append(made)
         async with self._kb.writing:
             together, self._waiting = self._waiting, []
+            # While this worker waited for the lock, another stored its texts as well.
             if not together:
                 return
 
@@ -370,5 +378,5 @@ class _Run:
 
 
 async def _to_its_end(kb: KnowledgeBase, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What `work` gives, in a thread. It changes stores: whoever holds the lock around this holds it until its end."""
+    """What `work` gives, in a thread. Also if this is cancelled, the caller's lock is held until the work ends."""
     return await to_its_end(asyncio.ensure_future(kb.blocking(work, *given, **named)))

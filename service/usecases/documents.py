@@ -144,6 +144,7 @@ async def add(
                 if event.kind in counts:
                     counts[event.kind] += 1
                 if event.kind in ("failed", "skipped", "duplicate"):
+                    # A duplicate is among them: its content is in, but not under this name.
                     problems.append(AddProblem(event.kind, event.name, event.detail))
                 yield ingest_event(event)
     yield Finished(AddReport(**counts, problems=problems))
@@ -275,6 +276,7 @@ def _told_to(principal: Principal, event: IngestEvent) -> IngestEvent:
     """The event, without its document if this person may not read it."""
     if event.document is None or principal.may_read(event.document.audience):
         return event
+    # A manager may put documents in for readers of whom they are none.
     return replace(event, document=None)
 
 

@@ -19,6 +19,7 @@ from argot.service.usecases.senses import Limit, Words
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import Context, Principal, Sense
 
+# For the surfaces, which may not import the glossary's own modules.
 __all__ = ["FORMATS", "ImportReport", "format_named", "format_to_write"]
 
 
@@ -125,10 +126,12 @@ async def glossary_import_file(
         def stored(done: int, total: int) -> None:
             tell({"kind": "storing", "name": name, "done": done, "total": total})
 
+        # Nothing is known of the total before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.files.import_file(principal, given, name, format, options, why=why, told=stored, seen=seen)
         tell(Finished(report))
 
+    # Closed before its end, it stops the import, which is one transaction.
     async with aclosing(progress_events(work)) as events:
         async for event in events:
             yield event
@@ -142,6 +145,7 @@ async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, forma
 
 def _bytes(data: str) -> bytes:
     try:
+        # Without `validate`, characters foreign to base64 are skipped, and a mangled file is taken for a whole one.
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
@@ -149,6 +153,7 @@ def _bytes(data: str) -> bytes:
 
 def _options(kb: KnowledgeBase, context: str, language: str) -> ReadOptions:
     limits = kb.settings
+    # From the settings and never from the caller: they bound what a file of strangers may cost.
     return ReadOptions(
         context=context.strip(),
         language=language.strip(),

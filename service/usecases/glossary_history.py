@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.store.misses import WeekOfMisses
     from argot.jargon_db.store.usage import WeekOfUse
 
+# For the surfaces, which may not import the glossary's own modules.
 __all__ = ["ChangeSet", "HistoryEntry"]
 
 WEEKS = 12
@@ -117,6 +118,7 @@ async def glossary_since(
     `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
+    # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
     every = await kb.blocking(kb.glossary.history.entries, principal, sense_id=sense_id, limit=1000)
     entries = [one for one in every if one.before != one.after]  # one that let the sense stand saved nothing
     return between(current, entries, version)
@@ -124,6 +126,7 @@ async def glossary_since(
 
 def between(current: Saved, entries: Sequence[HistoryEntry], version: int) -> SavedSince[Saved]:
     """What was saved since a version, by the entries of each save, newest first."""
+    # Every save raises the version by one: the entry that many saves ago holds what stood before it.
     ago = current.version - version
     base = entries[ago - 1].before if 0 < ago <= len(entries) else None
     if not entries:
@@ -162,8 +165,10 @@ def _by_term(counted: Iterable[WeekOfUse | WeekOfMisses], weeks: list[str]) -> l
     rows: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(weeks))
     place = {week: number for number, week in enumerate(weeks)}
     for one in counted:
+        # What is counted is kept for longer than the weeks that are shown.
         if one.week in place:
             rows[one.term][place[one.week]] += one.count
+    # Of an odd number of weeks the one in the middle is in neither half.
     half = len(weeks) // 2
     return [
         TermUse(term, counts, sum(counts), sum(counts[-half:]) - sum(counts[:half])) for term, counts in rows.items()

@@ -40,6 +40,7 @@ async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Wor
     await kb.blocking(miss_loop.draft, kb.document_store, kb.glossary, principal, term, created_by=by)
     await miss_loop.define(kb, principal, term)
     found = await kb.blocking(kb.glossary.proposals.find, principal, "open", term)
+    # Its bare function: role and count are those of this use case.
     return [await glossary_proposal.function(kb, principal, proposal_id=one.id) for one in found]
 
 
@@ -99,6 +100,7 @@ async def glossary_effects_together(
     else:
         assert proposal_ids is not None
         given = len(proposal_ids)
+        # A sense needs a context: until one is chosen, the effects are tried in one that this person manages.
         home = context.strip() or ("General" if principal.manages_all else min(principal.manages, default=""))
         wanted = await kb.blocking(together.accepting_many, kb.glossary, principal, proposal_ids[:most], home)
     found = await tried.effects(kb, principal, wanted, seconds=together.SECONDS)
@@ -136,10 +138,12 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
     told = "\n".join(text.strip() for text in texts if text.strip())[:MOST_TOLD]
+    # Nothing to choose from: the corpus and the reader need not be loaded.
     if len(contexts) < 2 or not told:
         return contexts[0].name if len(contexts) == 1 else ""
     corpus = await kb.load()
     profile = profile_named(kb.settings.profile)
+    # The extractive reader: a suggestion in a form is not worth a call of the model.
     run = extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
     scores = await run.reader.identify_context(told, contexts)
     return scores[0].context if scores else ""
@@ -164,6 +168,7 @@ async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
     Each is given out once. `term`, the `question` that missed it, and its `senses`, as far as one may read them.
     """
     threads = await kb.threads()
+    # Only for its error: another's thread is not found.
     await threads.own(principal.name, thread)
     return await kb.blocking(miss_loop.take_news, kb, principal, thread)
 
@@ -175,6 +180,7 @@ async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text,
     Unshared they are only counted. Nothing else of the thread is shared.
     """
     threads = await kb.threads()
+    # Only for its error: another's thread is not found.
     await threads.own(principal.name, thread)
     count = await kb.blocking(kb.glossary.misses.share, principal.name, thread, shared=share)
     return SharedQuestions(thread, share, count)

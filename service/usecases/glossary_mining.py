@@ -107,6 +107,7 @@ async def glossary_mine(
     if context is not None:
         context = await kb.blocking(_context_named, kb.glossary, principal, context)
     mining = Mining(kb.document_store, kb.glossary, principal, context, stored=not dry_run, again=again)
+    # One run after the other: two at once would read the same documents and make the same proposals.
     async with _of(kb).turn, aclosing(stream(mining.run)) as steps:
         async for step in steps:
             yield {"kind": "progress", **asdict(step)}
@@ -187,6 +188,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
     jobs = _of(kb).by_person
     if principal.name not in jobs or jobs[principal.name].state != "running":
         job = jobs[principal.name] = Job()
+        # Not a part of this request: it goes on when whoever began it has left.
         job.task = kb.beside(_mine(kb, principal, job, again))
     return await glossary_mined.function(kb, principal)
 
@@ -198,6 +200,7 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningS
     if job is not None and job.task is not None and not job.task.done():
         job.task.cancel()
         await asyncio.gather(job.task, return_exceptions=True)
+        # A task that is cancelled before its first step never reaches the handler in `_mine`.
         job.state = "stopped" if job.state == "running" else job.state
     return await glossary_mined.function(kb, principal)
 
@@ -220,6 +223,7 @@ async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> MiningStatu
 
 async def _mine(kb: KnowledgeBase, principal: Principal, job: Job, again: bool) -> None:
     try:
+        # Nobody sees the report: a limit of 1, the least, spares putting it together.
         async with aclosing(glossary_mine.function(kb, principal, limit=1, again=again)) as events:
             async for event in events:
                 if not isinstance(event, Finished):
@@ -231,6 +235,7 @@ async def _mine(kb: KnowledgeBase, principal: Principal, job: Job, again: bool) 
         raise
     except ArgotError as error:
         job.state, job.error = "failed", str(error)
+    # Nobody awaits this task: only its state can tell that it failed.
     except Exception:
         logger.exception("mining the documents failed")
         job.state, job.error = "failed", "Something went wrong. The log of the service tells more."

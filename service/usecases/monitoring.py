@@ -30,4 +30,5 @@ async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Findi
 
     A command beside a service has settings of its own, and they say nothing of the service's.
     """
+    # In a thread, because it waits for the model server.
     return await asyncio.to_thread(findings_of_process, kb.settings)

@@ -74,6 +74,7 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
         NotFound: nothing is kept of anybody of this name.
     """
     user = await kb.blocking(kb.people.find, name)
+    # Rows may be left under a name that is no user's: one from Slack, or that of the person at this machine.
     found = await _exported(kb, user.principal if user else Principal(name, sees_all=name == LOCAL_NAME))
     if not user and not (found.people or found.conversations or found.glossary):
         raise _nobody(name)
@@ -91,16 +92,19 @@ async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> 
     Raises:
         NotFound: nothing is kept of anybody of this name.
     """
+    # Shut out first: otherwise they could ask on while they are being erased.
     if await kb.blocking(kb.people.find, name):
         await kb.blocking(kb.people.suspend, name)
     names = await _names(kb, name)
     conversations = files = 0
     threads = await kb.threads()
+    # Until none is left: a question that was under way may have begun another.
     while found := [one for each in names for one in await threads.of(each)]:
         for thread in found:
             files += len(await threads.files(thread.owner, thread.id))
             await delete_thread(kb, thread.owner, thread.id)
             conversations += 1
+    # What is still to be noted after an answer would otherwise come in after the erasure.
     await kb.chores_done()
     questions = await kb.blocking(kb.glossary.privacy.erase_person, names)
     rows = await kb.blocking(kb.people.erase, names)
@@ -126,6 +130,7 @@ async def _exported(kb: KnowledgeBase, principal: Principal) -> PersonalData:
 
 
 async def _conversation(kb: KnowledgeBase, principal: Principal, thread: Thread) -> ThreadRead:
+    # The owner of a thread in Slack may be no user; it is read with this person's groups.
     owner = principal if thread.owner == principal.name else Principal(thread.owner, principal.groups)
     return await thread_read.function(kb, owner, thread=thread.id)
 
@@ -137,6 +142,7 @@ async def _names(kb: KnowledgeBase, name: str) -> list[str]:
 
 
 async def _still_named(kb: KnowledgeBase, name: str) -> StillNamed:
+    # It only counts, so it may look at everything.
     reader = Principal("erasing", sees_all=True)
     documents = await kb.blocking(kb.document_store.documents, reader)
     senses = await kb.blocking(kb.glossary.senses.find, reader)

@@ -10,6 +10,7 @@ from argot.jargon_db.store.proposal_rows import Origin, Proposal, ProposalStatus
 from argot.service.usecases.sense_results import SenseShown
 from argot.types import Audience
 
+# For the surfaces, which may not import the glossary's own modules.
 __all__ = ["MissRecord", "Proposal"]
 
 Sureness = Literal["sure", "likely", "unsure", "unrated"]

@@ -134,7 +134,9 @@ async def glossary_offers(
         every = kb.glossary.proposals.find(principal)
         asked = _asked(kb, principal)
         wanted = [one for one in every if (one.score or 0.0) >= least and _holds(one, text)]
+        # The number comes last, so that pages neither repeat nor skip a proposal where all else is equal.
         wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
+        # Evidence is looked up for this page alone.
         shown = _shown(kb, principal, wanted[start : start + limit], asked)
         levels = [
             ScoreLevel(name, score, sum((one.score or 0.0) >= score for one in every)) for name, score in SCORES.items()
@@ -190,15 +192,18 @@ async def glossary_accept_many(
         raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
 
     def accepted() -> AcceptedProposals:
+        # Decided ones as well: what was decided meanwhile is named with its term among those `left`.
         every = {one.id: one for one in kb.glossary.proposals.find(principal, None)}
         ids = proposal_ids
         if ids is None:
             best = sorted(every.values(), key=lambda one: (-(one.score or 0.0), one.id))
             ids = [one.id for one in best if one.status == "open" and (one.score or 0.0) >= (least or 0.0)]
         homeless = [one for number in ids if (one := every.get(number)) and one.status == "open" and not one.context]
+        # Said once and before anything is made, instead of as the reason of each that is left.
         if homeless and not context.strip():
             raise InvalidInput(f"Choose the context in which '{homeless[0].term}' has this meaning.")
         made, left = kb.glossary.proposals.accept_many(principal, ids, context=context, status=status, why=why)
+        # All are made in one change, so the newest entry of any of them names it.
         change = kb.glossary.history.entries(principal, sense_id=made[0].id, limit=1)[0].change if made else None
         return AcceptedProposals(
             [sense_shown(principal, sense) for sense in made],
@@ -228,6 +233,7 @@ async def glossary_approve_many(
         for number, version in senses:
             try:
                 made.append(sense_shown(principal, kb.glossary.senses.approve(principal, number, version, why)))
+            # One that was changed meanwhile does not keep the others from being approved.
             except (Conflict, NotAllowed, NotFound) as error:
                 left.append(LeftSense(number, str(error)))
         return ApprovedSenses(made, left)
@@ -280,6 +286,7 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
             misses=len(glossary.misses.open(principal)),
             proposals=len(glossary.proposals.find(principal)),
             drafts=len(glossary.senses.find(principal, status="draft")),
+            # Whether there is any is enough, and spares reading the whole glossary.
             senses=len(glossary.senses.find(principal, limit=1)),
             documents=len(kb.document_store.documents(principal)),
         )
@@ -294,6 +301,7 @@ def _shown(
     kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, int]
 ) -> list[ProposalShown]:
     """The proposals, each passage of their evidence with its document and heading, as far as it is still there."""
+    # The passages of all proposals in one look-up; several may quote the same.
     ids = list(dict.fromkeys(passage_id for one in proposals for passage_id, _ in one.evidence))
     held = kb.document_store.passages(principal, ids)
     return [
@@ -319,6 +327,7 @@ def _evidence(passage_id: str, quote: str, held: tuple[Passage, Document] | None
 def _sureness(score: float | None) -> Sureness:
     if score is None:
         return "unrated"
+    # `SCORES` names the highest first.
     return next((name for name, least in SCORES.items() if score >= least), "unsure")
 
 

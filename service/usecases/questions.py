@@ -201,6 +201,7 @@ async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | Non
     known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}
     if wanted.casefold() not in known and named:
         raise NotFound(f"There is no context '{named}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
+    # A context kept with the thread may have been removed since; its questions go on without one.
     return known.get(wanted.casefold())
 
 
@@ -241,4 +242,5 @@ async def _handed_out(
             try:
                 yield for_surfaces(event)
             finally:
+                # In `finally`: also if the asker leaves as soon as the result is out.
                 note_learned(kb, principal, thread, event)

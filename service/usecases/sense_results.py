@@ -10,6 +10,7 @@ from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace
 from argot.service.json_values import PassageShown, dataclass_fields
 from argot.types import Principal, Sense
 
+# For the surfaces, which may not import `glossary_review` themselves.
 __all__ = ["Occurrences", "PhrasePlace"]
 
 

@@ -66,6 +66,7 @@ class SenseFields(Together):
         """All that is not left out, as the glossary takes it."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         given["audience"] = given_audience(self.audience)
+        # None is what was left out; an empty text is given, and empties its field.
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -132,6 +133,7 @@ async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words)
     found = await kb.blocking(kb.glossary.search.find, principal, term, 200)
     own = [sense for sense in found if normalise(sense.term) == key]
     alias = [sense for sense in found if sense not in own and key in map(normalise, sense.aliases)]
+    # Those that answer questions come first.
     own.sort(key=lambda sense: (_ORDER[sense.status], sense.context.casefold(), sense.id))
     return TermSenses(
         own[0].term if own else term.strip(),
@@ -283,6 +285,7 @@ async def glossary_conflicts(
             listed = [(one.warning, one) for one in every.accepted]
         wanted = [(warning, how) for warning, how in listed if set(about or ()) <= set(warning.senses)]
         first = wanted[:limit]
+        # Each sense is read once, in however many conflicts it takes part.
         named = {number for warning, _ in first for number in warning.senses[:MOST_NAMED]}
         senses = {number: sense_shown(principal, kb.glossary.senses.get(principal, number)) for number in named}
         shown = [_conflict_shown(warning, how, senses) for warning, how in first]
@@ -321,9 +324,10 @@ _ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 def _conflict_shown(
     warning: SenseWarning, accepted: Accepted | None, senses: Mapping[int, SenseShown]
 ) -> AcceptedConflictShown | ConflictShown:
-    """Who has not seen all senses of a conflict, or may not change them, cannot say whether it is right so."""
     named = [senses[number] for number in warning.senses[:MOST_NAMED]]
+    # Who has not seen all senses of a conflict, or may not change them, cannot judge it.
     seen = len(named) == len(warning.senses) and all(one.may_manage for one in named)
+    # A review that is due is done, not let stand.
     may_accept = seen and warning.kind != "review_due"
     if accepted is None:
         return ConflictShown(warning.kind, warning.message, named, may_accept, may_take_up=False)

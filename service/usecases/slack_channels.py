@@ -18,6 +18,7 @@ from argot.types import Principal
 
 __all__ = ["MODES", "REPLIES", "Channel"]
 
+# Slack's ids begin with their kind: C, D and G are conversations, U and W people, T and E workspaces.
 ChannelId = Annotated[Text, Field(pattern=r"^[CDG][A-Z0-9]{2,20}$")]
 SlackUser = Annotated[Text, Field(pattern=r"^[UW][A-Z0-9]{2,20}$")]
 Team = Annotated[Text, Field(pattern=r"^[TE][A-Z0-9]{2,20}$")]
@@ -109,6 +110,7 @@ async def slack_people_link(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser, user: Text
 ) -> LinkedPerson:
     """Say which user somebody in Slack is: what they are told alone rests on what that user may read."""
+    # Only for its error: there may be no such user.
     await kb.blocking(kb.people.user, user)
     await kb.blocking(kb.people.slack.link, team, slack_user, user)
     return LinkedPerson(team, slack_user, user)
@@ -139,11 +141,13 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
     """
     store = kb.people.slack
     found = await kb.blocking(store.thread_named, thread)
+    # What a person was told alone is theirs; what a whole channel saw may be gone on with by others.
     if found is None or (found.scope != PUBLIC and found.owner != principal.name):
         raise NotFound(f"There is no conversation '{thread}' from Slack that is yours to read.")
     if found.owner == principal.name:
         return ContinuedThread(thread)
     threads = await kb.threads()
+    # Slack knows no such scope: the copy is found again by it, and never taken for a thread held there.
     scope = f"web:{principal.name}"
     kept = await kb.blocking(store.thread, found.team, found.channel, found.ts, scope)
     if kept is not None:
@@ -153,12 +157,13 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
             pass
     copied = await _copied(kb, principal, found)
     mine = SlackThread(found.team, found.channel, found.ts, scope, copied, principal.name)
+    # A crash before this leaves a copy that is not found again; the next call makes another.
     await kb.blocking(store.keep_thread, mine)
     return ContinuedThread(copied)
 
 
 async def _copied(kb: KnowledgeBase, principal: Principal, found: SlackThread) -> str:
-    """A new thread of this person's with the turns of that one: ids, which are read with the new owner's eyes."""
+    """A new thread of this person's with the turns of that one: ids, of which each reader sees what they may."""
     threads, graph = await kb.threads(), await kb.graph()
     old = await threads.own(found.owner, found.thread)
     state = await graph.aget_state({"configurable": {"thread_id": found.thread}})

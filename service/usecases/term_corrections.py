@@ -42,6 +42,7 @@ async def other_senses(kb: KnowledgeBase, principal: Principal, *, thread: Text,
 
     def others() -> list[Sense]:
         offered = kb.glossary.lookup.senses(principal, [read.term, read.surface])
+        # Both spellings may lead to the same sense.
         senses = {sense.id: sense for some in offered.values() for sense in some}
         return [sense for sense in senses.values() if sense.id != read.sense_id]
 
@@ -62,6 +63,7 @@ async def report_term(
     asked, read = await understood(kb, run, thread, turn, term)
 
     def report() -> int:
+        # Before `share`, which shares what is recorded for the thread so far.
         kb.glossary.misses.record(read.term, principal.name, asked.question, thread, shared=share)
         return kb.glossary.misses.share(principal.name, thread) if share else 0
 

@@ -79,11 +79,15 @@ async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 
 async def delete_thread(kb: KnowledgeBase, owner: str, thread: str) -> Thread:
-    """Without what several deletions share: questions in the managers' queue, and the last step (`scrubbed`)."""
+    """Delete a thread with its files and notices.
+
+    What several deletions share is left to the caller: the questions in the managers' queue, and `scrubbed`.
+    """
     threads = await kb.threads()
     await threads.own(owner, thread)
     # A turn under way would write its checkpoint into a thread that is gone.
     async with kb.turn_of(thread):
+        # The files first: a crash in between leaves a thread that can be deleted again, never files without one.
         await forget_files(kb, thread)
         deleted = await threads.delete(owner, thread)
     await kb.blocking(kb.people.notices.forget, owner, thread)
@@ -112,6 +116,7 @@ async def feedback(
     from argot.graph.run import turn_record
 
     threads = await kb.threads()
+    # Only for its error: nothing may be judged in another's thread.
     await threads.own(principal.name, thread)
     trace = await turn_record(await kb.graph(), thread, turn)
     if trace is None:

@@ -149,7 +149,7 @@ class _Declared:
         return _adapter(self.function).validate_python(data)
 
     def event_of(self, event: Event) -> Any:
-        """The same of an event on the way."""
+        """An event on the way that came over a wire as JSON, as its own type again."""
         return event
 
     @contextmanager

@@ -95,6 +95,7 @@ async def user_add(
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if given is not None:
         await kb.blocking(kb.people.set_password, name, given)
+    # A password that was given is not told back.
     return _shown(kb.people.user(name), given if make_password and password is None else None)
 
 
@@ -117,7 +118,9 @@ async def user_roles(
     """What a user may do; given a role or contexts, that is from now on all of it. `leave` names groups to leave."""
     contexts = await _known_contexts(kb, principal, manages)
     if role or contexts:
+        # The last administrator could otherwise leave nobody who can give the role back.
         _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
+        # Whoever is given contexts, and no role, becomes their manager.
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if leave:
         await kb.blocking(kb.people.leave, name, leave)
@@ -206,7 +209,7 @@ def _require_other(principal: Principal, name: str, what: str, *, unless: bool =
 
 
 def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:
-    """From the first password on everybody signs in, also who gave it out."""
+    # From the first password on everybody signs in, also whoever gave it out.
     if in_window and role != "admin" and not kb.people.has_passwords():
         raise InvalidInput(
             f"The first person with a password has to be an administrator: from then on everybody signs in, you too."
@@ -229,12 +232,13 @@ def _shown(user: User, password: str | None) -> UserWithPassword | UserShown:
 
 
 async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[str] | None) -> list[str]:
-    """The contexts, seen to exist: a misspelt one would let somebody manage nothing, in silence."""
+    """These names without repetition, each seen to be that of a context or `*`."""
     wanted = list(dict.fromkeys(names or []))
     if not wanted or EVERY_CONTEXT in wanted:
         return wanted
     known = [context.name for context in await kb.blocking(kb.glossary.contexts.all, principal)]
     for name in wanted:
+        # A misspelt one would let somebody manage nothing, in silence.
         if name not in known:
             there = ", ".join(known) or "none yet; make one with: argot context add NAME"
             raise InvalidInput(f"There is no context '{name}'. There are: {there}. '{EVERY_CONTEXT}' stands for all.")

@@ -122,14 +122,14 @@ async def test_the_gist_is_quoted_from_the_file_with_citations(tiny_kb: Any, que
     assert {one.document for sentence in result.sentences for one in sentence.citations} == {"rota.md"}
     assert all(sentence.supported for sentence in result.sentences)
     assert "rota.md" in result.stand_alone_question
-    assert any("Nothing is summed up" in note for note in result.notes)
+    assert any("This is not a summary" in note for note in result.notes)
 
 
 async def test_without_a_file_this_means_nothing_and_a_file_is_said_to_be_missing(tiny_kb: Any) -> None:
     what, summary = await asked(tiny_kb.run_context(), "What is this?", "Summarise this file")
     assert what.status == "small_talk" and "no file" not in what.answer
     assert (summary.status, summary.passages, summary.examples) == ("small_talk", [], [])
-    assert "I see no file in this conversation" in summary.answer
+    assert "There is no file in this conversation" in summary.answer
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ def _let_stand(client: Client, numbers: list[int], why: str, as_user: str | None
     between = [one for one in found if {sense.id for sense in one.senses} == set(numbers)]
     if not between:
         raise InvalidInput("No conflict is between just these senses. List those there are: argot glossary conflicts")
+    # Several kinds of conflict may be between the same senses; each is accepted by itself.
     for one in between:
         seen = [(sense.id, sense.version) for sense in one.senses]
         done = client.as_user(as_user).call(glossary_let_stand, kind=one.kind, senses=seen, why=why)
@@ -104,6 +105,7 @@ def _show(found: ConflictList, *, accepted: bool) -> None:
     table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
     first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
     if accepted:
+        # Beside the table and not in it, so that a pipe gets rows alone.
         note(f"{counted(found.total, 'thing')} let stand{first}")
         if rows:
             note("Look at one again with: argot glossary conflicts --take-up CHANGE")

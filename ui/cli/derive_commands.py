@@ -114,6 +114,7 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
         say_json(result)
     else:
         _summarise(result)
+    # Also with --json: a script looks at the code first.
     if result.failed:
         raise typer.Exit(1)
 
@@ -121,6 +122,7 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
 def _summarise(result: DeriveReport) -> None:
     for problem in result.problems:
         note(f"failed: {line(problem.name)}, {problem.kind} of {problem.passage}: {line(problem.detail)}")
+    # Otherwise it would read as if nothing could be made.
     if not result.total:
         say("Nothing was missing.")
         return

@@ -99,6 +99,7 @@ def add(
         say_json(result)
     else:
         _summarise(result)
+    # After the summary: what did go in is said in any case.
     if result.failed:
         raise typer.Exit(1)
 
@@ -143,6 +144,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
     say(f"{len(found.passages)} passages, for {groups_text(about.audience)}")
     for passage in found.passages:
         where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
+        # With its id, by which the API names a passage.
         say(f"\n[{passage.id}] {line(passage.heading)}{where}\n{passage.text}")
 
 

@@ -67,6 +67,7 @@ def retrieval(
     Without a glossary: nDCG@10 and hit@1/3/5/10 of the questions as they stand. With one: with it, without it (the
     floor) and, where the folder holds queries.plain.jsonl, of the untouched questions (the ceiling).
     """
+    # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
     from argot.service.operations import evaluation
 
     _show(partial(evaluation.retrieval, beir, glossary, profile, settings_for(None)), as_json=as_json)
@@ -291,7 +292,6 @@ def disambiguate(
 
 
 def _show(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], *, as_json: bool) -> None:
-    """Measure, with a bar for each step of it, and print what came out."""
     with _progress(quiet=as_json) as progress:
         report, tables = measure(progress)
     if as_json:
@@ -305,7 +305,6 @@ def _show(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], 
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Report]:
-    """A bar on standard error for each step of the work."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -327,6 +326,7 @@ def _markdown(table: _Table) -> Iterator[str]:
     """A pipe table, as wide as it has to be: a report is also for pasting."""
     rows = [list(table.columns), *(list(row) for row in table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    # Padded, so that it reads as a table in a terminal too.
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]

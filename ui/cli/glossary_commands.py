@@ -111,6 +111,7 @@ def add_sense(
 
     with knowledge_base(home) as client:
         told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
+        # Before the sense is stored: afterwards it would be among what it is compared with.
         warnings = client.call(glossary_warnings, **told)
         sense = client.call(
             glossary_add,
@@ -124,6 +125,7 @@ def add_sense(
         )
     say(f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}")
     for one in warnings:
+        # Not what speaks against the very sense that this command changed, nor that no document spells it out.
         if one.kind != "no_document" and sense.id not in one.senses:
             note(f"Note: {line(one.message)}")
 
@@ -172,6 +174,7 @@ def mine(
         console = error_console()
         columns = (progress_text(), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            # By documents: how many meanings there will be nobody knows.
             bar = Bar(progress, "mining")
             watched = client.as_user(as_user).watched(bar.move)
             result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)

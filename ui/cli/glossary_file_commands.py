@@ -134,6 +134,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
         text = client.as_user(as_user).call(glossary_export_file, format=wanted)
     if file == "-":
         # As typed, so that it can be imported again; but a terminal would obey what stands in it.
+        # `color=True`: in a pipe, escape sequences would otherwise be taken out of the texts.
         typer.echo(plain(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     try:
@@ -184,6 +185,7 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
             say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
         _note_ignored(found.ignored)
         note(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
+    # Raised last, so that every problem is shown; it makes the exit code 1, also with --json.
     if counts.problems:
         raise InvalidInput(f"Nothing would be imported, for {counted(counts.problems, 'reason')}.")
 

@@ -94,12 +94,14 @@ def _what(one: ChangeSet) -> str:
 
 
 def _about(one: ChangeSet) -> str:
+    # `about` names the first of what a change was about.
     more = ", ..." if one.rows > len(one.about) else ""
     return ", ".join(map(line, one.about)) + more
 
 
 def _changed(one: HistoryEntry) -> list[str]:
     before, after = one.before or {}, one.after or {}
+    # One side is missing where the sense was made or removed: then every field differs.
     if not before or not after:
         return ["removed" if before else "added"]
     return [name for name in after if after[name] != before.get(name)]

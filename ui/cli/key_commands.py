@@ -33,6 +33,7 @@ def add(
 
     with knowledge_base(home) as client:
         made = client.as_user(as_user).call(key_add, name=label, user=name, days=days)
+    # The key alone on the standard output, so that a script can take it from there.
     say(made.key)
     note(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
     if made.ends_at:

@@ -133,6 +133,7 @@ class _Asking:
             say(_heading(result))
             print_choices(result)
             picked = typer.prompt("Which one? A number, or in words")
+            # What was picked may lead to another question back, so this goes round again.
             result = self.answer(result.thread, picked)
         if result.status == "needs_choice":
             self._show_open_choice(result)
@@ -140,6 +141,7 @@ class _Asking:
             print_turn(result)
         if verbose:
             print_timings(result)
+        # Last of all: the next question in this thread needs it.
         say(f"\nThread {result.thread}")
 
     def _show_open_choice(self, result: AskResult) -> None:

@@ -67,6 +67,7 @@ def queue(
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(glossary_queue, limit=limit)
+        # All of them, since not every proposal is for a term that was missed.
         proposals = client.as_user(as_user).call(glossary_proposals)
     if json_:
         say_json({"misses": found, "proposals": proposals})
@@ -77,6 +78,7 @@ def queue(
     others = [one for one in proposals if one.id not in in_queue]
     if others:
         say("\nProposed besides:")
+        # Proposals come oldest first; the surest are worth looking at first.
         others.sort(key=lambda one: -(one.score or 0))
         table(["proposal", "term", "expansion", "from", "sure"], [_proposed(one) for one in others[:limit]])
     note(f"{counted(len(found), 'term')} nobody has defined, {counted(len(proposals), 'proposal')}")
@@ -197,6 +199,7 @@ def retire(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = N
     from argot.service.usecases.senses import glossary_retire, glossary_sense
 
     with knowledge_base(home) as client:
+        # In the version just read, as with `approve`.
         seen = client.as_user(as_user).call(glossary_sense, sense_id=sense)
         done = client.as_user(as_user).call(glossary_retire, sense_id=sense, version=seen.version, why=why)
     say(_told(done))
@@ -223,6 +226,7 @@ def dismiss(
 
     with knowledge_base(home) as client:
         if undo:
+            # `isascii` as well: "²" is a digit too, and no number.
             if not (what.isascii() and what.isdigit()):
                 raise InvalidInput(f"{what} is no number of a proposal. Only their dismissal can be taken back.")
             client.as_user(as_user).call(glossary_reopen, proposal_id=int(what))
@@ -266,6 +270,7 @@ def effects(
     if json_:
         say_json(found)
         return
+    # Only those: what stays as it is says nothing of the draft.
     changed = [row for row in found.rows if row.changed]
     for row in changed:
         say(f"\n{line(row.question)}")
@@ -277,6 +282,7 @@ def effects(
 def _sides(row: QuestionImpact) -> list[list[object]]:
     sides = (row.before, row.after)
     rows: list[list[object]] = [["read as", *map(_reading, sides)]]
+    # With the same passages on both sides, the rows would repeat each other.
     if "passages" in row.changed:
         for rank in range(max(len(side.passages) for side in sides)):
             rows.append([f"passage {rank + 1}", *(_passage(side, rank) for side in sides)])
@@ -289,6 +295,7 @@ def _reading(side: QuestionAsRead) -> str:
 
 
 def _passage(side: QuestionAsRead, rank: int) -> str:
+    # One side may have found fewer.
     if rank >= len(side.passages):
         return ""
     one = side.passages[rank]

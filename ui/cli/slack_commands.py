@@ -56,6 +56,7 @@ def manifest(
     settings = settings_for(home)
     # With a signing secret HTTP has been set up; an address alone may be for the window.
     over_http = settings.public_url and settings.slack_signing_secret.get_secret_value()
+    # As it is and without a line end: it is for pasting, or for a file.
     typer.echo(made(url or (settings.public_url if over_http else "")), nl=False)
 
 
@@ -110,6 +111,7 @@ def set_channel(  # noqa: PLR0917
         made = client.call(
             slack_channel_set,
             channel=channel,
+            # Checked here: the use case takes only the known words, and mypy wants to see that.
             mode=None if mode is None else one_of(MODES, mode, "--mode"),
             replies=None if replies is None else one_of(REPLIES, replies, "--replies"),
             groups=groups,

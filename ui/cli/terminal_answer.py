@@ -101,6 +101,7 @@ def _print_misses(result: AskResult) -> None:
 
 def _print_sources(result: AskResult) -> None:
     cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
+    # Only those that are cited: a search finds more, which the answer does not rest on.
     shown = [passage for passage in result.passages if passage.n in cited]
     if shown:
         say("\nSources:")

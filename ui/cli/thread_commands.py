@@ -47,6 +47,7 @@ def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Ho
 
     with knowledge_base(home) as client:
         found = client.as_user(as_user).call(thread_read, thread=thread)
+        # After the thread: news are given out once, and would be lost if it could not be read.
         news = client.as_user(as_user).call(thread_news, thread=thread)
     if json_:
         say_json({**jsonable(found), "news": news})
@@ -118,6 +119,7 @@ def feedback(
         found = client.as_user(as_user).call(feedback_list, value=value, since=since)
     if jsonl:
         for one in found:
+            # On one line each, so that the file can be read line by line.
             say(json.dumps(jsonable(one), ensure_ascii=False))
         return
     table(["when", "", "question", "reason"], [_judged(one) for one in found])
@@ -127,6 +129,7 @@ def feedback(
 def _judged(one: JudgedAnswer) -> list[object]:
     from argot.service.usecases.threads import SharedAnswer
 
+    # Where it was not shared, only the verdict is there.
     words = [one.question, one.comment] if isinstance(one, SharedAnswer) else ["(not shared)", ""]
     return [one.at[:16], "+" if one.value > 0 else "-", *map(line, words)]
 

@@ -46,6 +46,7 @@ def add(  # noqa: PLR0917
     from argot.service.usecases.users import user_add
 
     # Before the knowledge base is opened: nobody shall wait while somebody types.
+    # Before the knowledge base is opened, as in `add`.
     given = _new_password(name) if password else None
     with knowledge_base(home) as client:
         made = client.call(
@@ -96,6 +97,7 @@ def _role(given: str | None) -> RoleName | None:
     from argot.service.usecases.usecase_registry import one_of
     from argot.service.usecases.users import ROLES
 
+    # No role given is no change of role.
     return None if given is None else one_of(ROLES, given, "--role")
 
 
@@ -174,10 +176,12 @@ def _line(made: UserShown) -> str:
 
 
 def _managed(made: UserShown) -> str:
+    # "*" stands for all of them (`EVERY_CONTEXT`).
     return "every context" if "*" in made.manages else ", ".join(made.manages)
 
 
 def _signs_in(made: UserShown) -> str:
+    # First: whoever is suspended does not sign in, with a password or without.
     if made.suspended_at:
         return "suspended"
     return "with a password" if made.has_password else "not with a password"

@@ -89,6 +89,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
         # `similar`: the list does not show them, and comparing with all terms takes time. One more than is shown.
         found = await glossary_queue(pages.kb, who.principal, status=wanted, limit=SHOWN + 1, similar=False)
         use = await glossary_use(pages.kb, who.principal)
+        # By term, for the template to put beside each miss.
         growth = {row.term: row for row in use.missed}
         return page(
             "queue.html",
@@ -111,6 +112,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
     async def choose(who: Who, q: str = "", t: str = "", proposal: int = -1) -> Response:
         """Senses of which a term may be another name, as one types."""
         found = await glossary_search(pages.kb, who.principal, text=q, limit=8) if q.strip() else []
+        # A retired sense answers nobody: another name for it would not help.
         senses = [sense for sense in found if sense.may_manage and sense.status != "retired"]
         return part("choose.html", senses=senses, term=t, proposal=proposal, q=q, who=who)
 
@@ -136,6 +138,7 @@ def _misses(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             return part("effects_error.html", error=str(error))
+        # Where the form of this part asks again, with a question that was typed.
         address = {"path": glossary_link("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = "As another name"
         return part("effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after)
@@ -193,6 +196,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
                 pages.kb,
                 who.principal,
                 least=bounded(least) if least else None,
+                # `number` gives -1 for what is none.
                 proposal_ids=None if least else [one for one in ids if one >= 0],
                 context=typed(form)["context"],
                 status="approved" if approved else "draft",
@@ -202,12 +206,14 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
             # The same page again, as it was filtered: the form carries that in fields of its own.
             seen = {name: form.get(f"seen_{name}", "") for name in ("q", "least", "start")}
             return await offers_page(pages, request, who, seen, error=error, ticked=ids)
+        # No redirect: what could not be accepted is told on this page alone.
         return page("accepted.html", request, who, **dataclass_fields(done), approved=approved)
 
     @router.post("/proposals/effects")
     @needs("manager")
     async def effects(request: Request, who: Who) -> Response:
         """What accepting the ticked would change in past questions, once they are approved."""
+        # Every field called "id": `form_of` keeps only the first of each name.
         ids = [number(str(one)) for one in (await request.form()).getlist("id")]
         context = typed(await form_of(request))["context"]
         found = await glossary_effects_together(
@@ -233,6 +239,7 @@ def _proposals(router: APIRouter, pages: Pages) -> None:
     async def mining(who: Who) -> Response:
         """How far mining is. HTMX asks again and again; when it is done the page is loaded anew."""
         job = await glossary_mined(pages.kb, who.principal)
+        # The refresh shows the new proposals; a part alone would leave the old list.
         return part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
     @router.get("/proposals/{proposal_id}")
@@ -274,6 +281,7 @@ def _decisions(router: APIRouter, pages: Pages) -> None:
         except (InvalidInput, Conflict, NotAllowed) as error:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"
+            # With all that was typed, to be mended and sent again.
             return await form_page(pages, request, who, given, action=action, proposal=found, error=error)
         return sent_to(f"/sense/{sense.id}", done="draft")
 
@@ -326,8 +334,10 @@ async def offers_page(
         pages.kb, who.principal, text=q[:MOST_SEARCHED], least=least, start=start, limit=OFFERED
     )
     if asked.get("pick") == "all":
+        # Without an expansion a proposal cannot be accepted as it stands, and its box is disabled.
         ticked = [one.id for one in found.proposals if one.expansion]
     shown = {"q": q, "least": least, "start": start, "step": OFFERED, "ticked": set(ticked)}
+    # Mining may be under way, and is shown above the list.
     shown |= {"job": await glossary_mined(pages.kb, who.principal)}
     contexts = [one for one in await pages.contexts(who) if one.may_manage]
     return page("proposals.html", request, who, error=error, **dataclass_fields(found), **shown, contexts=contexts)
@@ -337,6 +347,7 @@ async def miss_page(
     pages: Pages, request: Request, who: Visitor, term: str, *, only: ProposalShown | None = None
 ) -> Response:
     """All that is known of a term that has no meaning yet. With `only`, of one proposal."""
+    # Also dismissed and defined ones: the page is reached by the term, whatever became of it.
     misses = await glossary_misses(pages.kb, who.principal, term=term, status=None)
     if only is None:
         offered = await glossary_proposals(pages.kb, who.principal, term=term)
@@ -346,9 +357,11 @@ async def miss_page(
     known = await glossary_term(pages.kb, who.principal, term=term)
     similar = await glossary_similar(pages.kb, who.principal, term=term)
     places = await glossary_occurrences(pages.kb, who.principal, phrase=term, limit=5)
+    # A few of each are enough to guess a context by.
     asked = misses[0].questions[:5] if misses else []
     around = [one.quote for proposal in told for one in proposal.evidence[:3]]
     around += [one.before + one.match + one.after for one in places.passages[:3]]
+    # A term that has senses has its contexts; guessing takes a reading of the texts.
     likely = "" if known.senses else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
     return page(
         "miss.html",

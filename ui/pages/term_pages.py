@@ -80,6 +80,7 @@ def term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/term")
     @needs("manager")
     async def term(request: Request, who: Who, t: str = "") -> Response:
+        # As from an empty search: the list instead of an error.
         if not t.strip():
             return sent_to("")
         return await term_page(request, who, t)
@@ -121,14 +122,16 @@ def _wanted(request: Request) -> dict[str, Any]:
     status = asked.get("status", "")
     return {
         "q": asked.get("q", ""),
+        # Anybody can write an address: an unknown status is as none.
         "status": status if status in STATUSES else "",
         "context": asked.get("context", ""),
+        # `number` gives -1 for what is none.
         "start": max(number(asked.get("start")), 0),
     }
 
 
 async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: str, start: int) -> dict[str, Any]:
-    """The senses of a page, and whether there are more. Of what was searched for, the next page is all that is left."""
+    """The senses of a page, whether there are more, and where the next page starts."""
     of = one_of(STATUSES, status, "the status") if status else None
     senses: Sequence[Sense]
     if q.strip():
@@ -141,6 +144,7 @@ async def _found(pages: Pages, who: Visitor, *, q: str, status: str, context: st
     senses = await glossary_list(
         pages.kb, who.principal, status=of, context=context or None, start=start, limit=SHOWN + 1
     )
+    # One more than is shown was asked for, to know whether there is another page.
     return {"senses": senses[:SHOWN], "more": len(senses) > SHOWN, "step": SHOWN}
 
 
@@ -159,6 +163,7 @@ async def _around(pages: Pages, who: Who, found: TermSenses) -> dict[str, Any]:
         "used": use.used,
         "history": await glossary_history(pages.kb, who.principal, term=name, limit=HISTORY),
         "proposals": await glossary_proposals(pages.kb, who.principal, term=name),
+        # Also dismissed and defined ones: the page tells all that became of the term.
         "misses": await glossary_misses(pages.kb, who.principal, term=name, status=None),
         "may_manage": any(sense.may_manage for sense in found.senses) or who.principal.manages_all,
     }

@@ -140,8 +140,10 @@ def other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     ask = "What did you mean?" if offer.senses else "The glossary knows no other meaning that you may read."
     given = {"turn": turn, "term": term, "question": offer.question}
     buttons = [_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
-    tell = "Something else: tell those who look after the glossary"
-    report = Button(REPORT, tell, given, "They can read this question then, and you are told when there is a meaning.")
+    tell = "Something else: tell the glossary's managers"
+    report = Button(
+        REPORT, tell, given, "They can then read this question, and you are notified when there is a meaning."
+    )
     return AnswerView(f"{head} {ask}", (*buttons, report))
 
 

@@ -199,7 +199,7 @@ def test_a_file_is_asked_about_in_one_conversation(visit: Visit, served: Served,
     answer(page, "17 March")
     expect(told(page, "can be asked about now")).to_contain_text("by you alone", use_inner_text=True)
     ask(page, "What is the file about?")
-    expect(answer(page, "17 March")).to_contain_text("Nothing is summed up here", use_inner_text=True)
+    expect(answer(page, "17 March")).to_contain_text("This is not a summary", use_inner_text=True)
     come_back(page)
     answer(page, "17 March")
     told(page, "Files of this conversation")

@@ -177,7 +177,7 @@ async def test_warnings_come_as_one_types(ada: httpx.AsyncClient) -> None:
     assert "ordinary English word" in await warned(term="cell", context="NAND", expansion="unit")
     assert "No document spells out 'zzz yyy'" in await warned(term="ZY", context="NAND", expansion="zzz yyy")
     assert "Alias collides" in await warned(term="XX", context="NAND", expansion="Word Line", aliases="WL")
-    assert "Nothing speaks against it" in await warned(term="BST", context="NAND", expansion="bonding step")
+    assert "No conflicts found" in await warned(term="BST", context="NAND", expansion="bonding step")
 
 
 async def test_what_cannot_be_stored_comes_back_as_typed(ada: httpx.AsyncClient) -> None:
@@ -301,7 +301,7 @@ async def test_a_question_that_was_not_shared_is_not_shown(desk: Desk) -> None:
     async with desk.of(LEO) as leo:
         html = await get(leo, "/queue/term", t="SLX")
         assert "salary" not in html
-        assert "their askers' own" in unescape(html)
+        assert "Nobody has shared the wording" in unescape(html)
 
 
 async def test_a_missed_term_is_dismissed_for_good(desk: Desk, ada: httpx.AsyncClient) -> None:
@@ -325,7 +325,7 @@ async def test_a_proposal_is_accepted_in_a_context_as_a_draft(
 ) -> None:
     html = await get(ada, f"/proposals/{proposal}")
     assert "bonding step" in html
-    assert "not there any more" in html
+    assert "no longer exists" in html
     assert "a &lt;b&gt;room" in html
     number = sense_at(await post(ada, f"/proposals/{proposal}/accept", context="NAND"))
     sense = desk.kb.glossary.senses.get(ADMIN, number)
@@ -413,7 +413,7 @@ async def test_before_several_are_approved_one_sees_what_they_would_change(desk:
     assert "<b>BSTP" not in told
     assert "<html" not in told
     assert "What does the <b>BSTP</b> need?" in unescape(told)
-    assert "Before they count" in (await ada.post("/glossary/drafts/effects", data=ticked)).text
+    assert "What they would change" in (await ada.post("/glossary/drafts/effects", data=ticked)).text
     assert "Tick some" in (await ada.post("/glossary/drafts/effects", data={"csrf": CSRF})).text
     assert desk.kb.glossary.senses.get(ADMIN, drafts[0].id).status == "draft"
 
@@ -516,7 +516,7 @@ async def test_a_dismissal_by_a_slip_is_taken_back(desk: Desk, ada: httpx.AsyncC
     gone = await ada.post(f"/glossary/proposals/{number}/dismiss", headers=headers)
     assert "Undo" in gone.text and "<html" not in gone.text
     assert "BST" not in await get(ada, "/proposals")
-    assert "Take the dismissal back" in await get(ada, f"/proposals/{number}")
+    assert "Undo the dismissal" in await get(ada, f"/proposals/{number}")
     back = await ada.post(f"/glossary/proposals/{number}/reopen", headers=headers)
     assert f'name="id" value="{number}"' in back.text
     assert desk.kb.glossary.proposals.get(ADMIN, number).status == "open"

@@ -55,11 +55,12 @@ class AnswerQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """Questions, and the documents they are asked of."""
+    """Questions, and the documents they are asked of; `glossary` is a CSV file that belongs to them."""
 
     name: str
     questions: Sequence[AnswerQuestion]
     sources: Sequence[Source] = field(repr=False)
+    glossary: Path | None = None
 
 
 def load_answer_questions(path: Path, split: str | None = None) -> list[AnswerQuestion]:

@@ -73,7 +73,7 @@ async def _judged(texts: Sequence[str], hits: Sequence[Hit], asked: str, run: Ru
     inputs = {"question": asked, "sentences": numbered(texts)}
     try:
         fitted = await run.model.fit(PROMPT, "passages", passages, **inputs)
-        reply = await run.model.json(PROMPT, passages=fitted, **inputs)
+        reply = await run.model.json(PROMPT, choices=None, passages=fitted, **inputs)
     except ModelUnavailable:
         return []
     return grounded_segments(reply["segments"], len(texts), len(passages))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from argot.errors import InvalidInput
 from argot.evaluate.abbreviation_suite import evaluate_abbreviations
-from argot.evaluate.answer_questions import AnswerSet, answer_set, load_answer_questions
+from argot.evaluate.answer_questions import AnswerSet
 from argot.evaluate.answer_suite import evaluate_answers
 from argot.evaluate.beir import load_beir
 from argot.evaluate.disambiguation_data import load_dictionary, load_sentences, load_text
@@ -21,7 +21,6 @@ from argot.evaluate.disambiguation_suite import evaluate_disambiguate
 from argot.evaluate.disambiguation_tables import disambiguate_tables
 from argot.evaluate.identification import evaluate_identify, load_labelled
 from argot.evaluate.known_answers import KnownAnswers
-from argot.evaluate.public_answer_sets import load_public_set
 from argot.evaluate.question_term_suite import (
     evaluate_question_terms,
     load_question_terms,
@@ -109,33 +108,6 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
     return _only({name: report.as_json() for name, report in reports.items()}), tables
 
 
-def answer_questions(
-    file: Path | None,
-    documents: Path | None,
-    public: str | None,
-    settings: Settings,
-    split: str | None,
-    *,
-    home: Path | None,
-) -> AnswerSet:
-    """The questions to ask: of a file over a folder or a knowledge base, or a public set.
-
-    Raises:
-        InvalidInput: neither or several are named, or what is named cannot be read.
-    """
-    if public is not None:
-        if file or documents:
-            raise InvalidInput(
-                "--public brings its own questions and documents: leave out --questions and --documents."
-            )
-        return load_public_set(public, settings.datasets)
-    if file is None or (documents is None and home is None):
-        raise InvalidInput("Give --questions FILE with --documents DIR or --home KB, or --public SET.")
-    if documents is None:
-        return AnswerSet(file.stem, load_answer_questions(file, split), ())
-    return answer_set(file, documents, split)
-
-
 def answers(  # noqa: PLR0917
     questions: AnswerSet,
     glossary: Path | None,
@@ -164,8 +136,8 @@ def answers(  # noqa: PLR0917
         base = stack.enter_context(_temporary(settings) if home is None else _opened(home, settings))
         if home is None:
             base.add(questions.sources, progress)
-        if glossary is not None:
-            _add_glossary_file(base, glossary)
+        if csv_file := glossary or questions.glossary:
+            _add_glossary_file(base, csv_file)
         work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known)
         report = _run(work, server)
     return report.as_json(), answers_tables(report)

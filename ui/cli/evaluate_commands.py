@@ -75,6 +75,7 @@ def retrieval(
 
 @app.command(
     epilog=examples(
+        "argot evaluate answers",
         "argot evaluate answers --questions questions.jsonl --documents handbook --glossary glossary.csv",
         "argot evaluate answers --questions questions.jsonl --documents handbook --split validation --side ideal",
         "argot evaluate answers --public clapnq --against plain_rag --json",
@@ -117,16 +118,19 @@ def answers(  # noqa: PLR0917
 ) -> None:
     """Whether questions are answered: whole, with the right citation, and only where the documents hold the answer.
 
+    Without --questions and --public: 270 questions in employees' words over the sample documents.
+
     By kind of question: complete, partial, wrong, abstained, asked back; the right citation first; sentence F1 against
     the gold snippets; ROUGE-L against the reference; in which place a gold passage was found. Questions of the kinds
     "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
     lost on the way to the asker. With --side lying: which false sentences are shown as supported.
     """
+    from argot.evaluate.answer_sets import chosen_answer_set
     from argot.profile import profile_from
     from argot.service.operations import evaluation
 
     settings = settings_for(home)
-    asked = evaluation.answer_questions(questions, documents, public, settings, split, home=home)
+    asked = chosen_answer_set(questions, documents, public, settings.datasets, split, stored=home is not None)
     profiles = [profile_from(profile, changes or [])] + ([profile_from(against)] if against else [])
     _show(partial(evaluation.answers, asked, glossary, home, profiles, side, settings), as_json=as_json)
 

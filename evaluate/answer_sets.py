@@ -1,21 +1,60 @@
-"""Public sets of questions with answers, read from the folder of data sets into the form of our own files."""
+"""Sets of questions with answers: our own over the samples, and public ones read into the same form."""
 
 from __future__ import annotations
 
 import json
 import tarfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 from argot.corpus.corpus import Source
 from argot.errors import InvalidInput
-from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, json_lines
+from argot.evaluate.answer_questions import (
+    AnswerQuestion,
+    AnswerSet,
+    GoldSnippet,
+    answer_set,
+    json_lines,
+    load_answer_questions,
+)
 
 HOW_TO_GET = (
     "Set ARGOT_DATASETS to the folder that holds it: clapnq (primeqa/clapnq), mtrag_un (IBM/mt-rag-benchmark), "
     "aws_docs (awsdocs, siagholami/aws-documentation), ord_qa (lesliepy99/RAG-EDA), "
     "emanuals (abhi1nandy2/EMNLP-2021-Findings), financebench (patronus-ai/financebench), all on GitHub."
 )
+
+
+def chosen_answer_set(
+    file: Path | None, documents: Path | None, public: str | None, datasets: Path, split: str | None, *, stored: bool
+) -> AnswerSet:
+    """The questions of a file over a folder, a public set, or without either those of the samples.
+
+    Args:
+        datasets: the folder of public sets.
+        split: only this half, where the questions are split.
+        stored: a knowledge base holds the documents, so that no folder has to be named.
+
+    Raises:
+        InvalidInput: only a part of what is needed is named, or what is named cannot be read.
+    """
+    if public is not None:
+        if file or documents:
+            raise InvalidInput("--public brings its questions and documents: leave out --questions and --documents.")
+        return load_public_set(public, datasets)
+    if file is not None and (documents is not None or stored):
+        return answer_set(file, documents, split) if documents else _over_stored(file, split)
+    if file or documents or stored:
+        raise InvalidInput("Give --questions FILE with --documents DIR or --home KB, or --public SET, or none of them.")
+    folder = Path(str(files("argot.samples")))
+    of_samples = answer_set(folder / "employee_questions.jsonl", folder / "documents", split)
+    return replace(of_samples, glossary=folder / "glossary.csv")
+
+
+def _over_stored(file: Path, split: str | None) -> AnswerSet:
+    return AnswerSet(file.stem, load_answer_questions(file, split), ())
 
 
 def load_public_set(name: str, datasets: Path) -> AnswerSet:

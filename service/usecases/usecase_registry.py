@@ -245,6 +245,18 @@ async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
     raise RuntimeError("a use case ended without a result")
 
 
+async def answered(events: AsyncGenerator[AskEvent]) -> AskResult:
+    """The same of one that answers a question."""
+    result = None
+    async with aclosing(events):
+        # To their end: what is noted once the result is out may stand behind it.
+        async for event in events:
+            result = event.data if isinstance(event.data, AskResult) else result
+    if result is None:
+        raise RuntimeError("a question ended without a result")
+    return result
+
+
 def _saw(watched: Watched, event: object) -> None:
     if isinstance(event, AskEvent):
         watched.saw(event.kind, name=event.name, seconds=event.seconds, data=event.data)

@@ -6,7 +6,8 @@ events, the last of which carries the result. In one process it is called as wha
     threads = await thread_list(kb, principal)
 
 The decorator checks the role and the parameters, finds the question a place (`admission_control.py`) and counts what
-ran. Where only a name comes over a wire (HTTP, the local socket), `catalogue.dispatch` finds the function by it.
+ran. Where there is only a name (from the local socket, in a table of addresses), `catalogue.dispatch` finds the
+function by it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from argot.graph.draft_checking import checked_draft, cited
-from argot.graph.node_frame import Step, tell_piece, tell_retract
+from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import (
     answer_request,
     asked_of,
@@ -28,7 +27,7 @@ async def match_references(state: State, run: RunContext) -> Step:
     by_model = state.get("answered_by") == "model"
     # The question only with a model's draft: it is what tells a sentence that obeys a passage from one that answers.
     sentences = await asyncio.to_thread(checked_draft, state["draft"], hits, run, asked_of(state) if by_model else None)
-    update: dict[str, Any] = {"draft": ""}
+    update: StateUpdate = {"draft": ""}
     if run.profile.match_references and not cited(sentences):
         if not run.profile.withhold_unsupported:
             tell_retract()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.multi_question import parts_in, ranked_parts
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import CHOSEN, hits_of, senses_of, to_hit_record
@@ -42,7 +42,11 @@ async def rerank(state: State, run: RunContext) -> Step:
     if enough and run.profile.rerank and run.profile.abstain_below:
         unnamed, lacking = await asyncio.to_thread(_lacking, state, kept, run)
         enough = not (unnamed or lacking)
-    update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
+    update: StateUpdate = {
+        "hits": [to_hit_record(hit) for hit in kept],
+        "evidence": evidence,
+        "enough_evidence": enough,
+    }
     return Step({**update, "unnamed": unnamed}, f"{best}, evidence {evidence:.2f}")
 
 
@@ -51,7 +55,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
     kept, unanswered = ranked_parts(parts, hits, state, run)
     asked = parts_of(state["stand_alone_question"])
-    update = {
+    update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
         "enough_evidence": bool(kept) and len(unanswered) < len(parts),

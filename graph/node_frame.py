@@ -13,17 +13,28 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from argot.graph.run_context import ContextSource, RunContext
-from argot.graph.state import State
+from argot.graph.state import State, TurnPart
 from argot.results import ModelCall
 
 GATHER_SECONDS = 0.025
 """Pieces of an answer within so long go out as one: forty times a second reads as one stream."""
 
 
+class StateUpdate(TurnPart, total=False):
+    """What a node may write: keys of the turn, and those of `State` that stand beside it.
+
+    `turns`: the finished turn, if there was one; its reducer adds it.
+    """
+
+    turns: list[dict[str, Any]]
+    remembered: dict[str, int]
+    trouble: str
+
+
 class Step(NamedTuple):
     """What a node hands back: its part of the state, and one short clause for people about what it found."""
 
-    update: dict[str, Any]
+    update: StateUpdate
     found: str = ""
     begins: bool = False
     """A new turn begins here: what is counted (seconds, model calls) starts from nothing."""
@@ -82,7 +93,10 @@ def stage(node: Node, source: ContextSource | None = None, *, switched: bool = F
         tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_of_the_model(run, calls, step)}
         # `Overwrite` goes past the reducers, which would add the seconds and calls of the turn before.
-        return step.update | ({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted)
+        return {
+            **step.update,
+            **({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted),
+        }
 
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
     return run_stage
@@ -150,7 +164,7 @@ def _of_the_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> di
     last = {call.prompt: call.failed for call in calls}  # an attempt that went wrong and then well is no trouble
     # The stage that writes reports its own trouble: what it quoted instead is an answer all the same.
     unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
-    trouble = str(step.update.get("trouble", "")) or run.model.failed or unheard
+    trouble = step.update.get("trouble", "") or run.model.failed or unheard
     return {**told, "model": run.model.name, "trouble": trouble}
 
 

@@ -88,7 +88,8 @@ class SentenceRecord(TypedDict):
     citations: list[CitationRecord]
 
 
-class TurnPart(TypedDict):
+# Not total, for a node writes some of its keys (`node_frame.StateUpdate`); `empty_turn` has them all.
+class TurnPart(TypedDict, total=False):
     """What one question gathers on its way. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.

@@ -30,10 +30,9 @@ from argot.sqlite import damage_named
 from argot.types import Principal
 
 if TYPE_CHECKING:
-    from langgraph.graph.state import CompiledStateGraph
-
     from argot.corpus.corpus import Corpus
     from argot.corpus.store.document_store import CorpusStore
+    from argot.graph.build import ArgotGraph
     from argot.jargon_db.glossary import Glossary
     from argot.service.observability.metrics import Metrics
     from argot.tools.llm.model_server import ModelServer
@@ -78,7 +77,7 @@ class KnowledgeBase:
         self._model_server: ModelServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
-        self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+        self._graph: ArgotGraph | None = None
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._warming: asyncio.Task[None] | None = None
         self._chores: set[asyncio.Task[None]] = set()
@@ -246,7 +245,7 @@ class KnowledgeBase:
         opened = (self._people, glossary, self._threads, self._corpus)
         return [store.scrub for store in opened if store is not None]
 
-    async def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+    async def graph(self) -> ArgotGraph:
         """A question's journey, compiled over the threads' checkpoints."""
         if self._graph is None:
             from argot.graph.build import build_graph

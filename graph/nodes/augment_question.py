@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.prefetch import embed_ahead
 from argot.graph.presentation.wording import augmented_question as augmented
 from argot.graph.presentation.wording import expanded_query
@@ -35,7 +35,7 @@ def _augmented(state: State, run: RunContext) -> Step:
     if query != question and run.profile.weight_original and _keeps_terms(state, terms, run):
         queries.append((question, run.profile.weight_original))
     context = _context(state, terms, run)
-    update = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
+    update: StateUpdate = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
     return Step(update, found or "nothing to explain")
 

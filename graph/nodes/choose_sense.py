@@ -5,10 +5,10 @@ import asyncio
 from langgraph.types import interrupt
 
 from argot.graph.choices import SENSE
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.nodes.query_miss import record_misses
 from argot.graph.run_context import RunContext
-from argot.graph.state import State
+from argot.graph.state import ReadingRecord, State
 
 
 async def choose_sense(state: State, run: RunContext) -> Step:
@@ -22,14 +22,14 @@ async def choose_sense(state: State, run: RunContext) -> Step:
     # Nothing above this line writes: when the asker answers, the node runs again from the top.
     answer = str(interrupt({"kind": "choose_sense", "term": term["term"]}))
     others = [reading for reading in state["readings"] if reading["term"] != term["term"]]
-    update = {"open_terms": later, "asked_back": state["asked_back"] + 1}
+    update: StateUpdate = {"open_terms": later, "asked_back": state["asked_back"] + 1}
     offered = {f"{SENSE}{sense}": sense for sense in term["senses"]}
     if answer not in offered:
         await asyncio.to_thread(record_misses, [term["term"]], state, run)
         let_be = [*state["let_be"], term["term"]]
         return Step({**update, "readings": others, "let_be": let_be}, f"“{term['term']}” in none of its senses")
     sense = offered[answer]
-    chosen = [
+    chosen: list[ReadingRecord] = [
         {**reading, "sense": sense, "margin": 1.0, "chosen_by": "your choice", "settled": True, "rivals": []}
         if reading["term"] == term["term"]
         else reading

@@ -37,7 +37,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         if quoting is None:
             raise
         trouble = clause(error)
-        by, draft = "extractive", await written_draft(quoting, request, run) if state["quotable"] else ""
+        by, draft = "extractive", await written_draft(quoting, request, run) if state.get("quotable", True) else ""
     # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
     if by == "model" and is_refusal(draft):
         draft = ""
@@ -46,7 +46,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
             tell_retract()
     # An empty draft is the model saying that the passages do not answer. It is overruled in two cases only: a whole
     # file cannot fail to be about itself, and a passage may have told the model to be silent.
-    silent = by == "model" and not draft.strip() and state["quotable"]
+    silent = by == "model" and not draft.strip() and state.get("quotable", True)
     if silent and quoting is not None and (state.get("whole") or _may_be_told(request)):
         by, draft = "extractive", await written_draft(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from argot.graph.checkpoints.thread_history import latest_turns
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.question_substance import says_nothing_else
 from argot.graph.run_context import RunContext
 from argot.graph.state import MOST_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
@@ -83,7 +83,7 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
     parts = [f"{read} understood"] if read else []
     parts += [f"{len(findings.open_terms)} ambiguous"] if findings.open_terms else []
     parts += [f"{len(findings.unknown)} unknown"] if findings.unknown else []
-    update = {
+    update: StateUpdate = {
         "readings": findings.readings,
         "open_terms": findings.open_terms,
         "unknown": findings.unknown,

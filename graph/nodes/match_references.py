@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from argot.graph.claim_verification import cite_by_model
 from argot.graph.draft_checking import checked_draft, cite_verdicts, cited
-from argot.graph.node_frame import Step, tell_piece, tell_retract
+from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import (
     answer_request,
     asked_of,
@@ -32,12 +31,12 @@ async def match_references(state: State, run: RunContext) -> Step:
     if by_model and run.profile.match_references:
         await cite_by_model(sentences, hits, run, asked_of(state))
         cite_verdicts(sentences)
-    update: dict[str, Any] = {"draft": ""}
+    update: StateUpdate = {"draft": ""}
     if run.profile.match_references and not cited(sentences):
         if not run.profile.withhold_unsupported:
             tell_retract()
         quoting = quoting_writer(state, run)
-        if by_model and quoting is not None and state["quotable"]:
+        if by_model and quoting is not None and state.get("quotable", True):
             draft = await written_draft(quoting, await answer_request(state, run), run)
             sentences = await asyncio.to_thread(checked_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from langgraph.types import interrupt
 
 from argot.graph.choices import TERM
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import MOST_QUESTIONS_BACK, QueryMissRecord, State
 from argot.graph.state_records import to_mention, to_mention_record
@@ -29,13 +29,13 @@ async def query_miss(state: State, run: RunContext) -> Step:
     await asyncio.to_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
     names = ", ".join(miss["term"] for miss in state["unknown"])
     if run.profile.misses == "strict":
-        ended = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}
+        ended: StateUpdate = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}
         return Step(ended, f"not in the glossary: {names}")
     if not await asyncio.to_thread(_may_ask, state, run):
         return Step(_let_be(state, state["unknown"]), f"not known, left as it stands: {names}")
     first = state["unknown"][0]
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
-    asked = {"asked_back": state["asked_back"] + 1}
+    asked: StateUpdate = {"asked_back": state["asked_back"] + 1}
     meant = answer.removeprefix(TERM)
     # Only what was offered: the answer comes from outside and could name a term the asker may not know.
     if answer.startswith(TERM) and meant in first["suggestions"]:
@@ -57,7 +57,7 @@ def _may_ask(state: State, run: RunContext) -> bool:
     return run.profile.misses == "ask" and any_terms and state["asked_back"] < MOST_QUESTIONS_BACK
 
 
-def _let_be(state: State, misses: list[QueryMissRecord]) -> dict[str, object]:
+def _let_be(state: State, misses: list[QueryMissRecord]) -> StateUpdate:
     terms = [miss["term"] for miss in misses]
     return {
         "unknown": [miss for miss in state["unknown"] if miss["term"] not in terms],
@@ -66,7 +66,7 @@ def _let_be(state: State, misses: list[QueryMissRecord]) -> dict[str, object]:
     }
 
 
-def _respelt(state: State, miss: QueryMissRecord, meant: str) -> dict[str, object]:
+def _respelt(state: State, miss: QueryMissRecord, meant: str) -> StateUpdate:
     """The mentions of the term now stand for the other spelling; they are looked up next."""
     mentions = [to_mention(record) for record in state["mentions"]]
     return {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.multi_question import parts_in, ranked_parts
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext, passages_kept
 from argot.graph.state import State
 from argot.graph.state_records import CHOSEN, hits_of, senses_of, to_hit_record
@@ -37,8 +37,14 @@ async def rerank(state: State, run: RunContext) -> Step:
     # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is
     # certain: another part's value is the likeliest wrong answer there is.
     enough = bool(kept) and not unnamed if run.model is not None else quotable
-    update = {"hits": [to_hit_record(hit) for hit in kept], "evidence": evidence, "enough_evidence": enough}
-    return Step({**update, "quotable": quotable, "unnamed": unnamed}, f"{best}, evidence {evidence:.2f}")
+    update: StateUpdate = {
+        "hits": [to_hit_record(hit) for hit in kept],
+        "evidence": evidence,
+        "enough_evidence": enough,
+        "quotable": quotable,
+        "unnamed": unnamed,
+    }
+    return Step(update, f"{best}, evidence {evidence:.2f}")
 
 
 async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str]]:
@@ -62,7 +68,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
     kept, unanswered = ranked_parts(parts, hits, state, run)
     asked = parts_of(state["stand_alone_question"])
-    update = {
+    update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
         "enough_evidence": bool(kept) and len(unanswered) < len(parts),

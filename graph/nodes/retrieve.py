@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.multi_question import hits_of_parts, parts_in
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import to_hit_record
@@ -30,6 +30,9 @@ async def retrieve(state: State, run: RunContext) -> Step:
     scope = state.get("scope", ())
     hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.tags, scope)
     # Written back also where nothing was augmented: the re-ranker takes its query from there.
-    update = {"hits": [to_hit_record(hit) for hit in hits], "search_queries": [(q.text, q.weight) for q in queries]}
+    update: StateUpdate = {
+        "hits": [to_hit_record(hit) for hit in hits],
+        "search_queries": [(q.text, q.weight) for q in queries],
+    }
     documents = len({hit.document.id for hit in hits})
     return Step(update, f"{len(hits)} passages of {documents} documents")

@@ -3,10 +3,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 from argot.graph.checkpoints.thread_history import latest_turns, past_turns
-from argot.graph.node_frame import Step
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.presentation.turn_view import visible_answer
 from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
@@ -70,7 +70,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
 
 def _begun(turn: TurnPart, past: dict[str, Any] | None) -> Step:
     rewritten = turn["stand_alone_question"] != turn["question"]
-    update: dict[str, Any] = {**turn, "turns": [past] if past else []}
+    # A turn is part of what may be written, which its type cannot say: it might be one with more keys.
+    update: StateUpdate = {**cast(StateUpdate, turn), "turns": [past] if past else []}
     return Step(update, f"read as “{turn['stand_alone_question']}”" if rewritten else "stands alone", begins=True)
 
 

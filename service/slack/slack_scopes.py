@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from argot.errors import NotAllowed, NotFound
-from argot.service.glossary_review.miss_loop import take_news
+from argot.service.glossary_review.miss_loop import TermNews, take_news
 from argot.service.identity.slack_store import PUBLIC, Channel, SlackThread
-from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.types import Principal
 
@@ -91,7 +89,7 @@ async def thread_for(
     return made, True
 
 
-async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, dict[str, Any]]]:
+async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermNews]]:
     """What there is to tell in Slack's threads: terms asked for there that have a meaning now. Each is given once."""
     store = kb.people.slack
     for owner in await kb.blocking(store.owners):
@@ -101,7 +99,7 @@ async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, dict[str, 
             principal = await kb.blocking(_owner_now, kb, held[thread])
             if principal is not None:
                 for one in await kb.blocking(take_news, kb, principal, thread):
-                    yield held[thread], jsonable(one)
+                    yield held[thread], one
 
 
 def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:

@@ -1,4 +1,4 @@
-"""Every use case by its name, for those who have only that: a request over the local socket or HTTP.
+"""Every use case by its name, for those who have only that: a request over the local socket, or a table of addresses.
 
 Importing this imports the modules of all use cases, which puts them into `CASES`. Within one process call the functions
 themselves.

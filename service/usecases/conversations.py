@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
@@ -40,10 +40,14 @@ LONGEST_ANSWER = 8000
 _OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)
 
 
-class Message(BaseModel):
-    """One message of a conversation; an assistant's is an answer without sources, as `AskResult.answer` has it."""
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation; an assistant's is an answer without sources, as `AskResult.answer` has it.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Checked with the other parameters, not when it is made.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid", revalidate_instances="always")
 
     role: Literal["user", "assistant"]
     content: Text

@@ -168,9 +168,10 @@ def for_surfaces(event: AskEvent) -> AskEvent:
 
 def note_learned(kb: KnowledgeBase, principal: Principal, thread: str, event: AskEvent) -> None:
     """What the end of a turn tells the glossary's managers is noted, once nobody waits for it."""
-    learned = getattr(event, "learned", None)
-    if learned is not None:
-        kb.afterwards(after_answer, kb, principal, thread, learned)
+    from argot.graph.run import TurnEnded
+
+    if isinstance(event, TurnEnded) and event.learned is not None:
+        kb.afterwards(after_answer, kb, principal, thread, event.learned)
 
 
 def in_thread(principal: Principal, thread: str) -> Principal:

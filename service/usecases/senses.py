@@ -96,8 +96,8 @@ async def glossary_list(
     start: Count = 0,
 ) -> list[Sense]:
     """The senses one may read, by term, without the first `start`."""
-    wanted: dict[str, Any] = {"query": query, "context": context, "status": status, "limit": limit, "start": start}
-    return await kb.blocking(kb.glossary.senses.find, principal, **wanted)
+    find = kb.glossary.senses.find
+    return await kb.blocking(find, principal, query=query, context=context, status=status, limit=limit, start=start)
 
 
 @usecase("asker")

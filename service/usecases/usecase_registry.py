@@ -6,7 +6,8 @@ events, the last of which carries the result. In one process it is called as wha
     threads = await thread_list(kb, principal)
 
 The decorator checks the role and the parameters, finds the question a place (`admission_control.py`) and counts what
-ran. Where only a name comes over a wire (HTTP, the local socket), `catalogue.dispatch` finds the function by it.
+ran. Where there is only a name (from the local socket, in a table of addresses), `catalogue.dispatch` finds the
+function by it.
 """
 
 from __future__ import annotations
@@ -243,6 +244,18 @@ async def outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
             if isinstance(event, Finished):
                 return event.data
     raise RuntimeError("a use case ended without a result")
+
+
+async def answered(events: AsyncGenerator[AskEvent]) -> AskResult:
+    """The same of one that answers a question."""
+    result = None
+    async with aclosing(events):
+        # To their end: what is noted once the result is out may stand behind it.
+        async for event in events:
+            result = event.data if isinstance(event.data, AskResult) else result
+    if result is None:
+        raise RuntimeError("a question ended without a result")
+    return result
 
 
 def _saw(watched: Watched, event: object) -> None:

@@ -21,9 +21,10 @@ from argot.errors import Conflict, InvalidInput
 from argot.graph.build import build_graph
 from argot.graph.checkpoints.checkpointer import TurnSaver
 from argot.graph.checkpoints.thread_history import past_turns
+from argot.graph.node_frame import StateUpdate
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, thread_state
-from argot.graph.state import finished_turn
+from argot.graph.state import State, TurnPart, empty_turn, finished_turn
 from argot.results import AskResult
 from argot.types import Principal
 
@@ -547,6 +548,11 @@ async def test_a_killed_turn_gives_way_to_another_question(tiny_kb: Any) -> None
     result = await result_of(ask(graph, tiny_kb.run_context(), "How long does trimming a drive take?", "t"))
     assert result.question == "How long does trimming a drive take?"
     assert "40 seconds" in result.answer
+
+
+def test_a_turn_begins_with_all_its_keys_and_a_node_writes_none_but_the_states() -> None:
+    assert empty_turn("q").keys() == TurnPart.__annotations__.keys()
+    assert StateUpdate.__annotations__.keys() <= State.__annotations__.keys()
 
 
 # -- LangGraph's tooling ----------------------------------------------------------------------------------------------

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
+from argot.results import AskEvent
 from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.conversations import converse
+from argot.service.usecases.questions import ask
 from argot.ui.server import application
 from argot.ui.web.authentication import Door
 from argot.ui.web.authorization import Addresses
@@ -31,6 +35,12 @@ def with_readers(tiny_home: Path, folder: Path) -> Path:
     people.add("vera", ("vault",))
     people.close()
     return home
+
+
+def answer_with(monkeypatch: pytest.MonkeyPatch, answering: Callable[..., AsyncIterator[AskEvent]]) -> None:
+    """Let this answer all questions of the API, behind the checks of its use cases."""
+    for case in (ask, converse):
+        monkeypatch.setattr(case, "function", answering)
 
 
 class Site:

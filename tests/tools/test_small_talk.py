@@ -139,5 +139,5 @@ async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None
     assert "I am Argot" in str(message["blocks"])
     assert "Ask a person" not in str(message["blocks"])
     assert all(example[:40] in str(message["blocks"]) for example in result.examples)
-    text = message_text(result.model_dump(mode="json"))
+    text = message_text(result)
     assert "I am Argot" in text and "Nearest passages" not in text and "Sources" not in text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -22,8 +22,6 @@ from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.damage import store_at_fault
-from argot.service.usecases import catalogue
-from argot.service.usecases.usecase_registry import Event
 from argot.ui.web.api_errors import error_body, told_to_programs
 from argot.ui.web.authorization import Visitor, visitor
 from argot.ui.web.open_connections import limited
@@ -144,36 +142,35 @@ def _bounded(request: Request, taken: Takes) -> Request:
 # -- running use cases ------------------------------------------------------------------------------------------------
 
 
-async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> AsyncGenerator[Event]:
-    """The events of a use case that the network may offer.
+@asynccontextmanager
+async def faults_named(kb: KnowledgeBase) -> AsyncIterator[None]:
+    """A store that stops answering in here is named, with what helps.
 
     Raises:
-        DamagedStore, StoreUnavailable: a store stopped answering in the middle of it.
+        DamagedStore, StoreUnavailable: one did.
     """
-    # Such cases take paths of this machine. No route names one; this keeps it so.
-    if catalogue.CASES[name].local:
-        raise ValueError(f"'{name}' is for this machine alone")
-    async with aclosing(catalogue.dispatch(kb, who.principal, name, parameters)) as events:
-        try:
-            async for event in events:
-                yield event
-        except sqlite3.DatabaseError as error:
-            if (found := await kb.blocking(store_at_fault, kb.home, error)) is None:
-                raise
-            logger.error("a store does not answer: %s", found)
-            raise found from error
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if (found := await kb.blocking(store_at_fault, kb.home, error)) is None:
+            raise
+        logger.error("a store does not answer: %s", found)
+        raise found from error
 
 
-async def result_of(request: Request, kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> Any:
-    """The result of a use case, which is stopped when the program hangs up."""
+async def events_of(kb: KnowledgeBase, events: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """The events of a use case. Raises as `faults_named` does."""
+    async with faults_named(kb), aclosing(events):
+        async for event in events:
+            yield event
 
-    async def run() -> Any:
-        data = None
-        async with aclosing(events_of(kb, who, name, parameters)) as events:
-            async for event in events:
-                if event["kind"] == "result":
-                    data = event["data"]
-        return data
+
+async def result_of(request: Request, kb: KnowledgeBase, case: Coroutine[Any, Any, T]) -> T:
+    """The result of a use case, which is stopped when the program hangs up. Raises as `faults_named` does."""
+
+    async def run() -> T:
+        async with faults_named(kb):
+            return await case
 
     return await unless_gone(request, run())
 

@@ -20,14 +20,17 @@ from starlette.responses import JSONResponse, Response
 
 from argot import __version__
 from argot.profile import PROFILES
+from argot.results import AskEvent, AskResult
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.usecase_registry import Event
+from argot.service.usecases.conversations import Message, converse
+from argot.service.usecases.usecase_registry import answered
 from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.streamed_text import Streamed, pieces_of
 from argot.ui.rendering.message_markdown import message_text, without_footnotes
 from argot.ui.web.api_errors import told_to_programs
-from argot.ui.web.authorization import needs
+from argot.ui.web.authorization import Visitor, needs
 
 MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"
@@ -175,18 +178,18 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         has several meanings, the message is a numbered question; the next message of the user answers it.
         """
         try:
-            asked = _asked(given)
+            asked = _asked(kb, who, given)
         except RefusedRequest as refusal:
             return _told(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
         head["system_fingerprint"] = FINGERPRINT
         site = kb.settings.public_url.rstrip("/")
         if not given.stream:
-            result = await result_of(request, kb, who, "converse", asked)
+            result = await result_of(request, kb, answered(asked))
             return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
         # A question that cannot begin is an error with a status, which a stream could no longer have.
-        events = await begun(request, events_of(kb, who, "converse", asked))
-        streamed = Streamed(site, live=_writes_live(kb, asked["profile"]))
+        events = await begun(request, events_of(kb, asked))
+        streamed = Streamed(site, live=_writes_live(kb, _profile(given.model)))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
         return EventStream(alive(_chunks(events, streamed, head, usage=wants_usage)))
 
@@ -196,24 +199,26 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _asked(given: ChatRequest) -> dict[str, Any]:
-    """The parameters of `converse`.
+def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest) -> AsyncGenerator[AskEvent]:
+    """The answer on its way.
 
     Raises:
         RefusedRequest: an unknown model, or something is asked for that would be left out in silence.
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
-    said = [one for one in given.messages if one.role in ("user", "assistant")]
-    messages = [_message(one, asked=place == len(said)) for place, one in enumerate(said, 1)]
+    said = [(one, role) for one in given.messages if (role := _speaker(one))]
+    messages = [Message(role, _text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
     if not messages:
         raise RefusedRequest("There is no message of the user. Send the question as the last message.", "messages")
-    return {
-        "messages": [one for one in messages if one["content"].strip() or one["role"] == "user"],
-        "profile": _profile(given.model),
-        "context": options.context,
-        "tags": options.tags,
-    }
+    return converse(
+        kb,
+        who.principal,
+        messages=[one for one in messages if one.content.strip() or one.role == "user"],
+        profile=_profile(given.model),
+        context=options.context,
+        tags=options.tags,
+    )
 
 
 def _refuse_what_cannot_be(given: ChatRequest) -> None:
@@ -233,7 +238,11 @@ def _refuse_what_cannot_be(given: ChatRequest) -> None:
         raise RefusedRequest(f"response_format cannot be '{str(form['type'])[:40]}'. {text}", "response_format")
 
 
-def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
+def _speaker(message: ChatMessage) -> Literal["user", "assistant"] | None:
+    return message.role if message.role in ("user", "assistant") else None
+
+
+def _text(message: ChatMessage, *, asked: bool) -> str:
     """A message's text. What is no text is refused in the message that is `asked`; of earlier ones it is left out.
 
     They are sent again with every question that follows, and would make each of them fail.
@@ -246,7 +255,7 @@ def _message(message: ChatMessage, *, asked: bool) -> dict[str, str]:
         content = "\n".join(part.text or "" for part in content)
     text = content or ""
     # Our own footnotes would read as part of the conversation, and as questions about sources.
-    return {"role": message.role, "content": without_footnotes(text) if message.role == "assistant" else text}
+    return without_footnotes(text) if message.role == "assistant" else text
 
 
 def _models() -> Sequence[str]:
@@ -278,24 +287,36 @@ def _card(model: str) -> dict[str, Any]:
 # -- what is answered -------------------------------------------------------------------------------------------------
 
 
-def metadata(result: Mapping[str, Any]) -> dict[str, Any]:
+def metadata(result: AskResult) -> dict[str, Any]:
     """What the message's field `argot` says: how the question was read, and what each sentence rests on."""
-    cited = {citation["n"] for sentence in result["sentences"] for citation in sentence["citations"]}
-    names = ("status", "stand_alone_question", "sentences", "jargon", "context", "misses", "choices", "notes")
-    shown = [one for place, one in enumerate(result["passages"]) if one["n"] in cited or (not cited and place < 3)]
-    written = {"answered_by": result["answered_by"], "model": result["model"]}
-    return {**{name: result[name] for name in names}, **written, "passages": shown}
+    cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
+    shown = [one for place, one in enumerate(result.passages) if one.n in cited or (not cited and place < 3)]
+    told = {
+        "status": result.status,
+        "stand_alone_question": result.stand_alone_question,
+        "sentences": result.sentences,
+        "jargon": result.jargon,
+        "context": result.context,
+        "misses": result.misses,
+        "choices": result.choices,
+        "notes": result.notes,
+        "answered_by": result.answered_by,
+        "model": result.model,
+        "passages": shown,
+    }
+    plain: dict[str, Any] = jsonable(told)
+    return plain
 
 
-def _completion(head: Mapping[str, Any], result: Mapping[str, Any], site: str) -> dict[str, Any]:
+def _completion(head: Mapping[str, Any], result: AskResult, site: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": message_text(result, site), "refusal": None, "argot": metadata(result)}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     return {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(result)}
 
 
-def _usage(result: Mapping[str, Any]) -> dict[str, int]:
-    read = sum(call["prompt_tokens"] for call in result["model_calls"])
-    written = sum(call["completion_tokens"] for call in result["model_calls"])
+def _usage(result: AskResult) -> dict[str, int]:
+    read = sum(call.prompt_tokens for call in result.model_calls)
+    written = sum(call.completion_tokens for call in result.model_calls)
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
@@ -306,7 +327,7 @@ def _writes_live(kb: KnowledgeBase, profile: str | None) -> bool:
 
 
 async def _chunks(
-    events: AsyncGenerator[Event], streamed: Streamed, head: Mapping[str, Any], *, usage: bool
+    events: AsyncGenerator[AskEvent], streamed: Streamed, head: Mapping[str, Any], *, usage: bool
 ) -> AsyncGenerator[str]:
     """The stream: pieces of the text, then the end with the metadata, if wanted the usage, and the mark of the end."""
     more = {"usage": None} if usage else {}

@@ -11,10 +11,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from argot.errors import InvalidInput
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.glossary_files import FORMATS, format_named
+from argot.service.usecases import documents, uploads
+from argot.service.usecases.glossary_files import (
+    FORMATS,
+    format_named,
+    glossary_export_file,
+    glossary_import_file,
+    glossary_preview,
+)
 from argot.service.usecases.uploads import media_type_known
-from argot.service.usecases.usecase_registry import Text
+from argot.service.usecases.usecase_registry import Text, outcome
 from argot.ui.api.api_route import FORM, MIB, ApiRoute, Who, result_of, takes
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
@@ -74,12 +82,13 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
         known = media_type_known(file.filename or "", data)
         if not known:
             raise HTTPException(415, "Argot reads no files of this kind. See docs/managers.md for those it does.")
-        given = {"name": file.filename or "", "data": data, "audience": audience, "tags": tags}
+        name = file.filename or ""
+        putting = uploads.upload(kb, who.principal, name=name, data=data, audience=audience, tags=tags)
         try:
-            result = await result_of(request, kb, who, "upload", given)
+            result = await result_of(request, kb, putting)
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
-        return JSONResponse(result, 201 if result["kind"] == "added" else 200)
+        return JSONResponse(jsonable(result), 201 if result.kind == "added" else 200)
 
     original: dict[int | str, dict[str, Any]] = {
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
@@ -90,8 +99,8 @@ def _document_files(kb: KnowledgeBase) -> APIRouter:
     @needs("asker", program=True)
     async def read_original(request: Request, who: Who, document: Annotated[Text, Path()]) -> Response:
         """The bytes of a document as they were put in, to be saved."""
-        found = await result_of(request, kb, who, "read_original", {"document": document})
-        return _attachment(base64.b64decode(found["base64"]), found["document"]["name"], "application/octet-stream")
+        found = await result_of(request, kb, documents.read_original(kb, who.principal, document=document))
+        return _attachment(base64.b64decode(found.base64), found.document.name, "application/octet-stream")
 
     return router
 
@@ -110,7 +119,7 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
     async def export(request: Request, who: Any, format: str = "csv") -> Response:
         """The senses one may read, as a file that can be imported again."""
         found = format_named(format)
-        told = await result_of(request, kb, who, "glossary_export_file", {"format": found.name})
+        told = await result_of(request, kb, glossary_export_file(kb, who.principal, format=found.name))
         return _attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
 
     # The formats are known only by now, and the module's annotations are strings, which FastAPI looks up globally.
@@ -138,10 +147,12 @@ def _glossary_files(kb: KnowledgeBase) -> APIRouter:
         # Some browsers and programs send the whole path, of Windows too. The name alone says the format.
         name = (file.filename or "glossary.csv").replace("\\", "/").rsplit("/", 1)[-1][:200]
         data = base64.b64encode(await file.read()).decode("ascii")
-        given = {"data": data, "name": name, "context": context}
+        principal = who.principal
         if dry_run:
-            return JSONResponse(await result_of(request, kb, who, "glossary_preview", given))
-        return JSONResponse(await result_of(request, kb, who, "glossary_import_file", {**given, "why": why}))
+            looking = glossary_preview(kb, principal, data=data, name=name, context=context)
+            return JSONResponse(jsonable(await result_of(request, kb, looking)))
+        importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
+        return JSONResponse(jsonable(await result_of(request, kb, outcome(importing))))
 
     return router
 

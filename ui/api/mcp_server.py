@@ -14,6 +14,7 @@ from pydantic import Field
 from argot import __version__
 from argot.errors import ArgotError
 from argot.locations import place
+from argot.results import AskResult
 from argot.service.transport.background_base import BackgroundClient
 from argot.settings import Settings
 from argot.ui.api.http_client import Remote
@@ -144,7 +145,7 @@ def _same(one: str, other: str) -> bool:
 
 def answer_text(found: Mapping[str, Any]) -> str:
     """An answer as a message. A service on another machine sends it as `text`."""
-    return str(found["text"]) if "text" in found else message_text(found)
+    return str(found["text"]) if "text" in found else message_text(AskResult.model_validate(found))
 
 
 def found_text(found: Mapping[str, Any]) -> str:

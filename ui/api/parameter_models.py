@@ -6,13 +6,13 @@ from collections.abc import Collection
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from argot.service.usecases.catalogue import CASES
+from argot.service.usecases.usecase_registry import Declared
 
 
-def given_by(case: str, *, without: Collection[str] = ()) -> type[BaseModel]:
+def given_by(case: Declared, *, without: Collection[str] = ()) -> type[BaseModel]:
     """The model of a use case's parameters, without those that are part of the path."""
-    fields = CASES[case].parameters.model_fields
+    fields = case.parameters.model_fields
     wanted = {name: (field.annotation, field) for name, field in fields.items() if name not in without}
-    title = "".join(part.title() for part in case.split("_"))
+    title = "".join(part.title() for part in case.name.split("_"))
     # `forbid`: a misspelt parameter is an error, and not silently the default.
     return create_model(title, __config__=ConfigDict(extra="forbid"), **wanted)  # type: ignore[call-overload, no-any-return]

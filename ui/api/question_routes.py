@@ -12,16 +12,18 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from argot.results import AskResult, FoundPassage, Jargon
+from argot.results import AskEvent, AskResult, FoundPassage, Jargon
+from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.usecase_registry import Event
+from argot.service.usecases import conversations, questions
+from argot.service.usecases.usecase_registry import answered
 from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.web.authorization import needs
 
 # Types made at run time: mypy knows none of them, hence the ignores below.
-Question, Reply, Query = given_by("ask"), given_by("answer"), given_by("search")
+Question, Reply, Query = given_by(questions.ask), given_by(questions.answer), given_by(conversations.search)
 
 EVENTS = "text/event-stream"
 ANSWERED: dict[int | str, dict[str, Any]] = {
@@ -55,13 +57,13 @@ def asking_routes(kb: KnowledgeBase) -> APIRouter:
 
         With status `needs_choice`, send one of the `choices` to `/api/answer`.
         """
-        return await _answered(request, kb, who, "ask", given)
+        return await _answered(request, kb, questions.ask(kb, who.principal, **_said(given)))
 
     @router.post("/answer", response_model=None, responses=ANSWERED)
     @needs("asker", program=True)
     async def answer(request: Request, who: Who, given: Reply) -> Response:  # type: ignore[valid-type]
         """Answer what was asked back in a thread: with the `answer` of a choice, its number, or in words."""
-        return await _answered(request, kb, who, "answer", given)
+        return await _answered(request, kb, questions.answer(kb, who.principal, **_said(given)))
 
     found: dict[int | str, dict[str, Any]] = {200: {"model": Found}, **ERRORS(400, 401, 404, 413, 415, 422, 429, 503)}
 
@@ -69,43 +71,48 @@ def asking_routes(kb: KnowledgeBase) -> APIRouter:
     @needs("asker", program=True)
     async def search(request: Request, who: Who, given: Query) -> Response:  # type: ignore[valid-type]
         """The passages that answer a question best, its jargon understood; nothing is asked back."""
-        # What was left out stays left out: the use case has the defaults.
-        parameters = given.model_dump(exclude_unset=True)  # type: ignore[attr-defined]
-        return JSONResponse(await result_of(request, kb, who, "search", parameters))
+        searching = conversations.search(kb, who.principal, **_said(given))
+        return JSONResponse(jsonable(await result_of(request, kb, searching)))
 
     return router
 
 
-async def _answered(request: Request, kb: KnowledgeBase, who: Visitor, name: str, given: Any) -> Response:
-    parameters = given.model_dump(exclude_unset=True)
+def _said(given: Any) -> dict[str, Any]:
+    # What was left out stays left out: the use case has the defaults.
+    parameters: dict[str, Any] = given.model_dump(exclude_unset=True)
+    return parameters
+
+
+async def _answered(request: Request, kb: KnowledgeBase, answering: AsyncGenerator[AskEvent]) -> Response:
     if EVENTS in request.headers.get("accept", ""):
         # Until the first event an error can still have a status of its own.
-        events = await begun(request, events_of(kb, who, name, parameters))
+        events = await begun(request, events_of(kb, answering))
         return EventStream(alive(_lines(events)))
-    return JSONResponse(await result_of(request, kb, who, name, parameters), headers={"Cache-Control": "no-store"})
+    result = await result_of(request, kb, answered(answering))
+    return JSONResponse(jsonable(result), headers={"Cache-Control": "no-store"})
 
 
-async def _lines(events: AsyncGenerator[Event]) -> AsyncGenerator[str]:
+async def _lines(events: AsyncGenerator[AskEvent]) -> AsyncGenerator[str]:
     """Each event under its kind. A stage that begins has no `seconds` yet."""
     try:
         async with aclosing(events):
             async for event in events:
-                yield _line(event["kind"], _told(event))
+                yield _line(event.kind, _told(event))
     except Exception as error:
         # The status was sent before: what goes wrong now is the last event.
         yield _line("error", told_in_stream(error))
 
 
-def _told(event: Event) -> Mapping[str, Any]:
-    match event["kind"]:
+def _told(event: AskEvent) -> Mapping[str, Any]:
+    match event.kind:
         case "stage":
-            return {name: event[name] for name in ("name", "seconds", "model_seconds", "data")}
+            return {name: getattr(event, name) for name in ("name", "seconds", "model_seconds", "data")}
         case "token":
-            return {"text": event["data"]}
+            return {"text": event.data}
         case "retract":
             return {}
-        case _:
-            plain: Mapping[str, Any] = event["data"]
+        case "result":
+            plain: Mapping[str, Any] = jsonable(event.data)
             return plain
 
 

@@ -7,9 +7,9 @@ follows after the text. Quotations come all at once and checked, and so with mar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from argot.results import AskEvent, AskResult
 from argot.ui.rendering.message_markdown import TAKEN_BACK, footnotes, harmless, message_text, unmarked
 
 _OPEN = re.compile(r"(?:(?<![ \t])(?:[ \t]*\[[\d?]{0,3}\]?|[ \t]+)|[\]<])\Z")
@@ -30,9 +30,16 @@ class Streamed:
     def __init__(self, site: str, *, live: bool) -> None:
         self.site = site
         self.live = live
-        self.result: Mapping[str, Any] = {}
+        self._result: AskResult | None = None
         self._sent = ""
         self._held = ""
+
+    @property
+    def result(self) -> AskResult:
+        """The result, once `finished` was given it."""
+        if self._result is None:
+            raise RuntimeError("a question ended without a result")
+        return self._result
 
     def token(self, piece: str) -> str:
         """The text that can be sent now that this piece has come."""
@@ -50,13 +57,13 @@ class Streamed:
         sent, self._sent, self._held = self._sent, "", ""
         return TAKEN_BACK if sent else ""
 
-    def finished(self, result: Mapping[str, Any]) -> Iterator[str]:
+    def finished(self, result: AskResult) -> Iterator[str]:
         """The rest: what was held back and the footnotes; or, if something else was sent, all of the answer."""
-        self.result = result
+        self._result = result
         rest, self._held = harmless(unmarked(self._held)).rstrip(), ""
         said = self._sent + rest
         # The checks may have dropped or changed sentences: only what was sent as it now stands is left standing.
-        if said and result["status"] == "answered" and _bare(said) == _bare(unmarked(harmless(result["answer"]))):
+        if said and result.status == "answered" and _bare(said) == _bare(unmarked(harmless(result.answer))):
             foot = footnotes(result, self.site, by_number=True)
             yield f"{rest}\n\n---\n\n{foot}" if foot else rest
             return
@@ -66,17 +73,16 @@ class Streamed:
             yield found[0]
 
 
-def pieces_of(streamed: Streamed, event: Mapping[str, Any]) -> Iterator[str]:
+def pieces_of(streamed: Streamed, event: AskEvent) -> Iterator[str]:
     """What an event of a question adds to the text."""
-    match event["kind"]:
-        case "token":
-            pieces: Iterator[str] = iter([streamed.token(event["data"])])
-        case "retract":
-            pieces = iter([streamed.taken_back()])
-        case "result":
-            pieces = streamed.finished(event["data"])
-        case _:
-            pieces = iter(())
+    if isinstance(event.data, AskResult):
+        pieces = streamed.finished(event.data)
+    elif event.kind == "token":
+        pieces = iter([streamed.token(event.data)])
+    elif event.kind == "retract":
+        pieces = iter([streamed.taken_back()])
+    else:
+        pieces = iter(())
     return filter(None, pieces)
 
 

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
 from argot.types import Context, Document, Sense
 from argot.ui.api.api_route import ApiRoute, Who, result_of
@@ -107,6 +108,9 @@ def table_routes(kb: KnowledgeBase) -> APIRouter:
     router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=operation_id)
     for address in ADDRESSES:
         found = CASES[address.case]
+        # Such cases take paths of this machine. No address names one; this keeps it so.
+        if found.local:
+            raise ValueError(f"'{found.name}' is for this machine alone")
         # What each may answer follows from its method and role, so that none is forgotten in the document.
         statuses = [400, 401, 404, 422, 503]
         if address.method != "GET":
@@ -130,11 +134,12 @@ def table_routes(kb: KnowledgeBase) -> APIRouter:
 
 def _endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     found = CASES[address.case]
-    model = given_by(address.case, without=address.in_path)
+    model = given_by(found, without=address.in_path)
 
     async def endpoint(request: Request, who: Any, given: Any = None, **of_path: Any) -> Response:
         parameters = {**of_path, **(given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else {})}
-        data = await result_of(request, kb, who, address.case, parameters)
+        running = catalogue.result(kb, who.principal, address.case, **parameters)
+        data = await result_of(request, kb, running)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
     # FastAPI reads a function's signature: here it is made from the use case, with a parameter for each in the path.

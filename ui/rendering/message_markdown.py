@@ -8,15 +8,12 @@ Footnotes stand below a rule, so that they can be removed again when the message
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from argot.locations import place
+from argot.results import AskResult, FoundPassage, Jargon, Sentence
 from argot.ui.rendering.safe_markdown import laid_out, literal
-
-Result = Mapping[str, Any]
-"""The JSON of an `AskResult`."""
 
 UNSUPPORTED = "[?]"
 HOW_TO_CHOOSE = "Answer with a number or in words, or ask something else."
@@ -40,42 +37,42 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2
 _ACTIVE = str.maketrans({"[": "(", "]": ")", "<": "‹", "`": "'", "*": "∗"})
 
 
-def message_text(result: Result, site: str = "") -> str:
+def message_text(result: AskResult, site: str = "") -> str:
     """The whole message. `site`: where people open Argot, for links to the passages; empty: none are made."""
     body = body_text(result)
     foot = footnotes(result, site)
     return f"{body}{_RULE}{foot}" if foot else body
 
 
-def body_text(result: Result) -> str:
+def body_text(result: AskResult) -> str:
     """The message's text without footnotes."""
-    if result["status"] == "answered":
+    if result.status == "answered":
         return _marked_answer(result)
-    lines = result["answer"].strip().split("\n")
-    if result["status"] == "abstained":
+    lines = result.answer.strip().split("\n")
+    if result.status == "abstained":
         # The further lines list the nearest passages, which the footnotes name.
         return _name(lines[0])
     said = "\n".join(map(_name, lines))
-    return f"{said}\n\n{HOW_TO_CHOOSE}" if result["choices"] else said
+    return f"{said}\n\n{HOW_TO_CHOOSE}" if result.choices else said
 
 
-def footnotes(result: Result, site: str = "", *, by_number: bool = False) -> str:
+def footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> str:
     """Sources, how terms were understood, and notes; empty where there is nothing to say.
 
     `by_number`: the text has no marks, and each source says which sentences rest on it, counted from 1.
     """
     shown = _sources(result)
-    title = "Sources" if result["status"] == "answered" else "Nearest passages"
-    understood = dict.fromkeys(_understood(term) for term in result["jargon"])
-    notes = [_name(note) for note in result["notes"]]
-    unsupported = [number for number, one in enumerate(result["sentences"], 1) if not one["supported"]]
+    title = "Sources" if result.status == "answered" else "Nearest passages"
+    understood = dict.fromkeys(_understood(term) for term in result.jargon)
+    notes = [_name(note) for note in result.notes]
+    unsupported = [number for number, one in enumerate(result.sentences, 1) if not one.supported]
     if unsupported and by_number:
         notes.append(f"No passage supports {_sentences(unsupported)}.")
     elif unsupported:
         notes.append(f"{UNSUPPORTED} No passage supports this sentence.")
-    ends = {one["n"]: f": {_sentences(_resting_on(one['n'], result))}" if by_number else "" for one in shown}
+    ends = {one.n: f": {_sentences(_resting_on(one.n, result))}" if by_number else "" for one in shown}
     parts = [
-        _listed(title, [_source(passage, site) + ends[passage["n"]] for passage in shown]),
+        _listed(title, [_source(passage, site) + ends[passage.n] for passage in shown]),
         _listed("Understood as", list(understood)),
         _listed("Notes", notes),
     ]
@@ -99,17 +96,17 @@ def harmless(text: str) -> str:
     return _LINKS.sub(_JOINER, _HIDDEN.sub("", text))
 
 
-def _marked_answer(result: Result) -> str:
+def _marked_answer(result: AskResult) -> str:
     """Every sentence with its marks, in the answer's own layout."""
-    answer = result["answer"]
-    return laid_out(answer, [(one["text"], _marked(one)) for one in result["sentences"]]) or harmless(answer)
+    answer = result.answer
+    return laid_out(answer, [(one.text, _marked(one)) for one in result.sentences]) or harmless(answer)
 
 
-def _marked(sentence: Mapping[str, Any]) -> str:
+def _marked(sentence: Sentence) -> str:
     """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
-    numbers = sorted({citation["n"] for citation in sentence["citations"]})
-    marks = "".join(f"[{n}]" for n in numbers) if sentence["supported"] else UNSUPPORTED
-    text = harmless(sentence["text"]).rstrip()
+    numbers = sorted({citation.n for citation in sentence.citations})
+    marks = "".join(f"[{n}]" for n in numbers) if sentence.supported else UNSUPPORTED
+    text = harmless(sentence.text).rstrip()
     if "\n" in text:
         return f"{text}\n\n{marks}"
     if text.startswith("|") and text.endswith("|") and len(text) > 1:
@@ -117,32 +114,31 @@ def _marked(sentence: Mapping[str, Any]) -> str:
     return f"{text} {marks}"
 
 
-def _sources(result: Result) -> Sequence[Mapping[str, Any]]:
-    passages: Sequence[Mapping[str, Any]] = result["passages"]
-    if result["status"] == "abstained":
-        return passages[:NEAREST]
-    cited = {citation["n"] for sentence in result["sentences"] for citation in sentence["citations"]}
-    return sorted((one for one in passages if one["n"] in cited), key=lambda one: int(one["n"]))
+def _sources(result: AskResult) -> Sequence[FoundPassage]:
+    if result.status == "abstained":
+        return result.passages[:NEAREST]
+    cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
+    return sorted((one for one in result.passages if one.n in cited), key=lambda one: one.n)
 
 
-def _source(passage: Mapping[str, Any], site: str) -> str:
-    name = _name(passage["document"]) + place(passage["document"], passage["page"])
+def _source(passage: FoundPassage, site: str) -> str:
+    name = _name(passage.document) + place(passage.document, passage.page)
     if site:
-        name = f"[{name}]({site}{PASSAGES}/{quote(passage['passage_id'], safe='')})"
-    heading = f" · {_name(passage['heading'])}" if passage["heading"] else ""
-    return f"[{passage['n']}] {name}{heading}"
+        name = f"[{name}]({site}{PASSAGES}/{quote(passage.passage_id, safe='')})"
+    heading = f" · {_name(passage.heading)}" if passage.heading else ""
+    return f"[{passage.n}] {name}{heading}"
 
 
-def _understood(term: Mapping[str, Any]) -> str:
-    context = f" ({_name(term['context'])})" if term["context"] else ""
-    return f"{_name(term['surface'])}: {_name(term['expansion'] or term['description'] or term['term'])}{context}"
+def _understood(term: Jargon) -> str:
+    context = f" ({_name(term.context)})" if term.context else ""
+    return f"{_name(term.surface)}: {_name(term.expansion or term.description or term.term)}{context}"
 
 
-def _resting_on(n: int, result: Result) -> list[int]:
+def _resting_on(n: int, result: AskResult) -> list[int]:
     return [
         number
-        for number, sentence in enumerate(result["sentences"], 1)
-        if any(citation["n"] == n for citation in sentence["citations"])
+        for number, sentence in enumerate(result.sentences, 1)
+        if any(citation.n == n for citation in sentence.citations)
     ]
 
 

@@ -17,6 +17,7 @@ from argot.locations import place
 from argot.results import AskResult, Choice, FoundPassage, Sentence
 from argot.ui.rendering.chat_markdown import NEAREST, PASSAGES, choice_label, first_line, respelt
 from argot.ui.rendering.safe_markdown import laid_out, literal
+from argot.ui.slack.job_contents import NewsToTell
 from argot.ui.slack.mrkdwn import link, plain, quoted, split
 
 Block: TypeAlias = dict[str, Any]
@@ -69,11 +70,11 @@ def notice(text: str) -> Message:
     return {"text": text, "blocks": [_section(part) for part in split(text)]}
 
 
-def news_message(told: dict[str, Any], thread: str) -> Message:
+def news_message(news: NewsToTell, thread: str) -> Message:
     """The news that a term somebody asked for has a meaning now, with a button that asks again."""
-    meanings = "; ".join(f"*{plain(one['expansion'])}* ({plain(one['context'])})" for one in told["senses"])
-    said = notice(f"You asked about “{plain(told['term'])}”. It has a meaning now: {meanings}.")
-    again = _button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": told["question"]}) if told["question"] else None
+    meanings = "; ".join(f"*{plain(one.expansion)}* ({plain(one.context)})" for one in news.senses)
+    said = notice(f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}.")
+    again = _button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": news.question}) if news.question else None
     return {**said, "blocks": [*said["blocks"], *_rows([again])]}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
@@ -21,6 +20,7 @@ from argot.ui.slack.block_kit import AGAIN, ALONE, CHOOSE, Block, notice
 from argot.ui.slack.event_filter import SlackJob
 from argot.ui.slack.inbox import Inbox
 from argot.ui.slack.interactions import hashed, job_of_form, job_of_press, kept_in, kept_of, key_of, once, value_of, who
+from argot.ui.slack.job_contents import SenseChosen
 from argot.ui.slack.modals import notice_view, other_form, other_of, reason_form, reason_of, submitted_term, term_form
 from argot.ui.slack.mrkdwn import plain
 from argot.ui.slack.slack_answers import Answering
@@ -146,7 +146,7 @@ class Buttons:
         key = key_of(body)
         job = job_of_form(body, self.people.team, "sense")
         if sense:
-            text = json.dumps({"term": term, "sense": sense})
+            text = SenseChosen(term, sense).text
             await self.inbox.note(key, replace(job, ts=f"{job.thread_ts}#{key}", text=text), place=key)
             return
         self.soon(self._report(job, term))

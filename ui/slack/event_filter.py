@@ -33,7 +33,7 @@ class SlackJob:
         kind: a message; or a pressed button: a choice, a question to ask in other words or in another sense of a
             term, the answer for one alone; or news to tell of our own accord.
         ts: the message; `thread_ts` is the one its thread begins with, and where the answer goes.
-        text: the question, or what was chosen.
+        text: the question, or what was chosen; of a sense or news what `job_contents.py` writes.
         direct: between two alone, where Slack may show a title and a status. `viewed`: the channel that the asker
             looks at beside it.
         status: Slack shows what Argot is doing.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -120,14 +119,15 @@ class Slack:
     async def news(self) -> None:
         """Put the news into the inbox, which tells them later if Slack cannot be reached now."""
         from argot.ui.slack.event_filter import SlackJob
+        from argot.ui.slack.job_contents import NewsToTell
 
-        async for thread, told in slack_scopes.news(self.answering.kb):
+        async for thread, news in slack_scopes.news(self.answering.kb):
             direct = thread.channel.startswith("D")
             public = thread.scope == PUBLIC
-            key = f"n:{thread.thread}:{told['term']}:{told['senses'][0]['id']}"
+            key = f"n:{thread.thread}:{news.term}:{news.senses[0].id}"
             job = SlackJob(
                 "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
-                thread.ts, json.dumps(told), direct=direct, thread=thread.thread, threaded=True,
+                thread.ts, NewsToTell.of(news).text, direct=direct, thread=thread.thread, threaded=True,
                 ephemeral=not (public or direct),
             )  # fmt: skip
             # By its key each piece of news is told once in a thread.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
 from argot.results import AskEvent, AskResult
@@ -17,12 +15,13 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.questions import answer, ask, ask_in_sense
-from argot.service.usecases.threads import thread_read
+from argot.service.usecases.threads import Manner, thread_read
 from argot.ui.rendering.chat_markdown import STAGES
 from argot.ui.slack.block_kit import Around, Message, messages, news_message, notice
 from argot.ui.slack.channel_history import said_in_thread
 from argot.ui.slack.event_filter import HUMAN, SlackJob
 from argot.ui.slack.inbox import job_from
+from argot.ui.slack.job_contents import NewsToTell, SenseChosen
 from argot.ui.slack.mrkdwn import plain, question_of
 from argot.ui.slack.posting import Posting, parts_there, with_metadata
 from argot.ui.slack.slack_users import SlackPeople
@@ -120,7 +119,7 @@ class Answering:
         only = {"only": job.user} if job.kind != "message" or job.ephemeral else {}
         try:
             if job.kind == "news":
-                return [self._shown_to(news_message(json.loads(job.text), job.thread), job)]
+                return [self._shown_to(news_message(NewsToTell.read(job.text), job.thread), job)]
             scope = await self.scope(job)
             if job.kind == "alone":
                 stream.open = False
@@ -183,11 +182,20 @@ class Answering:
         """The answer on its way, by the use case that the job asks for."""
         kb, principal = self.kb, scope.principal
         if job.kind == "sense":
-            return ask_in_sense(kb, principal, thread=thread, turn=job.turn, **json.loads(question))
+            chosen = SenseChosen.read(question)
+            return ask_in_sense(kb, principal, thread=thread, turn=job.turn, term=chosen.term, sense=chosen.sense)
         manner = await self._manner(job, scope)
         if job.kind == "choice":
-            return answer(kb, principal, thread=thread, choice=question, **manner)
-        return ask(kb, principal, thread=thread, question=question, heard=heard or None, **manner)
+            return answer(kb, principal, thread=thread, choice=question, context=manner.context, profile=manner.profile)
+        return ask(
+            kb,
+            principal,
+            thread=thread,
+            question=question,
+            heard=heard or None,
+            context=manner.context,
+            profile=manner.profile,
+        )
 
     async def _result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
         status = 0.0
@@ -206,13 +214,13 @@ class Answering:
                     await stream.retract()
         raise ArgotError(FAILED)
 
-    async def _manner(self, job: SlackJob, scope: Scope) -> dict[str, Any]:
+    async def _manner(self, job: SlackJob, scope: Scope) -> Manner:
         """The context and profile of the channel; beside an assistant's pane, the context of the channel in view."""
         seen = await self._viewed(job) if job.direct else job.channel
         channel = await self.kb.blocking(self.store.channel, seen)
         context = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
-        profile = "" if job.direct else channel.profile
-        return {**({"context": context} if context else {}), **({"profile": profile} if profile else {})}
+        profile = None if job.direct else channel.profile
+        return Manner(profile or None, context or None)
 
     async def _viewed(self, job: SlackJob) -> str:
         """The channel that somebody looks at beside our conversation: by their message, its thread, or its window."""

@@ -11,8 +11,9 @@ import httpx
 import openai
 import pytest
 import pytest_asyncio
-from api_site import URL, Site, hang_up
+from api_site import URL, Site, answer_with, hang_up
 
+from argot.results import AskEvent
 from argot.service.admission_control import Gate, Limits
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
@@ -605,15 +606,15 @@ async def test_a_hidden_document_is_met_by_its_readers_alone(site: Site) -> None
 async def test_who_hangs_up_stops_the_work(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     started, stopped = asyncio.Event(), asyncio.Event()
 
-    async def slow(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+    async def slow(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
         started.set()
         try:
             await asyncio.sleep(600)
-            yield {"kind": "result", "data": {}}
+            yield AskEvent("result")
         finally:
             stopped.set()
 
-    monkeypatch.setattr(catalogue, "dispatch", slow)
+    answer_with(monkeypatch, slow)
     headers = {"Authorization": f"Bearer {site.key()}", "Content-Type": "application/json"}
     for body in ({"question": TRIM}, {"messages": said(TRIM)}, {"messages": said(TRIM), "stream": True}):
         path = "/api/ask" if "question" in body else "/v1/chat/completions"
@@ -642,15 +643,15 @@ async def test_suspension_cuts_what_is_being_answered(site: Site, monkeypatch: p
     people.add("tom")
     started, stopped = asyncio.Event(), asyncio.Event()
 
-    async def slow(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+    async def slow(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
         started.set()
         try:
             await asyncio.sleep(600)
-            yield {"kind": "result", "data": {}}
+            yield AskEvent("result")
         finally:
             stopped.set()
 
-    monkeypatch.setattr(catalogue, "dispatch", slow)
+    answer_with(monkeypatch, slow)
     async with site.program("tom") as tom:
         asking = asyncio.create_task(tom.post("/api/ask", json={"question": TRIM}))
         await started.wait()

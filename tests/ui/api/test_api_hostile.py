@@ -14,10 +14,10 @@ import httpx
 import openai
 import pytest
 import pytest_asyncio
-from api_site import URL, Site
+from api_site import URL, Site, answer_with
 
+from argot.results import AskEvent
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases import catalogue
 from argot.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -120,11 +120,11 @@ async def test_tools_that_shall_not_be_called_are_no_reason_to_refuse(site: Site
 
 
 async def test_a_fault_in_the_middle_of_a_stream_is_told_in_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def broken(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
-        yield {"kind": "stage", "name": "search", "seconds": None, "model_seconds": 0.0, "data": ""}
+    async def broken(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
+        yield AskEvent("stage", "search")
         raise RuntimeError("canary of the inside")
 
-    monkeypatch.setattr(catalogue, "dispatch", broken)
+    answer_with(monkeypatch, broken)
     http = httpx.AsyncClient(transport=httpx.ASGITransport(site.guard))
     client = openai.AsyncOpenAI(base_url=f"{URL}/v1", api_key=site.key(), http_client=http, max_retries=0)
     stream = await client.chat.completions.create(**chat(TRIM), stream=True)
@@ -141,13 +141,13 @@ async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: An
     """What a program reads whose key is revoked while it is being answered."""
     begun = asyncio.Event()
 
-    async def slow(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+    async def slow(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
         if begins:
-            yield {"kind": "stage", "name": "search", "seconds": None, "model_seconds": 0.0, "data": ""}
+            yield AskEvent("stage", "search")
         begun.set()
         await asyncio.sleep(HANGS)
 
-    monkeypatch.setattr(catalogue, "dispatch", slow)
+    answer_with(monkeypatch, slow)
     made, token = site.kb.people.keys.make("ann", "to be revoked")
     async with site.program(None, Authorization=f"Bearer {token}", **EVENTS) as program:
         asking = asyncio.create_task(program.post(path, json=given))
@@ -177,11 +177,11 @@ async def test_who_is_shut_out_in_the_middle_of_a_stream_is_told_in_it(
 async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
     tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def malformed(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+    async def malformed(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
         raise sqlite3.DatabaseError("database disk image is malformed")
         yield
 
-    async def ours(kb: Any, principal: Any, name: str, parameters: Any) -> AsyncIterator[Any]:
+    async def ours(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
         raise sqlite3.ProgrammingError("no such binding")
         yield
 
@@ -193,7 +193,7 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert (await probe.get("/ready")).status_code == 200
             whole = (home / "glossary.db").read_bytes()
             (home / "glossary.db").write_bytes(b"rubbish" * 1000)
-            monkeypatch.setattr(catalogue, "dispatch", malformed)
+            answer_with(monkeypatch, malformed)
             for headers in ({}, EVENTS):
                 answer = await ann.post("/api/ask", json={"question": TRIM}, headers=headers)
                 assert answer.status_code == 503
@@ -202,7 +202,7 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert ready.status_code == 503 and "argot doctor" in ready.text and str(home) not in ready.text
             (home / "glossary.db").write_bytes(whole)
             assert "argot doctor" in message_of(await ann.post("/api/ask", json={"question": TRIM}))
-            monkeypatch.setattr(catalogue, "dispatch", ours)
+            answer_with(monkeypatch, ours)
             assert (await ann.post("/api/ask", json={"question": TRIM})).status_code == 500
 
 

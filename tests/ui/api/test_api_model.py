@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from api_site import Site
 
+from argot.results import AskResult, Citation, FoundPassage, Jargon, Sentence
 from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.api.streamed_text import Streamed
 from argot.ui.rendering.message_markdown import TAKEN_BACK, message_text, without_footnotes
@@ -113,27 +114,20 @@ def test_marks_are_left_out_wherever_a_piece_ends(size: int) -> None:
     text = "One thing [1]. Two things [12], [3] and a[i] more [?]. ![x](y) end [4]"
     stream = Streamed("", live=True)
     sent = "".join(stream.token(text[start : start + size]) for start in range(0, len(text), size))
-    result = {
-        "status": "abstained",
-        "answer": "x",
-        "sentences": [],
-        "passages": [],
-        "jargon": [],
-        "notes": [],
-        "choices": [],
-    }
+    result = AskResult(question="?", stand_alone_question="?", status="abstained", thread="", answer="x")
     assert sent == "One thing. Two things, and a[i] more. ![x]\u2060(y) end"
     assert "".join(stream.finished(result)) == f"{TAKEN_BACK}x"
 
 
 def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:
-    passage = {"n": 1, "document": "[x](http://e)<b>`.pdf", "page": 3, "heading": "![h](u)", "passage_id": "p/1?"}
-    sentence = {"text": "It is so.", "supported": True, "citations": [{"n": 1}]}
-    result = {
-        "status": "answered", "answer": "It is so.", "sentences": [sentence], "passages": [passage], "choices": [],
-        "jargon": [{"surface": "[T]", "expansion": "<u>", "context": "", "description": "", "term": "T"}],
-        "notes": ["<i>n</i>"],
-    }  # fmt: skip
+    named: Any = {"n": 1, "document": "[x](http://e)<b>`.pdf", "page": 3, "heading": "![h](u)", "passage_id": "p/1?"}
+    passage = FoundPassage(**named, uri="", text="", score=1.0)
+    citation = Citation(**named, revision="r", span=(0, 9), score=1.0)
+    result = AskResult(
+        question="?", stand_alone_question="?", status="answered", thread="", answer="It is so.",
+        sentences=[Sentence(text="It is so.", supported=True, citations=[citation])], passages=[passage],
+        jargon=[Jargon(surface="[T]", expansion="<u>", context="", term="T")], notes=["<i>n</i>"],
+    )  # fmt: skip
     text = message_text(result, "https://argot.example.com")
     assert "[(x)(http://e)‹b>'.pdf, page 3](https://argot.example.com/argot/passages/p%2F1%3F) · !(h)(u)" in text
     assert "<" not in text and "- (T): ‹u>" in text

@@ -22,6 +22,7 @@ from argot.settings import Settings
 from argot.ui.cli.main import main
 from argot.ui.slack.block_kit import Around, messages, notice
 from argot.ui.slack.event_filter import job_of, reads_as_question
+from argot.ui.slack.job_contents import Meaning, NewsToTell, SenseChosen
 from argot.ui.slack.lifecycle import wanted
 from argot.ui.slack.manifest import EVENTS, manifest
 from argot.ui.slack.modals import reason_form, short_form, term_form
@@ -172,6 +173,16 @@ def test_answers_of_any_length_stay_within_slacks_limits(sentences: int, words: 
     shown = json.dumps(made)
     assert all(f"Sentence {n} " in shown for n in range(1, sentences + 1))
     assert ["context_actions" in json.dumps(message) for message in made] == [False] * (len(made) - 1) + [True]
+
+
+def test_what_a_job_holds_is_read_again_also_as_an_older_argot_noted_it() -> None:
+    chosen, news = (
+        SenseChosen("PUC", 3),
+        NewsToTell("PUC", "What is a PUC?", (Meaning("Peripheral Under Cell", "NAND"),)),
+    )
+    assert SenseChosen.read(chosen.text) == chosen and NewsToTell.read(news.text) == news
+    senses = [{"id": 7, "term": "PUC", "expansion": "Peripheral Under Cell", "context": "NAND", "aliases": []}]
+    assert NewsToTell.read(json.dumps({"term": "PUC", "question": "What is a PUC?", "senses": senses})) == news
 
 
 def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:

@@ -28,6 +28,7 @@ from argot.tools.reading.question_splitting import parts_of
 from argot.types import Hit, ReadTerm
 
 MOST_CHARS = 450  # of the best sentence and those that follow it; chosen on half of the questions people ask
+_SHORT_ANSWERS = ("quantity", "time", "person")
 MOST_QUOTES = 4
 MOST_PASSAGES = 5
 SHORTLIST = 6
@@ -246,8 +247,10 @@ def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[
     for place, one in enumerate(chosen):
         units = units_of(hits[one.hit].passage.text)
         needed = needed_with(one.unit, units, whole_list=question.wants_all)
-        if place == 0:
-            # A sentence of several that belong together is half an answer; what follows it mostly is the other half.
+        # A value, a time or a person is the whole answer. Of anything else a sentence is half of it, and what follows
+        # in its paragraph is mostly the other half.
+        short = question.wanted in _SHORT_ANSWERS and has_shape(question.wanted, one.unit.plain)
+        if place == 0 and not short:
             needed = sorted({*needed, *rest_of_paragraph(one.unit, units, MOST_CHARS)})
         numbers.setdefault(one.hit, []).extend(needed)
     return [quotation_markdown(found, units_of(hits[place].passage.text)) for place, found in numbers.items()]

@@ -146,6 +146,8 @@ def rest_of_paragraph(unit: Unit, units: Sequence[Unit], most_chars: int) -> lis
         left -= len(one.text)
         if left < 0 or not (before.kind == one.kind == "prose" and one.start - before.end <= _SAME_PARAGRAPH):
             break
+        if _introduces(one):  # of what it leads to nothing would be quoted
+            break
         taken.append(one.number)
     return taken
 

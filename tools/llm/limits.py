@@ -16,8 +16,6 @@ MAX_BODY_BYTES = 8_000_000
 """The longest answer, 8192 tokens at some 300 bytes of JSON each, takes 2.5 MB."""
 MAX_EVENT_BYTES = 256_000
 """Bound on one server-sent event, which may hold a whole answer."""
-CHARS_PER_TOKEN = 32
-"""More than any text has: bounds the reply of a server that does not keep to the length asked for."""
 TAIL_CHARS = 1200  # of a text that are watched for repetition
 LOOP_CHARS = 240  # that have to repeat: a shorter repetition may be meant
 LOOP_TIMES = 4

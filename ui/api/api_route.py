@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
@@ -25,8 +24,8 @@ from argot.service.storage.damage import store_at_fault
 from argot.service.usecases import catalogue
 from argot.service.usecases.usecase_registry import Event
 from argot.ui.web.api_errors import error_body, told_to_programs
-from argot.ui.web.authorization import Visitor, visitor
-from argot.ui.web.open_connections import limited
+from argot.ui.web.authorization import Visitor
+from argot.ui.web.open_connections import is_said_larger, limited
 
 logger = logging.getLogger(__name__)
 
@@ -48,9 +47,6 @@ NO_JSON = "The body is no JSON that can be read here"
 UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
 _TAKES = "__argot_takes__"
-
-Who = Annotated[Visitor, Depends(visitor)]
-"""The one way in which an address of the API learns who is asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +125,10 @@ def _no_json(error: RequestValidationError) -> str | None:
 
 
 def _bounded(request: Request, taken: Takes) -> Request:
-    length = request.headers.get("content-length", "")
-    # Refused before a byte of it is read. A body in chunks names no length, and is counted while it is read.
-    if length.isdigit() and int(length) > taken.most:
+    if is_said_larger(request, taken.most):
         raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+    length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
     # Without a body no kind need be named: some use cases have no required parameter.
     if kind != taken.kind and (kind or not empty):
@@ -166,16 +161,7 @@ async def events_of(kb: KnowledgeBase, who: Visitor, name: str, parameters: dict
 
 async def result_of(request: Request, kb: KnowledgeBase, who: Visitor, name: str, parameters: dict[str, Any]) -> Any:
     """The result of a use case, which is stopped when the program hangs up."""
-
-    async def run() -> Any:
-        data = None
-        async with aclosing(events_of(kb, who, name, parameters)) as events:
-            async for event in events:
-                if event["kind"] == "result":
-                    data = event["data"]
-        return data
-
-    return await unless_gone(request, run())
+    return await unless_gone(request, catalogue.result_among(events_of(kb, who, name, parameters)))
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:

@@ -22,12 +22,12 @@ from argot import __version__
 from argot.profile import PROFILES
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event
-from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.streamed_text import Streamed, pieces_of
 from argot.ui.rendering.message_markdown import message_text, without_footnotes
 from argot.ui.web.api_errors import told_to_programs
-from argot.ui.web.authorization import needs
+from argot.ui.web.authorization import Who, needs
 
 MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"

@@ -15,10 +15,10 @@ from starlette.responses import JSONResponse, Response
 from argot.results import AskResult, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event
-from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.web.authorization import Visitor, Who, needs
 
 # Types made at run time: mypy knows none of them, hence the ignores below.
 Question, Reply, Query = given_by("ask"), given_by("answer"), given_by("search")

@@ -214,12 +214,23 @@ def test_every_folder_with_code_is_packaged() -> None:
 # -- public faces -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("package", ["", ".lookup", ".mining", ".store", ".formats"])
+FACES = ["argot", *(f"argot.{folder}" for folder in ("corpus", "graph", "jargon_db", "service", "tools"))]
+INNER_FACES = [f"argot.jargon_db.{room}" for room in ("lookup", "mining", "store", "formats")]
+
+
+@pytest.mark.parametrize("package", FACES + INNER_FACES)
 def test_each_name_of_a_public_face_is_there(package: str) -> None:
-    face = importlib.import_module(f"argot.jargon_db{package}")
+    face = importlib.import_module(package)
     assert all(getattr(face, name) is not None for name in face.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Rumour'"):
         _ = face.Rumour
+
+
+def test_a_public_face_loads_nothing_before_it_is_asked() -> None:
+    code = f"import sys, {', '.join(FACES)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    ours = {name for name in done.stdout.split() if name.split(".")[0] == "argot"}
+    assert ours == {*FACES, "argot.lazy"}
 
 
 def test_normalising_a_term_loads_no_database() -> None:

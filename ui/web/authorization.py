@@ -44,7 +44,6 @@ logger = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
 Access: TypeAlias = Literal["anonymous"] | Role
-ACCESS_RANKS: dict[Access, int] = {"anonymous": -1, **RANKS}
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -234,8 +233,7 @@ def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] |
     # Before the rank: the key of an administrator must not open the pages either.
     if who is not None and who.road == "key" and not entry.program and entry.access != "anonymous":
         return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
-    rank = ACCESS_RANKS["anonymous" if who is None else who.role]
-    if rank >= ACCESS_RANKS[entry.access]:
+    if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None
     if who is None:
         return 401, NO_KEY if entry.program else "You are not signed in. Reload the page."

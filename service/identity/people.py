@@ -26,6 +26,8 @@ EVERY_CONTEXT = "*"
 
 Role: TypeAlias = Literal["asker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
+RANKS: dict[Role, int] = {role: rank for rank, role in enumerate(ROLES)}
+"""Each role may do what those of a lower rank may."""
 
 _NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
 

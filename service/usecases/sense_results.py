@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from argot.jargon_db.store.conflict_rules import WarningKind
-from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace
+from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace, one_line
 from argot.service.json_values import PassageShown, dataclass_fields
 from argot.types import Principal, Sense
 
 # For the surfaces, which may not import `glossary_review` themselves.
-__all__ = ["Occurrences", "PhrasePlace"]
+__all__ = ["Occurrences", "PhrasePlace", "one_line"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
-from argot.service.identity.people import Role, require_name, role_of
+from argot.service.identity.people import RANKS, Role, require_name, role_of
 from argot.service.observability.instrumentation import Watched, watch
 from argot.types import Principal
 
@@ -164,7 +164,7 @@ class _Declared:
             yield _Run(self.arguments(checked), watched, place)
 
     def _require_role(self, principal: Principal) -> None:
-        if _RANKS[role_of(principal)] < _RANKS[self.role]:
+        if RANKS[role_of(principal)] < RANKS[self.role]:
             need = "the role 'manager'" if self.role == "manager" else "the role 'admin', or the person at this machine"
             raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes {need}.")
         if self.everywhere and not principal.manages_all:
@@ -314,9 +314,6 @@ def one_of(choices: Sequence[T], given: object, what: str) -> T:
             return choice
     *others, last = map(repr, choices)
     raise InvalidInput(f"{what} ({given!r:.80}): it should be {', '.join(others)} or {last}.")
-
-
-_RANKS: dict[Role, int] = {"asker": 0, "manager": 1, "admin": 2}
 
 
 def apart(given: Mapping[str, Any]) -> dict[str, Any]:

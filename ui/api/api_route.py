@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
@@ -23,8 +22,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.damage import store_at_fault
 from argot.ui.web.api_errors import error_body, told_to_programs
-from argot.ui.web.authorization import Visitor, visitor
-from argot.ui.web.open_connections import limited
+from argot.ui.web.open_connections import is_said_larger, limited
 
 logger = logging.getLogger(__name__)
 
@@ -46,9 +44,6 @@ NO_JSON = "The body is no JSON that can be read here"
 UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log by the answer's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
 _TAKES = "__argot_takes__"
-
-Who = Annotated[Visitor, Depends(visitor)]
-"""The one way in which an address of the API learns who is asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +122,10 @@ def _no_json(error: RequestValidationError) -> str | None:
 
 
 def _bounded(request: Request, taken: Takes) -> Request:
-    length = request.headers.get("content-length", "")
-    # Refused before a byte of it is read. A body in chunks names no length, and is counted while it is read.
-    if length.isdigit() and int(length) > taken.most:
+    if is_said_larger(request, taken.most):
         raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+    length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
     # Without a body no kind need be named: some use cases have no required parameter.
     if kind != taken.kind and (kind or not empty):

@@ -34,6 +34,7 @@ from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
 from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, settled
+from argot.ui.chat.source_elements import opened_elements
 from argot.ui.chat.streaming import (
     ANSWER,
     BUTTONS,
@@ -44,7 +45,6 @@ from argot.ui.chat.streaming import (
     reporting_errors,
     take_buttons_away,
 )
-from argot.ui.pages.source_pages import opened_elements, reported_term, source_of
 from argot.ui.rendering.chat_markdown import (
     AGAIN,
     ASK_INSTEAD,
@@ -62,6 +62,7 @@ from argot.ui.rendering.chat_markdown import (
     view,
 )
 from argot.ui.rendering.safe_markdown import literal, quoted
+from argot.ui.rendering.source_addresses import reported_term, source_of
 from argot.ui.web.asker_identity import asker, current_principal
 
 SAMPLE_QUESTIONS = (

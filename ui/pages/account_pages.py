@@ -7,7 +7,7 @@ from math import floor
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
@@ -26,7 +26,7 @@ from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown
 from argot.ui.web.authentication import Door
-from argot.ui.web.authorization import VISITOR, Visitor, needs, visitor
+from argot.ui.web.authorization import VISITOR, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.security import SIGN_IN
 
@@ -36,7 +36,6 @@ CHANGED = "Your password is changed, and you are signed out everywhere else."
 YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
 MOST_PASSWORD_CHARS = 2000
 DIFFERENT = "The two new passwords differ. Type the same one twice."
-Who = Annotated[Visitor, Depends(visitor)]
 Field = Annotated[str, Form(max_length=2000)]
 
 

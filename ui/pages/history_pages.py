@@ -13,8 +13,8 @@ from argot.service.usecases.proposal_results import LeftSense
 from argot.service.usecases.proposals import glossary_approve_many
 from argot.service.usecases.sense_results import sense_shown
 from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand, glossary_list, glossary_take_up
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, effects_together, form_of, number, page, sent_to
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, effects_together, form_of, number, page, sent_to
+from argot.ui.web.authorization import Visitor, Who, needs
 
 SHOWN = 200
 # An import has thousands of rows in one change.

@@ -49,7 +49,6 @@ from argot.ui.pages.page_base import (
     HOME,
     BoundedRoute,
     Pages,
-    Who,
     bounded,
     effects_together,
     form_of,
@@ -60,7 +59,7 @@ from argot.ui.pages.page_base import (
     sent_to,
 )
 from argot.ui.pages.sense_pages import form_page
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.web.authorization import Visitor, Who, needs
 
 SHOWN = 100
 # Of so many proposals for a term the evidence is shown: each takes a look at its passages.

@@ -89,10 +89,8 @@ def without_native_feedback(message: Message) -> Message:
 def _body(result: AskResult, around: Around) -> list[Block]:
     match result.status:
         case "answered":
-            numbers = {citation.n for sentence in result.sentences for citation in sentence.citations}
-            cited = sorted((one for one in result.passages if one.n in numbers), key=lambda one: one.n)
             parts = [*_sections(_answer(result, around.web)), *_understood(result)]
-            parts += _sources(result, cited, around.web, "*Sources*")
+            parts += _sources(result, result.cited_passages, around.web, "*Sources*")
             return [*parts, *_notes(result), *_writer(result)]
         case "abstained":
             head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
@@ -116,8 +114,7 @@ def _answer(result: AskResult, web: str) -> str:
 
 
 def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str) -> str:
-    numbers = sorted({citation.n for citation in sentence.citations})
-    marks = " ".join(_mark(passages[n], sentences, web) for n in numbers if n in passages)
+    marks = " ".join(_mark(passages[n], sentences, web) for n in sentence.cited if n in passages)
     text = quoted(sentence.text).rstrip()
     if not sentence.supported:
         marks = UNSUPPORTED
@@ -128,10 +125,8 @@ def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Se
 def _understood(result: AskResult) -> list[Block]:
     lines = []
     for term in result.jargon:
-        same = term.surface.casefold() == term.term.casefold()
-        name = term.surface if same else f"{term.surface} → {term.term}"
         context = f" · {plain(term.context)}" if term.context else ""
-        lines.append(f"• *{plain(name)}*: {plain(term.expansion or term.description or term.term)}{context}")
+        lines.append(f"• *{plain(term.label)}*: {plain(term.meaning)}{context}")
     return _context("\n".join(["Understood as", *dict.fromkeys(lines)])) if lines else []
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
 from argot.results import AskEvent, AskResult
-from argot.service.identity.slack_store import PUBLIC, Noted, SlackStore
+from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
@@ -102,7 +102,7 @@ class Answering:
             kept = await self.kb.blocking(self.store.thread_named, job.thread)
             if kept is None:
                 raise NotFound(GONE)
-            public = kept.scope == PUBLIC
+            public = kept.public
             if not public and kept.scope != own.key:
                 raise NotAllowed(NOT_YOURS)
         if not public:

@@ -42,7 +42,7 @@ class _Waiter:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """So many are taken on; 0: any number. `crowded` and `busy` tell who is sent away, and are given the number."""
+    """Admission limits; 0 means unlimited. `crowded` and `busy` are the messages of a refusal, given the number."""
 
     per_minute: int
     at_once: int

@@ -143,7 +143,7 @@ class KnowledgeBase:
 
     @property
     def document_store(self) -> CorpusStore:
-        """Documents and passages alone, for who needs no vectors."""
+        """Documents and passages alone, for callers that need no vectors."""
         with self._guard:
             if self._corpus is not None:
                 return self._corpus.store
@@ -318,7 +318,7 @@ class KnowledgeBase:
         task.add_done_callback(self._chores.discard)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Long work beside everything else, whoever began it having left; `close` cancels it, and waits for its end."""
+        """Run a long job in the background; `close` cancels it, and waits for its end."""
         task = asyncio.create_task(work)
         self._jobs.add(task)
         task.add_done_callback(self._jobs.discard)

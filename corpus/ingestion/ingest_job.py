@@ -339,7 +339,7 @@ def _drained(waiting: list[Source]) -> Iterator[Source]:
 
 
 def _slices(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
-    """Items in order, so many together that they have about `EMBEDDED_TOGETHER` windows."""
+    """Items in order, in batches of about `EMBEDDED_TOGETHER` windows."""
     some: list[WindowedItem] = []
     windows = 0
     for item in items:

@@ -98,7 +98,7 @@ class Senses:
             NotAllowed: the sense or its context is there, and not `by`'s to read, or the context not theirs to manage.
         """
         if status not in STATUSES:
-            raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(STATUSES)}.")
+            raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
         given = checked_input(
             SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
         )

@@ -37,7 +37,7 @@ WITHHELD = "(left out: it repeats what somebody wrote)"
 # A shorter one would be found within ordinary words.
 SHORTEST_SECRET = 4
 FEWEST_WORDS = 3
-"""So many words in a row, or all of a shorter text, and a line repeats what somebody said."""
+"""A line repeats what somebody wrote if it shares this many words in a row with it, or all of a shorter text."""
 SHORTEST_SAID = 8
 """Letters; less than that stands in half of all lines."""
 LONGEST = 20_000
@@ -137,7 +137,7 @@ def _endless(record: logging.LogRecord) -> str:
 
 
 class Runs(NamedTuple):
-    """Every so many words in a row of what somebody said."""
+    """All n-grams of the text, of `size` words each."""
 
     size: int
     there: set[tuple[str, ...]]

@@ -24,5 +24,5 @@ def raise_limit() -> int:
 
 
 def for_connections(limit: int) -> int:
-    """How many of so many handles connections may take."""
+    """How many of these handles connections may take."""
     return max(limit - RESERVE, limit // 4)

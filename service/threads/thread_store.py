@@ -60,7 +60,7 @@ MIGRATIONS = (
     CREATE INDEX threads_by_use ON threads (used)
     """,
 )
-"""`used` numbers every use of a thread: which was the latest, a clock that somebody sets cannot say."""
+"""`used` orders threads by last use; clocks can be reset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ LATEST = 8
 MOST_EXCHANGES = 50
 """Exchanges in which it is looked for what was chosen."""
 MOST_REPLIES = 3
-"""So often one question asks back (`argot.graph.state.MOST_QUESTIONS_BACK`); so many are walked through again."""
+"""So often one question asks back (`argot.graph.state.MOST_QUESTIONS_BACK`); that many are walked through again."""
 LONGEST_ANSWER = 8000
 """Characters of an earlier answer that are looked at."""
 _OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)

@@ -65,7 +65,7 @@ class GlossaryUse:
 
 
 async def glossary_version(kb: KnowledgeBase) -> int:
-    """Counts up with every change: for who looks now and then whether there was one. It tells nothing else."""
+    """Counts up with every change, for callers that poll for changes. It tells nothing else."""
     return await kb.blocking(kb.glossary.version)
 
 
@@ -112,7 +112,7 @@ async def glossary_roll_back(
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
 ) -> SavedSince[Sense]:
-    """A sense as it was in a version, as it is now, and who saved it last: for who saved at the same time.
+    """A sense as it was in a version, as it is now, and who saved it last: to resolve a concurrent edit.
 
     `base` is None if that version is not known.
     """

@@ -43,7 +43,7 @@ async def own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Th
 
 
 async def thread_begun(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
-    """The id of this thread, or, if it is none of one's own, of a new one that begins with the question."""
+    """This thread's id, or a new thread's, begun with the question, if the caller does not own it."""
     threads = await kb.threads()
     try:
         return (await threads.own(principal.name, thread)).id

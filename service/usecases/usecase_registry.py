@@ -99,7 +99,7 @@ class _Declared:
 
     `local`: it reads or writes files of this machine, so no network surface may offer it.
     `everywhere`: it takes a manager of all contexts; a manager of some may do the others, which look at the context.
-    `asks`: it answers a question, of which so many are taken on (`admission_control.py`).
+    `asks`: it answers a question, and is subject to the limits of `admission_control.py`.
     `together`: the parameters of its function that stand for several of its `parameters`.
     """
 
@@ -132,7 +132,7 @@ class _Declared:
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
             # `from None`: pydantic's own error repeats what was given, also where that was a password.
-            raise InvalidInput(f"'{self.name}' cannot be done so: {problems}.{valid}") from None
+            raise InvalidInput(f"Invalid parameters for '{self.name}': {problems}.{valid}") from None
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class _Run:
 class UseCase(_Declared, Generic[P, R]):
     """A use case that comes to its result at once: `await case(kb, principal, ...)`.
 
-    One that is part of another calls its `function`: it was allowed, checked and counted as that other.
+    Inside another use case call `.function`, which skips the checks: they were made for that other one.
 
     Raises:
         InvalidInput: a parameter is missing, unknown or of the wrong kind.

@@ -237,5 +237,5 @@ async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[s
     for name in wanted:
         if name not in known:
             there = ", ".join(known) or "none yet; make one with: argot context add NAME"
-            raise InvalidInput(f"There is no context '{name}'. There are: {there}. '{EVERY_CONTEXT}' stands for all.")
+            raise InvalidInput(f"There is no context '{name}'. Contexts: {there}. '{EVERY_CONTEXT}' stands for all.")
     return wanted

@@ -23,7 +23,7 @@ from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
 
 IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 INVALID_REPLIES = 2
-"""After so many replies without valid JSON the rest of the run does without the model."""
+"""After this many replies without valid JSON the rest of the run does without the model."""
 PAUSE_SECONDS = 0.2
 """Before a second attempt: a server that restarts needs a moment."""
 

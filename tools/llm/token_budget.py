@@ -17,7 +17,7 @@ TEMPLATE_TOKENS = 96
 """The most that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
 CACHED_COUNTS = 256  # of prompts; the oldest goes first
 MOST_OF_BOUND = 2
-"""A count so many times above the upper bound is wrong, and would leave no room for any passage."""
+"""A count above the upper bound by this factor is wrong, and would leave no room for any passage."""
 COUNT_SECONDS = 2.0
 """A count takes milliseconds; rather than wait longer, tokens are estimated."""
 REST_SECONDS = 60.0
@@ -105,7 +105,7 @@ async def _ask(server: Endpoint, messages: Messages) -> int | None:
 
 
 async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
-    """The pieces, best first, that leave room for a reply of so many tokens. One count where all fit, mostly two else.
+    """The pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two else.
 
     Raises:
         TooLong: not even the first fits.

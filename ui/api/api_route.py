@@ -62,7 +62,7 @@ class Takes:
 
 
 def takes(kind: str, most: int) -> Callable[[F], F]:
-    """Declare that an endpoint takes bodies of this kind, up to so many bytes. Without it: JSON, 1 MiB."""
+    """Declare the kind and largest size, in bytes, of an endpoint's bodies. Without it: JSON, 1 MiB."""
 
     def declare(function: F) -> F:
         setattr(function, _TAKES, Takes(kind, most))
@@ -116,7 +116,7 @@ def _wrong(error: RequestValidationError) -> Response:
     """As OpenAI's own service says it: with 400, and the parameter named."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return told_to_programs(400, f"That cannot be used. {where or 'body'}: {first['msg']}.", param=where or None)
+    return told_to_programs(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
 
 
 def _no_json(error: RequestValidationError) -> str | None:

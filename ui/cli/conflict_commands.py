@@ -53,7 +53,7 @@ def conflicts(
         typer.Option("--take-up", min=0, help="Look again at what this change let stand.", metavar="CHANGE"),
     ] = None,
     accepted: Annotated[bool, typer.Option("--accepted", help="List what is let stand, with its change.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of rows.", metavar="N")] = 50,
     why: Annotated[str, typer.Option("--why", help="The reason, for the history.")] = "",
     json_: Json = False,
     as_user: AsUser = None,

@@ -201,7 +201,7 @@ def _days(typed: str) -> int | None:
     plain = typed.strip()
     # `isdigit` alone is true of "²" and of digits of other scripts.
     if plain and not (plain.isascii() and plain.isdigit()):
-        raise InvalidInput(f"'{plain:.20}' is no number of days. Give one, or leave it empty.")
+        raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give one, or leave it empty.")
     return int(plain) if plain else None
 
 

@@ -64,7 +64,7 @@ DONE = {
     "imported": "Imported.",
     "found": "Your documents were read. What they say it means is below.",
     "not-found": "Your documents were read. None that you may read says what it means.",
-    "none-ticked": "None was ticked, so nothing was done. Tick what is right, and accept it then.",
+    "none-ticked": "Nothing selected. Select proposals first.",
     "person": "Saved.",
     "password": "The password is changed, and every session of theirs has ended.",
     "suspended": "Suspended: they are signed out everywhere, and cannot come in.",

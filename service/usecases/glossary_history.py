@@ -118,7 +118,7 @@ async def glossary_since(
     """
     current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     every = await kb.blocking(kb.glossary.history.entries, principal, sense_id=sense_id, limit=1000)
-    entries = [one for one in every if one.before != one.after]  # one that let the sense stand saved nothing
+    entries = [one for one in every if one.before != one.after]  # accepting a conflict of the sense saved nothing
     return between(current, entries, version)
 
 

@@ -97,14 +97,17 @@ class Together:
 class _Declared:
     """What is declared of a use case, whatever it gives.
 
+    `name`: what it is called over the wire.
     `local`: it reads or writes files of this machine, so no network surface may offer it.
     `everywhere`: it takes a manager of all contexts; a manager of some may do the others, which look at the context.
     `asks`: it answers a question, and is subject to the limits of `admission_control.py`.
     `together`: the parameters of its function that stand for several of its `parameters`.
     """
 
-    def __init__(self, function: Callable[..., Any], role: Role, *, local: bool, everywhere: bool, asks: bool) -> None:
-        self.name = function.__name__
+    def __init__(
+        self, name: str, function: Callable[..., Any], role: Role, *, local: bool, everywhere: bool, asks: bool
+    ) -> None:
+        self.name = name
         self.function = function
         self.role = role
         self.local = local
@@ -277,14 +280,20 @@ class _Declare(Protocol):
     ) -> StreamingUseCase[P, R]: ...
 
 
-def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: bool = False) -> _Declare:
-    """Declare a function as a use case for this role and those above it, under its own name."""
+def usecase(
+    role: Role, *, name: str = "", local: bool = False, everywhere: bool = False, asks: bool = False
+) -> _Declare:
+    """Declare a function as a use case for this role and those above it.
+
+    `name`: what it is called over the wire, where that was settled before the function had the name it has.
+    """
 
     def declare(function: Callable[..., Any], /) -> Declared:
         # An async function with `yield` is not one of these: it gives a generator.
         at_once = inspect.iscoroutinefunction(function)
         kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
-        declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
+        wire = name or function.__name__
+        declared = CASES[wire] = kind(wire, function, role, local=local, everywhere=everywhere, asks=asks)
         return declared
 
     return declare  # type: ignore[return-value]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import Manner
+from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -90,7 +90,7 @@ async def converse(
     past, asked = _exchanges(messages)
     for question in asked:
         checked_question(question, kb.settings.max_question_chars)
-    run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
+    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
     thread = _name_of(principal, past, asked[0])
     graph = await _graph(kb)
     async with kb.turn_of(thread):
@@ -123,7 +123,7 @@ async def search(
     from argot.graph.run import ask as ask_graph
 
     kb.warm_model()
-    run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
+    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
     # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}

@@ -14,7 +14,7 @@ from argot.profile import profile_named
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import Manner, Thread, Threads
+from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, Principal
 
@@ -50,7 +50,7 @@ async def ask(
     from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
-    manner = Manner(profile, context, tuple(tags or ()))
+    manner = AnswerSettings(profile, context, tuple(tags or ()))
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner)  # a thread begins only if it can be answered in it
@@ -132,13 +132,13 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    return _turn(kb, principal, thread, answering, Manner(profile, context, tuple(tags or ())))
+    return _turn(kb, principal, thread, answering, AnswerSettings(profile, context, tuple(tags or ())))
 
 
 async def run_context(
     kb: KnowledgeBase,
     principal: Principal,
-    manner: Manner | None = None,
+    manner: AnswerSettings | None = None,
     thread: Thread | None = None,
 ) -> RunContext:
     """What the graph is given for one run on this principal's behalf.
@@ -151,7 +151,7 @@ async def run_context(
     """
     from argot.graph.run_context import run_context_for
 
-    kept, manner = (thread.settings if thread else Manner()), manner or Manner()
+    kept, manner = (thread.settings if thread else AnswerSettings()), manner or AnswerSettings()
     chosen = profile_named(manner.profile or kept.profile or kb.settings.profile)
     corpus = await kb.load()
     context = await _own_context(kb, principal, manner.context, kept.context)
@@ -209,7 +209,7 @@ SetOut = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEve
 
 
 async def _turn(
-    kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: Manner | None = None
+    kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: AnswerSettings | None = None
 ) -> AsyncGenerator[AskEvent]:
     """The events of one turn in a thread of this principal's, while no other runs in it.
 

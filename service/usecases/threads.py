@@ -12,13 +12,13 @@ from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
-from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile, ThreadRead
+from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["Feedback", "JudgedAnswer", "Manner", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
+__all__ = ["Feedback", "JudgedAnswer", "AnswerSettings", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
@@ -152,7 +152,7 @@ async def thread_settings(
         NotFound: there is no such context. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = Manner(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
+    manner = AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
     # Only to see that the profile and the context exist, before they are kept.
     await run_context(kb, principal, manner)
     return await threads.settle(principal.name, thread, manner)

@@ -30,7 +30,7 @@ from argot.service.usecases.sense_results import (
     WarningShown,
     sense_shown,
 )
-from argot.service.usecases.usecase_registry import Count, Number, Reader, Text, Together, usecase
+from argot.service.usecases.usecase_registry import Count, Number, ParameterGroup, Reader, Text, usecase
 from argot.types import Principal, Sense, SenseStatus
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ MOST_NAMED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SenseFields(Together):
+class SenseFields(ParameterGroup):
     """What may be said of a sense; what is left out stays as it is."""
 
     term: Words | None = None

@@ -86,7 +86,7 @@ Reader = Annotated[Text, AfterValidator(_reader)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Together:
+class ParameterGroup:
     """Parameters that several use cases take, declared once.
 
     A parameter of such a type stands for its fields. In one process a caller gives it as a whole; over a wire they
@@ -101,7 +101,7 @@ class _Declared:
     `local`: it reads or writes files of this machine, so no network surface may offer it.
     `everywhere`: it takes a manager of all contexts; a manager of some may do the others, which look at the context.
     `asks`: it answers a question, and is subject to the limits of `admission_control.py`.
-    `together`: the parameters of its function that stand for several of its `parameters`.
+    `groups`: the parameters of its function that stand for several of its `parameters`.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class _Declared:
         self.everywhere = everywhere
         self.asks = asks
         self.parameters = _parameters(self.name, function)
-        self.together: Mapping[str, type[Together]] = _together(function)
+        self.groups: Mapping[str, type[ParameterGroup]] = _parameter_groups(function)
         self.__doc__ = function.__doc__
 
     @property
@@ -143,7 +143,7 @@ class _Declared:
         given = dict(checked)
         made = {
             name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
-            for name, kind in self.together.items()
+            for name, kind in self.groups.items()
         }
         return {**given, **made}
 
@@ -319,7 +319,7 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters one by one, also those that a caller gave together."""
     apart: dict[str, Any] = {}
     for name, value in given.items():
-        if isinstance(value, Together):
+        if isinstance(value, ParameterGroup):
             apart |= {part.name: getattr(value, part.name) for part in fields(value)}
         else:
             apart[name] = value
@@ -328,9 +328,9 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     declared: dict[str, Any] = {}
-    together = _together(function)
+    groups = _parameter_groups(function)
     for parameter in _keywords(function):
-        if kind := together.get(parameter.name):
+        if kind := groups.get(parameter.name):
             types = get_type_hints(kind, include_extras=True)
             parts = {part.name: ... if part.default is MISSING else part.default for part in fields(kind)}
             declared |= {part: (types[part], default) for part, default in parts.items()}
@@ -341,9 +341,9 @@ def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
-def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
+def _parameter_groups(function: Callable[..., Any]) -> dict[str, type[ParameterGroup]]:
     kinds = {parameter.name: parameter.annotation for parameter in _keywords(function)}
-    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Together)}
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, ParameterGroup)}
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:

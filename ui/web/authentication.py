@@ -51,7 +51,7 @@ class WrongKey(NotAllowed):
     """The key that came with a request opens nothing (HTTP: 401)."""
 
 
-class Door:
+class Authenticator:
     """Tells for each request who is asking.
 
     Args:

@@ -21,7 +21,7 @@ from argot.ui.web.open_connections import SECURITY_HEADERS
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.ui.web.authentication import Door
+    from argot.ui.web.authentication import Authenticator
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +37,13 @@ class Watch:
     Args:
         app: what is served.
         kb: whose metrics count it.
-        door: tells where a request comes from.
+        authenticator: tells where a request comes from.
     """
 
-    def __init__(self, app: ASGIApp, kb: KnowledgeBase, door: Door) -> None:
+    def __init__(self, app: ASGIApp, kb: KnowledgeBase, authenticator: Authenticator) -> None:
         self.app = app
         self.kb = kb
-        self.door = door
+        self.authenticator = authenticator
         self._scrapers = networks(kb.settings.metrics_networks, "metrics_networks")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -114,9 +114,9 @@ class Watch:
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
         # A proxy that we do not trust may stand in these networks: its own address says nothing of who asks.
-        if passed_on(headers) and not self.door.from_proxy(scope):
+        if passed_on(headers) and not self.authenticator.from_proxy(scope):
             return False
-        return within(self.door.address(scope, headers), self._scrapers)
+        return within(self.authenticator.address(scope, headers), self._scrapers)
 
 
 def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:

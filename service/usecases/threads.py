@@ -18,7 +18,7 @@ from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["Feedback", "JudgedAnswer", "AnswerSettings", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
+__all__ = ["AnswerSettings", "Feedback", "JudgedAnswer", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]

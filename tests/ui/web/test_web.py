@@ -43,7 +43,7 @@ PAGE = {"Accept": "text/html"}
 
 @dataclass
 class Base:
-    """What the door needs of a knowledge base: real people, and settings."""
+    """What the authenticator needs of a knowledge base: real people, and settings."""
 
     people: People
     settings: Settings

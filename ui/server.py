@@ -124,7 +124,7 @@ def is_secluded(address: str) -> bool:
 async def _serve(home: Path, settings: Settings) -> None:
     from argot.service.observability.metrics import Metrics
     from argot.ui.slack.lifecycle import slack
-    from argot.ui.web.observability import Watch
+    from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
     networks(settings.metrics_networks, "metrics_networks")
@@ -142,7 +142,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
                 process_memory.freeze_start_up()
-                await _server(Watch(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
+                await _server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
 
 
 @asynccontextmanager

@@ -31,7 +31,7 @@ ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "c
 PAGES = ("/glossary", "/people", "/account", "/documents")
 
 
-class Watch:
+class RequestObserver:
     """ASGI middleware, the outermost.
 
     Args:

@@ -215,7 +215,7 @@ class KnowledgeBase:
     async def _warm(self, server: ModelServer) -> None:
         try:
             await server.load()
-            await server.offer()
+            await server.served_model()
         except Exception as error:
             logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class ReaderAndWriter:
     """The reader and the writer of one turn, and the model's session that both use."""
 
     reader: QuestionReader
@@ -34,7 +34,7 @@ class Sides:
     model: Model
 
 
-SidesSource = Callable[[list[ModelCall]], Sides]
+ReaderAndWriterSource = Callable[[list[ModelCall]], ReaderAndWriter]
 """Makes a turn's sides, which put their calls into the given list."""
 
 
@@ -66,7 +66,7 @@ class RunContext:
     max_question_chars: int = 4000
     records_misses: bool = True
     model_calls: list[ModelCall] = field(default_factory=list)
-    sides: SidesSource | None = None
+    sides: ReaderAndWriterSource | None = None
     model: Model | None = None
     quoting: AnswerWriter | None = None
 
@@ -138,7 +138,7 @@ def run_context_for(  # noqa: PLR0917
 def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
     """The same surroundings with the model as reader and writer from the next turn on; the extractive ones stand in."""
 
-    def sides(calls: list[ModelCall]) -> Sides:
+    def sides(calls: list[ModelCall]) -> ReaderAndWriter:
         from argot.tools.llm.fallback import reader_with_model
         from argot.tools.llm.writer import ModelWriter
 
@@ -152,6 +152,6 @@ def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunC
             spare=run.profile.spare_model,
             forbidden_words=forbidden,
         )
-        return Sides(reader, ModelWriter(model, product=settings.product, forbidden_words=forbidden), model)
+        return ReaderAndWriter(reader, ModelWriter(model, product=settings.product, forbidden_words=forbidden), model)
 
     return replace(run, sides=sides, quoting=run.writer)

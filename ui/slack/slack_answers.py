@@ -19,7 +19,7 @@ from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.questions import answer, ask, ask_in_sense
 from argot.service.usecases.threads import thread_read
 from argot.ui.rendering.chat_markdown import STAGES
-from argot.ui.slack.block_kit import Around, Message, messages, news_message, notice
+from argot.ui.slack.block_kit import Message, MessageContext, messages, news_message, notice
 from argot.ui.slack.channel_history import said_in_thread
 from argot.ui.slack.event_filter import HUMAN, SlackJob
 from argot.ui.slack.inbox import job_from
@@ -174,8 +174,8 @@ class Answering:
                 await show_title(self.calls, job, question)
             await slack_scopes.heard(self.kb, begun, job.ts)
         result = await self._result(job, await self._asked(job, scope, thread, question, heard), stream)
-        around = Around(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
-        return [self._shown_to(message, job) for message in messages(result, around)]
+        context = MessageContext(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
+        return [self._shown_to(message, job) for message in messages(result, context)]
 
     async def _asked(
         self, job: SlackJob, scope: Scope, thread: str, question: str, heard: list[str]

@@ -83,10 +83,10 @@ class Conflicts:
             today: an ISO date, by which reviews are due.
         """
         day = today or utc_now().date().isoformat()
-        standing = (*self._views.standing(principal), day)
+        read_key = (*self._views.cache_key(principal), day)
         kept = self._kept
-        if kept is None or kept[0] != standing:
-            kept = self._kept = (standing, self._found(principal, day))
+        if kept is None or kept[0] != read_key:
+            kept = self._kept = (read_key, self._found(principal, day))
         return kept[1]
 
     def open(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:

@@ -40,13 +40,13 @@ def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: C
     Args:
         what: names the result; anything else computed has another name.
     """
-    standing = store.standing(principal)
-    cache, key = _cache_of(store, standing[0]), (standing, what)
+    read_key = store.cache_key(principal)
+    cache, key = _cache_of(store, read_key[0]), (read_key, what)
     found: T | None = cache.get(key)
     if found is None:
         found = work()
         # A document that changed meanwhile may be in the result by half.
-        if store.standing(principal) == standing:
+        if store.cache_key(principal) == read_key:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.document_ids import content_hash
-from argot.corpus.fifo_cache import Kept
+from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import (
@@ -48,9 +48,9 @@ class CorpusStore:
         self.database = database
         self.blobs = blobs
         # The larger an entry, the fewer: a ranking of at least 50 ids, a single number, a short tuple.
-        self._searches = Kept(100)
-        self._counts = Kept(20_000)
-        self._cache_keys = Kept(1_000)
+        self._searches = SizedCache(100)
+        self._counts = SizedCache(20_000)
+        self._cache_keys = SizedCache(1_000)
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> CorpusStore:

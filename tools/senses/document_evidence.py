@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.fifo_cache import Kept
+from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
@@ -29,7 +29,7 @@ _ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 
 T = TypeVar("T", bound=Collection[Any])
 
-_kept: WeakKeyDictionary[CorpusStore, tuple[int, Kept]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[CorpusStore, tuple[int, SizedCache]] = WeakKeyDictionary()
 
 
 def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
@@ -51,10 +51,10 @@ def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: C
     return found
 
 
-def _cache_of(store: CorpusStore, version: int) -> Kept:
+def _cache_of(store: CorpusStore, version: int) -> SizedCache:
     known = _kept.get(store)
     if known is None or known[0] != version:
-        known = _kept[store] = (version, Kept(_KEPT_BYTES))
+        known = _kept[store] = (version, SizedCache(_KEPT_BYTES))
     return known[1]
 
 

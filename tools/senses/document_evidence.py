@@ -32,7 +32,7 @@ T = TypeVar("T", bound=Collection[Any])
 _kept: WeakKeyDictionary[CorpusStore, tuple[int, SizedCache]] = WeakKeyDictionary()
 
 
-def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
+def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
     """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
 
     A result is kept until the next change of a document; while documents are added, that is a few seconds.
@@ -71,7 +71,7 @@ def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> t
         lists.append(_titled(store, principal, sense.expansion))
         return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
 
-    return worked_out(store, principal, ("documents", sense.expansion, *aliases), found)
+    return cached_evidence(store, principal, ("documents", sense.expansion, *aliases), found)
 
 
 def _titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:

@@ -197,7 +197,7 @@ def _bounded(text: str) -> str:
     return _NO_DENIAL.sub(" ", text)
 
 
-def contradiction(said: str, nearest: str) -> str:
+def scope_objection(said: str, nearest: str) -> str:
     """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
     said, nearest = _bounded(said), _bounded(nearest)
     if _is_denied(said, nearest):

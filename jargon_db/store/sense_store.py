@@ -28,7 +28,7 @@ class Senses:
     """The senses of one glossary.
 
     A sense is readable for those who may read both its own audience and that of its context; to everyone else it does
-    not exist, on any road. Who changes one, `by`, must manage its context, too.
+    not exist, in any way. Who changes one, `by`, must manage its context, too.
     """
 
     def __init__(self, connections: Connections) -> None:

@@ -186,10 +186,10 @@ async def _answered(
 
     waiting = False
     for number, text in enumerate(asked):
-        road = answer_choice(graph, run, thread, text) if waiting else ask(graph, run, text, thread, senses=senses)
+        stream = answer_choice(graph, run, thread, text) if waiting else ask(graph, run, text, thread, senses=senses)
         senses = {}
         last = number == len(asked) - 1
-        async with aclosing(road) as events:
+        async with aclosing(stream) as events:
             async for event in events:
                 if isinstance(event.data, AskResult):
                     waiting = bool(event.data.choices)

@@ -80,10 +80,10 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         taken: Takes = getattr(self.endpoint, _TAKES, Takes())
-        road = "openai" if self.path.startswith("/v1/") else "api"
+        name = "openai" if self.path.startswith("/v1/") else "api"
 
         async def checked(request: Request) -> Response:
-            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else road)
+            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else name)
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _bounded(request, taken)
             try:
@@ -95,8 +95,8 @@ class ApiRoute(APIRoute):
             except RequestValidationError as error:
                 if (unread := _no_json(error)) is not None:
                     # OpenAI's clients know 400 for anything malformed; our own addresses tell it apart with 422.
-                    raise HTTPException(400 if road == "openai" else 422, unread) from error
-                if road == "openai":
+                    raise HTTPException(400 if name == "openai" else 422, unread) from error
+                if name == "openai":
                     return _wrong(error)
                 raise
             except HTTPException as error:

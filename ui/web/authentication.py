@@ -126,7 +126,7 @@ class Authenticator:
 
     async def stays(self, who: Visitor, used: bool) -> bool:
         """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
-        if who.road == "local":
+        if who.auth_method == "local":
             return self.open
         user = self.kb.people.find(who.name)
         if user is None or user.suspended_at:

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 METRICS = "/metrics"
 # What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
-ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
+SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 PAGES = ("/glossary", "/people", "/account", "/documents")
 
 
@@ -51,7 +51,7 @@ class RequestObserver:
             await self.app(scope, receive, send)
             return
         request_id.set(new_request_id())
-        surface.set(road_of(scope["path"]))
+        surface.set(surface_of(scope["path"]))
         if scope["type"] == "websocket":
             await self._connected(scope, receive, send)
         elif self._is_scraper(scope) and self.kb.metrics is not None:
@@ -129,9 +129,9 @@ def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
     return PlainTextResponse(kb.metrics.text(), headers=headers)
 
 
-def road_of(path: str) -> str:
+def surface_of(path: str) -> str:
     """The surface an address belongs to."""
-    for beginning, road in ROADS:
+    for beginning, name in SURFACES:
         if path.startswith(beginning):
-            return road
+            return name
     return "pages" if path.startswith(PAGES) else "chat"

@@ -170,7 +170,7 @@ class Guard:
                 most = largest_body(entry, who)
                 body = receive if most is None else limited(receive, most)
                 # A key can be revoked while a long answer to its program is under way.
-                app = self.connections.request(self.app, who) if who and who.road == "key" else self.app
+                app = self.connections.request(self.app, who) if who and who.auth_method == "key" else self.app
                 await app(scope, body, self._with_headers(send, entry, headers, ticket))
         finally:
             asker.reset(token)

@@ -69,7 +69,7 @@ def _application() -> FastAPI:
     @app.get("/mine")
     @needs("asker")
     async def mine(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(f"{asker.get()} {visitor(request).road}")
+        return PlainTextResponse(f"{asker.get()} {visitor(request).auth_method}")
 
     @app.get("/proof")
     @needs("anonymous")

@@ -114,7 +114,7 @@ class Gate:
         self._here[person] += 1
         self._quiet.clear()
         try:
-            await self._turn(person)
+            await self._wait_for_place(person)
             try:
                 yield
             finally:
@@ -185,7 +185,7 @@ class Gate:
     def _full(self) -> bool:
         return bool(self._limits.running) and self.running >= self._limits.running
 
-    async def _turn(self, person: str) -> None:
+    async def _wait_for_place(self, person: str) -> None:
         # A place that is free at this moment belongs to whoever waits.
         if not self._full and not self._queue:
             self._take(person)

@@ -144,7 +144,7 @@ class Adding:
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
-        self._turn = turn
+        self._take_turn = turn
         self._done = 0
         self._total = 0
 
@@ -302,7 +302,7 @@ class Adding:
 
     @contextmanager
     def _writing(self) -> Iterator[Parts]:
-        with self._turn(), self._corpus.changing() as parts:
+        with self._take_turn(), self._corpus.changing() as parts:
             yield parts
 
     def _detail(self, member: ReadRevision) -> str:

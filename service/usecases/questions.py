@@ -59,7 +59,7 @@ async def ask(
     async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
         return ask_graph(graph, replace(run, heard=tuple(heard or ())), question, thread)
 
-    async with aclosing(_turn(kb, principal, thread, asking, manner)) as events:
+    async with aclosing(_turn_events(kb, principal, thread, asking, manner)) as events:
         async for event in events:
             yield event
 
@@ -84,7 +84,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         return ask_graph(graph, run, last.result.question, thread, again=True)
 
-    return _turn(kb, principal, thread, asking)
+    return _turn_events(kb, principal, thread, asking)
 
 
 @usecase("asker", asks=True)
@@ -111,7 +111,7 @@ def ask_in_sense(
         # The conversation may have gone on since: asked again, the question has to stand alone.
         return ask_graph(graph, run, asked.stand_alone_question, thread, senses=chosen)
 
-    return _turn(kb, principal, thread, asking)
+    return _turn_events(kb, principal, thread, asking)
 
 
 @usecase("asker", asks=True)
@@ -132,7 +132,7 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    return _turn(kb, principal, thread, answering, AnswerSettings(profile, context, tuple(tags or ())))
+    return _turn_events(kb, principal, thread, answering, AnswerSettings(profile, context, tuple(tags or ())))
 
 
 async def run_context(
@@ -208,7 +208,7 @@ SetOut = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEve
 """Sets out for an answer, with the graph and what a run is given; the events on the way."""
 
 
-async def _turn(
+async def _turn_events(
     kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: AnswerSettings | None = None
 ) -> AsyncGenerator[AskEvent]:
     """The events of one turn in a thread of this principal's, while no other runs in it.

@@ -149,7 +149,7 @@ class ChatWindow:
                 await give_buttons_back()
                 return
             answering = ask(self.kb, await current_principal(self.kb), question=message.content, thread=thread)
-            await self._turn(run, thread, AskedMessage(message.id, message.content), answering)
+            await self._show_answer(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
         """The button of a choice, where Argot asked back."""
@@ -176,7 +176,7 @@ class ChatWindow:
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = ask_again(self.kb, await current_principal(self.kb), thread=thread)
-            await self._turn(run, thread, AskedMessage(question), answering, old)
+            await self._show_answer(run, thread, AskedMessage(question), answering, old)
 
         await self._run(turn, question)
 
@@ -188,7 +188,7 @@ class ChatWindow:
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = answered(await current_principal(self.kb), thread)
-            await self._turn(run, thread, AskedMessage(message.id, said), answering)
+            await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
 
         await self._run(turn, message.id)
 
@@ -207,7 +207,7 @@ class ChatWindow:
         finally:
             await context.emitter.task_end()
 
-    async def _turn(
+    async def _show_answer(
         self,
         run: cl.Step,
         thread: str,

@@ -173,7 +173,7 @@ class Answering:
             if new and job.status:
                 await show_title(self.calls, job, question)
             await slack_scopes.heard(self.kb, begun, job.ts)
-        result = await self._result(job, await self._asked(job, scope, thread, question, heard), stream)
+        result = await self._streamed_result(job, await self._asked(job, scope, thread, question, heard), stream)
         context = MessageContext(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
         return [self._shown_to(message, job) for message in messages(result, context)]
 
@@ -189,7 +189,7 @@ class Answering:
             return answer(kb, principal, thread=thread, choice=question, **manner)
         return ask(kb, principal, thread=thread, question=question, heard=heard or None, **manner)
 
-    async def _result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
+    async def _streamed_result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
         status = 0.0
         async with aclosing(answering) as events:
             async for event in events:

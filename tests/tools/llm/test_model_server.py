@@ -244,7 +244,7 @@ async def test_eight_at_once_meet_a_refusal_together(scripted_model: Any) -> Non
     assert server
     sessions = [server.session([]) for _ in range(8)]
     await asyncio.gather(*(one.json("identify_jargon", question=QUESTION) for one in sessions))
-    assert (server.quirks.usage, server.habits.no_schema) == (False, set())
+    assert (server.quirks.usage, server.quirks.no_schema) == (False, set())
 
 
 async def test_a_server_that_knows_another_name_for_the_longest_reply(scripted_model: Any) -> None:

@@ -107,7 +107,7 @@ def test_a_second_meaning_in_one_context_takes_a_reason(glossary):
     [
         ({"term": " \u200b"}, "term is empty"),
         ({"expansion": ""}, "expansion of 'PUC' is empty"),
-        ({"review_by": "soon"}, "'soon' is no date"),
+        ({"review_by": "soon"}, "invalid date 'soon'"),
         ({"review_by": "20270131"}, "no date"),
         ({"description": "\ud800"}, "surrogate"),
         ({"aliases": ["\udfff"]}, "surrogate"),

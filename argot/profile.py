@@ -110,4 +110,4 @@ def profile_named(name: str) -> Profile:
     try:
         return PROFILES[name]
     except KeyError:
-        raise InvalidSettings(f"There is no profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None
+        raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None

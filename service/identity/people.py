@@ -77,7 +77,7 @@ _USERS = """
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`manages` names contexts, `*` all of them. `suspended_at` is None for who may come in."""
+    """`manages` names contexts, `*` all of them. `suspended_at` is None for people who may sign in."""
 
     name: str
     display_name: str

@@ -63,7 +63,7 @@ class WarningShown:
 
 @dataclass(frozen=True, slots=True)
 class ConflictShown:
-    """A conflict with the first of its senses. It may be accepted, or taken up again, by who manages all of them."""
+    """A conflict with the first of its senses. Who manages all of them may accept or reopen it."""
 
     kind: WarningKind
     message: str
@@ -74,7 +74,7 @@ class ConflictShown:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedConflictShown(ConflictShown):
-    """A conflict that is let stand: in which change (its number), when (ISO, UTC), by whom and why."""
+    """An accepted conflict: in which change (its number), when (ISO, UTC), by whom and why."""
 
     change: int
     at: str

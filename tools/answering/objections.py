@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
-from argot.tools.answering.scope import CLAUSE, turned_round
+from argot.tools.answering.scope import CLAUSE, scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
 from argot.tools.text.words import folded, identifiers, stem
@@ -51,7 +51,7 @@ def objection(sentence: str, passage: str) -> str:
         return missing
     if nearest := nearest_unit(said, passage):
         rate = other_rate(said, nearest, source)
-        return f"rate {rate}" if rate else turned_round(said, nearest) or _unsupported_clause(said, source)
+        return f"rate {rate}" if rate else scope_objection(said, nearest) or _unsupported_clause(said, source)
     return ""
 
 

@@ -97,10 +97,10 @@ class ModelDeriver:
         """
         try:
             server.refuse_if_down()
-            offer = await Clock.of(server.settings).wait(server.offer())
+            served = await Clock.of(server.settings).wait(server.served_model())
         except Exception as error:
             raise server.fault(error).error() from None
-        return cls(server, offer.model, kinds)
+        return cls(server, served.model, kinds)
 
     @property
     def name(self) -> str:

@@ -143,18 +143,18 @@ class ModelJudge:
     async def _asked_with_probabilities(self, name: str, inputs: Mapping[str, str], usage: dict[str, int]) -> float:
         asked = prompt(name)
         schema = asked.schema() or {}
-        offer = await self.server.offer()
-        habits = self.server.habits
+        served = await self.server.served_model()
+        quirks = self.server.quirks
         body: dict[str, Any] = {
-            "model": offer.model,
+            "model": served.model,
             "messages": [{"role": role, "content": text} for role, text in asked.messages(**inputs)],
-            habits.max_tokens: asked.max_tokens,
+            quirks.max_tokens: asked.max_tokens,
             "temperature": 0,
             "logprobs": True,
             "top_logprobs": TOP_TOKENS,
             "response_format": response_format(name, schema),
         }
-        if offer.is_vllm and habits.thinking_off:
+        if served.is_vllm and quirks.thinking_off:
             body["chat_template_kwargs"] = {"enable_thinking": False}
         answer = await self.server.connection().request("POST", f"{self.server.address.api}/chat/completions", body)
         try:

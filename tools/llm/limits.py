@@ -95,7 +95,7 @@ class LoopWatch:
     def loops(self, piece: str) -> bool:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
         self._unseen += len(piece)
-        # Looked for once in so many characters, not with every token.
+        # Looked for once in a number of characters, not with every token.
         if self._unseen < LOOP_CHARS:
             return False
         self._unseen = 0

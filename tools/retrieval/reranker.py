@@ -176,7 +176,7 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
 SENTENCES_LOOKED_AT = 30  # of the best passages: bounds what is embedded
 LIKELIEST = 5
-"""So many of them are embedded first."""
+"""The number of them that is embedded first."""
 BEST = 3
 """Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 

@@ -55,7 +55,7 @@ class Takes:
 
 
 def takes(kind: str, most: int) -> Callable[[F], F]:
-    """Declare that an endpoint takes bodies of this kind, up to so many bytes. Without it: JSON, 1 MiB."""
+    """Declare the kind and largest size, in bytes, of an endpoint's bodies. Without it: JSON, 1 MiB."""
 
     def declare(function: F) -> F:
         setattr(function, _TAKES, Takes(kind, most))
@@ -73,10 +73,10 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         taken: Takes = getattr(self.endpoint, _TAKES, Takes())
-        road = "openai" if self.path.startswith("/v1/") else "api"
+        name = "openai" if self.path.startswith("/v1/") else "api"
 
         async def checked(request: Request) -> Response:
-            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else road)
+            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else name)
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _bounded(request, taken)
             try:
@@ -88,8 +88,8 @@ class ApiRoute(APIRoute):
             except RequestValidationError as error:
                 if (unread := _no_json(error)) is not None:
                     # OpenAI's clients know 400 for anything malformed; our own addresses tell it apart with 422.
-                    raise HTTPException(400 if road == "openai" else 422, unread) from error
-                if road == "openai":
+                    raise HTTPException(400 if name == "openai" else 422, unread) from error
+                if name == "openai":
                     return _wrong(error)
                 raise
             except HTTPException as error:
@@ -109,7 +109,7 @@ def _wrong(error: RequestValidationError) -> Response:
     """As OpenAI's own service says it: with 400, and the parameter named."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return told_to_programs(400, f"That cannot be used. {where or 'body'}: {first['msg']}.", param=where or None)
+    return told_to_programs(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
 
 
 def _no_json(error: RequestValidationError) -> str | None:

@@ -192,7 +192,7 @@ def wanted(settings: Settings) -> bool:
         raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See docs/slack.md, or leave all out.")
     if bot and not (secret or app):
         raise InvalidSettings(
-            "Setting 'slack_bot_token' is there, but no road from Slack: set 'slack_app_token' (Socket Mode) or"
+            "Setting 'slack_bot_token' is there, but no way in for Slack: set 'slack_app_token' (Socket Mode) or"
             " 'slack_signing_secret' (HTTP). See docs/slack.md."
         )
     return bot

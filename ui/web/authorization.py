@@ -65,13 +65,13 @@ WRONG_KEY = (
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who is asking. `session` is the id of the session or key they came in by, if any; `road` says how they came."""
+    """Who is asking. `session` is the id of the session or key they came in by, if any."""
 
     name: str
     display_name: str
     principal: Principal
     csrf: str
-    road: Literal["local", "password", "header", "key"]
+    auth_method: Literal["local", "password", "header", "key"]
     session: str | None = None
 
     @property
@@ -119,7 +119,7 @@ async def unforged(request: Request) -> None:
         # Nobody signed in: no rights that a foreign page could borrow. A key: no browser adds it by itself.
         request.method in SAFE
         or who is None
-        or who.road == "key"
+        or who.auth_method == "key"
         or (isinstance(entry, AddressRule) and not entry.csrf)
     ):
         return
@@ -231,7 +231,7 @@ def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] |
     if entry is None or entry.access is None:
         return 404, "There is nothing here."
     # Before the rank: the key of an administrator must not open the pages either.
-    if who is not None and who.road == "key" and not entry.program and entry.access != "anonymous":
+    if who is not None and who.auth_method == "key" and not entry.program and entry.access != "anonymous":
         return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
     if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None

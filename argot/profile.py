@@ -114,7 +114,7 @@ def profile_named(name: str) -> Profile:
     try:
         return PROFILES[name]
     except KeyError:
-        raise InvalidSettings(f"There is no profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None
+        raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None
 
 
 def profile_from(name_or_file: str, changes: Sequence[str] = ()) -> Profile:
@@ -137,7 +137,7 @@ def changed_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
     unknown = changes.keys() - Profile.model_fields.keys()
     if unknown:
         there = ", ".join(sorted(Profile.model_fields))
-        raise InvalidSettings(f"There is no switch '{min(unknown)}' in a profile. Switches: {there}.")
+        raise InvalidSettings(f"Unknown switch '{min(unknown)}'. Switches: {there}.")
     if not changes:
         return profile
     name = " ".join([profile.name, *(f"{key}={value}" for key, value in changes.items())])

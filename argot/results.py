@@ -41,6 +41,11 @@ class Sentence(_Frozen):
     supported: bool
     citations: list[Citation] = []
 
+    @property
+    def cited(self) -> list[int]:
+        """The numbers of the passages it rests on, each once, in order."""
+        return sorted({citation.n for citation in self.citations})
+
 
 class Jargon(_Frozen):
     """How one term of the question was understood. `sense_id` 0: as the question itself explains it."""
@@ -52,6 +57,17 @@ class Jargon(_Frozen):
     description: str = ""
     notes: str = ""
     sense_id: int = 0
+
+    @property
+    def label(self) -> str:
+        """As it was asked, and which term of the glossary that is if it is written otherwise."""
+        same = self.surface.casefold() == self.term.casefold()
+        return self.surface if same else f"{self.surface} → {self.term}"
+
+    @property
+    def meaning(self) -> str:
+        """The fullest that is known of it: what is spelt out, else described, else the term."""
+        return self.expansion or self.description or self.term
 
 
 class MissedTerm(_Frozen):
@@ -123,6 +139,12 @@ class AskResult(_Frozen):
     tags: list[str] = Field([], description="only documents with one of these tags were searched; empty: all")
     timings: dict[str, float] = Field({}, description="seconds, by stage")
     model_calls: list[ModelCall] = []
+
+    @property
+    def cited_passages(self) -> list[FoundPassage]:
+        """The passages that sentences rest on, in the order of their numbers."""
+        cited = {n for sentence in self.sentences for n in sentence.cited}
+        return sorted((passage for passage in self.passages if passage.n in cited), key=lambda one: one.n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,20 +96,24 @@ class Settings(BaseSettings):
         3000, ge=1, le=1_000_000, description="a file of more passages is refused in a conversation"
     )
     attachments_at_once: int = Field(
-        2, ge=0, le=100, description="so many files of one person are taken into conversations together; 0: any number"
+        2, ge=0, le=100, description="files of one person read into conversations at the same time; 0: unlimited"
     )
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     neighbour_chars: int = Field(160, ge=0, le=2000, description="the cut of each neighbouring passage")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
-    questions_per_minute: int = Field(30, ge=0, le=10_000, description="so many one person may ask; 0: any number")
-    questions_at_once: int = Field(5, ge=0, le=1000, description="so many of one person are answered together; 0: all")
-    running_questions: int = Field(32, ge=0, le=10_000, description="so many of all people together; 0: all")
-    waiting_questions: int = Field(200, ge=0, le=100_000, description="so many more wait for their turn; 0: all")
+    questions_per_minute: int = Field(30, ge=0, le=10_000, description="questions one person may ask; 0: unlimited")
+    questions_at_once: int = Field(
+        5, ge=0, le=1000, description="questions of one person answered at the same time; 0: unlimited"
+    )
+    running_questions: int = Field(
+        32, ge=0, le=10_000, description="questions of all people answered at the same time; 0: unlimited"
+    )
+    waiting_questions: int = Field(200, ge=0, le=100_000, description="further questions that may wait; 0: unlimited")
     connections: int = Field(
-        4000, ge=0, le=60_000, description="so many connections in all; 0: as many as the system allows files"
+        4000, ge=0, le=60_000, description="connections in all; 0: as many as the system allows files"
     )
     connections_per_address: int = Field(
-        256, ge=0, le=60_000, description="so many connections from one address, but a trusted proxy's; 0: any number"
+        256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
     stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
     keep_questions_days: float = Field(

@@ -95,7 +95,7 @@ class Child:
             raise ChildFailed("start", f"it could not be started: {error}") from error
 
     def send(self, message: bytes, data: bytes = b"", *, seconds: float | None = None) -> None:
-        """All answers have to be here after so many seconds by the clock; None: whenever they come.
+        """Send a message; all replies must arrive within `seconds` (by the clock). None: no deadline.
 
         Raises:
             ChildFailed
@@ -106,7 +106,7 @@ class Child:
             _write(lambda piece: self._written(_input(process), piece), message, data)
 
     def receive(self, most: int | None = None) -> tuple[bytes, bytes]:
-        """The next answer, of at most so many bytes.
+        """The next reply, of at most `most` bytes.
 
         Raises:
             ChildFailed
@@ -265,13 +265,13 @@ class Parent:
 
 @contextmanager
 def within_bounds(seconds: float, memory: int) -> Iterator[None]:
-    """End this process when it takes more seconds for what is done inside; let it have so many bytes more than now.
+    """Limit the block's CPU time and additional memory.
 
-    The seconds are the processor's time: other work on the machine makes nothing too slow. Systems that know no such
-    bounds go without.
+    The process is ended when it takes more `seconds` of the processor's time, so other work on the machine makes
+    nothing too slow. `memory`: bytes above what the process has now. Systems without such limits go without.
 
     Raises:
-        MemoryError: it took more. By then the bounds are lifted, so that it can be said.
+        MemoryError: more was needed. By then the limits are lifted, so that the error can be reported.
     """
     with _timed(seconds), _bounded(memory):
         yield

@@ -101,7 +101,7 @@ def bombs() -> list[Bomb]:
 
 
 def repeated(do: Callable[[int], Any], until: float, every: float, offset: float) -> list[Any]:
-    """What came of doing something every so many seconds until then; late ones are not made up for."""
+    """What came of doing something at a fixed interval until then; late ones are not made up for."""
     found = []
     due = time.time() + offset
     number = 0

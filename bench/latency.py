@@ -249,7 +249,7 @@ class Bench:
 
         client = plain_client(self.settings)
         roles = [{"role": role, "content": text} for role, text in prompt("cited_answer").messages(**inputs)]
-        model = (await kb.model_server.offer()).model
+        model = (await kb.model_server.served_model()).model
         tokens = self.settings.model_answer_tokens
         try:
             stream = await client.chat.completions.create(model=model, messages=roles, max_tokens=tokens, stream=True)

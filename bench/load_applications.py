@@ -151,7 +151,7 @@ def started(name: str, command: Sequence[str], home: Path, settings: dict[str, s
 
 
 def ingest(application: Application, folder: Path, stop: threading.Event) -> None:
-    """Put the documents of a folder in by the application's own road, and count them."""
+    """Put the documents of a folder in by the application's own upload, and count them."""
     if application.name == "argot":
         _add_by_command(application, folder, stop)
     else:

@@ -16,7 +16,7 @@ After each round the service measures itself:
 - C heap, used and free: of glibc's malloc, all arenas together (Chroma, SQLite, texts). What is free was given back to
   the system only in part.
 - small objects: Python's own allocator. SQLite: pages that the connections keep (part of the C heap).
-- caches: entries in all that is remembered (`lru_cache`, `Kept`); all are bounded, so this must level off.
+- caches: entries in all that is remembered (`lru_cache`, `SizedCache`); all are bounded, so this must level off.
 - vectors gone: deleted ones whose room is still taken, until there are 2,000 and more than are left.
 
 The growth is the slope of a straight line through the second half of the rounds, for a thousand replaced passages. A
@@ -370,12 +370,12 @@ def _sqlite_memory() -> float:
 
 
 def _known_objects() -> dict[str, float]:
-    from argot.corpus.fifo_cache import Kept
+    from argot.corpus.fifo_cache import SizedCache
     from argot.corpus.index.vectors import VectorIndex
 
     _remember()
     indexes = [one for one in _known if isinstance(one, VectorIndex)]
-    kept = [one for one in _known if isinstance(one, Kept)]
+    kept = [one for one in _known if isinstance(one, SizedCache)]
     remembering = [one for one in _known if isinstance(one, functools._lru_cache_wrapper)]
     return {
         "objects": len(gc.get_objects()) + gc.get_freeze_count(),
@@ -386,10 +386,10 @@ def _known_objects() -> dict[str, float]:
 
 def _remember() -> None:
     """What is to be measured, of all that the collector knows; what is frozen after start-up it no longer shows."""
-    from argot.corpus.fifo_cache import Kept
+    from argot.corpus.fifo_cache import SizedCache
     from argot.corpus.index.vectors import VectorIndex
 
-    wanted = (functools._lru_cache_wrapper, Kept, VectorIndex)
+    wanted = (functools._lru_cache_wrapper, SizedCache, VectorIndex)
     for one in gc.get_objects():
         if type(one) in wanted:  # not isinstance: proxies of Chainlit fail when they are asked
             _known.add(one)

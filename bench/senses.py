@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="keep the knowledge bases here and use those that are there")
     parser.add_argument("--evidence", type=Path)
     parser.add_argument("--least-margin", type=float, default=0.1)
-    parser.add_argument("--wrong", type=int, default=0, help="show so many wrong choices of each set")
+    parser.add_argument("--wrong", type=int, default=0, help="wrong choices of each set to show")
     options = parser.parse_args()
     embedder = Remembering(embedder_for(Settings()))
     evidence = options.evidence.open("w") if options.evidence else None

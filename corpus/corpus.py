@@ -209,7 +209,7 @@ class Corpus:
             fresh = reindexing.new_generation(database, self._root, self.embedder)
             try:
                 reindexing.fill(database, fresh, self._for_passages, progress)
-                reindexing.rebuild_words(database)
+                keyword_index.rebuild_words(database)
             except BaseException:
                 fresh.close()
                 raise

@@ -10,7 +10,7 @@ from typing import Any
 from cachetools import FIFOCache
 
 
-class Kept:
+class SizedCache:
     """The newest entries that together are no larger than `most`. A larger one is not kept at all.
 
     What an entry depends on belongs in its key: nothing is ever taken out as stale. Entries count as 1 each, unless

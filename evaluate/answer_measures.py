@@ -19,7 +19,7 @@ SAID = 0.7
 """Share of a snippet's content that an answer holds, from which the snippet counts as said."""
 
 
-def outcome(question: AnswerQuestion, status: str, answer: str) -> Outcome:
+def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcome:
     """What became of a question. `answer`: what was shown as supported. A question without an answer (kind
     "unanswerable" or "underspecified") that is answered counts as wrong.
     """

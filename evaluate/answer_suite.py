@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from argot.evaluate.answer_measures import OUTCOMES, Outcome, auroc, outcome, refused_at, rouge_l, sentence_f1
+from argot.evaluate.answer_measures import OUTCOMES, Outcome, answer_outcome, auroc, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.known_answers import Heard, KnownAnswers
 from argot.evaluate.measures import HIT_DEPTHS, bootstrap_interval
@@ -168,7 +168,7 @@ def judged(
     """Only sentences shown as supported count: they are what the asker is told to rely on."""
     shown = [sentence for sentence in result.sentences if sentence.supported]
     answer = "\n".join(sentence.text for sentence in shown)
-    what = outcome(question, result.status, answer)
+    what = answer_outcome(question, result.status, answer)
     ranks = tuple(place for place, one in enumerate(result.passages, start=1) if one.passage_id in gold)
     answered = question.answerable and result.status == "answered"
     first = shown[0].citations[0].passage_id if shown and shown[0].citations else ""

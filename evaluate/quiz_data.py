@@ -48,7 +48,7 @@ def load_quiz(folder: Path) -> list[QuizQuestion]:
     """
     documents = folder / "documents"
     if not documents.is_dir():
-        raise InvalidInput(f"{folder} is no quiz: it needs a folder documents/ and a file quiz.jsonl.")
+        raise InvalidInput(f"Invalid quiz {folder}: it needs a folder documents/ and a file quiz.jsonl.")
     return read_questions(_text(folder / "quiz.jsonl"), "quiz.jsonl")
 
 

@@ -60,7 +60,7 @@ _HEARD = 0.05  # likeness, squared and summed, at which neighbours are half beli
 _ROUNDS = 3
 _HALF_WAY = 1_000  # sentences, between very few and very many
 _SHARPNESS = (1.0, 1.1)  # of the last probabilities, so that they are as sure as they should be
-_VARIANTS = 0.5  # of all words of two expansions, so many are in both: they are variants of one meaning, ...
+_VARIANTS = 0.5  # two expansions that share this part of their words are variants of one meaning, ...
 _SHARED = (0.6, 0.0)  # ... and share so much of their probability evenly: little text does not tell them apart
 _MOST_TOGETHER = 2_000  # sentences with one acronym that are compared with each other
 

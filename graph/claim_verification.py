@@ -14,14 +14,12 @@ from argot.errors import ModelUnavailable
 from argot.graph.draft_checking import cite
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
-from argot.prompts.loader import fenced, numbered
 from argot.tools.answering.citations import source_text
 from argot.tools.answering.embedded_instructions import support_only
 from argot.tools.answering.objections import is_soft, objection
-from argot.tools.llm.judge import grounded_segments
-from argot.types import Hit, MatchedSegment
+from argot.tools.llm.judge import matched_by
+from argot.types import Hit
 
-PROMPT = "match_references"
 LEAST_SHARED = 0.3
 """Support by words under which a sentence is not even asked about: a claim from nowhere shares little with any
 passage. On the validation questions no paraphrase of the reference lay below.
@@ -46,9 +44,12 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
     places = list(dict.fromkeys(place for _, possible in doubtful for place in possible))[:MOST_PASSAGES]
     if not places:
         return
-    for found in await _judged(
-        [sentence["text"] for sentence, _ in doubtful], [shown[at] for at in places], asked, run
-    ):
+    texts = [sentence["text"] for sentence, _ in doubtful]
+    try:
+        segments = await matched_by(run.model, asked, texts, [shown[at].passage for at in places])
+    except ModelUnavailable:
+        return
+    for found in segments:
         place = places[found.passage]
         for sentence, possible in doubtful[found.first : found.last + 1]:
             if place in possible:
@@ -63,17 +64,3 @@ def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext) ->
     shares = run.support.score(sentence["text"], texts)
     near = sorted((place for place, share in enumerate(shares) if share >= LEAST_SHARED), key=lambda at: -shares[at])
     return [place for place in near if is_soft(objection(sentence["text"], texts[place]))]
-
-
-async def _judged(texts: Sequence[str], hits: Sequence[Hit], asked: str, run: RunContext) -> list[MatchedSegment]:
-    assert run.model is not None
-    passages = [
-        fenced("passage", hit.passage.text, n=n, source=hit.passage.header or None) for n, hit in enumerate(hits, 1)
-    ]
-    inputs = {"question": asked, "sentences": numbered(texts)}
-    try:
-        fitted = await run.model.fit(PROMPT, "passages", passages, **inputs)
-        reply = await run.model.json(PROMPT, choices=None, passages=fitted, **inputs)
-    except ModelUnavailable:
-        return []
-    return grounded_segments(reply["segments"], len(texts), len(passages))

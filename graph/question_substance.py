@@ -29,7 +29,7 @@ _WORDS_OF_ASKING = frozenset(
 
 
 def says_nothing_else(question: str, mentions: Sequence[Mention]) -> bool:
-    """Whether nothing is left of the question but words of asking, once its terms are taken out."""
+    """Whether the question consists only of terms and question words."""
     text = question
     for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
         # A space in the term's place: its neighbours must not grow together into one word.

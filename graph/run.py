@@ -26,7 +26,7 @@ from argot.graph.state import Asked, State, finished_turn
 from argot.results import AskEvent, AskResult
 
 RECURSION_LIMIT = 60
-"""Steps of one turn; the longest road (three questions back) takes about 25."""
+"""Steps of one turn; the longest path (three questions back) takes about 25."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class ReaderAndWriter:
     """The reader and the writer of one turn, and the model's session that both use."""
 
     reader: QuestionReader
@@ -34,8 +34,8 @@ class Sides:
     model: Model
 
 
-SidesSource = Callable[[list[ModelCall]], Sides]
-"""Makes a turn's sides, which put their calls into the given list."""
+ReaderAndWriterSource = Callable[[list[ModelCall]], ReaderAndWriter]
+"""Makes a turn's reader and writer, which put their calls into the given list."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +47,8 @@ class RunContext:
     the question, where several people talk; with `tags` only documents that carry one of them are searched. Without
     `records_misses` unknown terms are not put into the managers' queue: nobody is really asking.
 
-    With a language model, `sides` makes reader, writer and `model` anew for each turn: a session gives its server up
-    at the first failure, and the next turn tries again. `quoting` then writes what the model cannot.
+    With a language model, `reader_and_writer` makes reader, writer and `model` anew for each turn: a session gives its
+    server up at the first failure, and the next turn tries again. `quoting` then writes what the model cannot.
     """
 
     corpus: Corpus
@@ -66,7 +66,7 @@ class RunContext:
     max_question_chars: int = 4000
     records_misses: bool = True
     model_calls: list[ModelCall] = field(default_factory=list)
-    sides: SidesSource | None = None
+    reader_and_writer: ReaderAndWriterSource | None = None
     model: Model | None = None
     quoting: AnswerWriter | None = None
 
@@ -81,10 +81,12 @@ class RunContext:
         calls: list[ModelCall] = []
         run = replace(self, thread=thread, model_calls=calls)
         # The extractive side keeps nothing from one turn to the next, and is shared.
-        if self.sides is None:
+        if self.reader_and_writer is None:
             return run
-        sides = self.sides(calls)
-        return replace(run, reader=sides.reader, writer=sides.writer, model=sides.model)
+        reader_and_writer = self.reader_and_writer(calls)
+        return replace(
+            run, reader=reader_and_writer.reader, writer=reader_and_writer.writer, model=reader_and_writer.model
+        )
 
     def take_model_calls(self, prompts: Collection[str] | None = None) -> list[ModelCall]:
         """The calls made since this was last asked; only those of these prompts, if any are given."""
@@ -148,7 +150,7 @@ def run_context_for(  # noqa: PLR0917
 def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunContext:
     """The same surroundings with the model as reader and writer from the next turn on; the extractive ones stand in."""
 
-    def sides(calls: list[ModelCall]) -> Sides:
+    def reader_and_writer(calls: list[ModelCall]) -> ReaderAndWriter:
         from argot.tools.llm.fallback import reader_with_model
         from argot.tools.llm.writer import ModelWriter
 
@@ -162,6 +164,6 @@ def with_model(run: RunContext, server: ModelServer, settings: Settings) -> RunC
             spare=run.profile.spare_model,
             forbidden_words=forbidden,
         )
-        return Sides(reader, ModelWriter(model, product=settings.product, forbidden_words=forbidden), model)
+        return ReaderAndWriter(reader, ModelWriter(model, product=settings.product, forbidden_words=forbidden), model)
 
-    return replace(run, sides=sides, quoting=run.writer)
+    return replace(run, reader_and_writer=reader_and_writer, quoting=run.writer)

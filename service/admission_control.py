@@ -42,7 +42,7 @@ class _Waiter:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """So many are taken on; 0: any number. `crowded` and `busy` tell who is sent away, and are given the number."""
+    """Admission limits; 0 means unlimited. `crowded` and `busy` are the messages of a refusal, given the number."""
 
     per_minute: int
     at_once: int
@@ -114,7 +114,7 @@ class Gate:
         self._here[person] += 1
         self._quiet.clear()
         try:
-            await self._turn(person)
+            await self._wait_for_place(person)
             try:
                 yield
             finally:
@@ -185,7 +185,7 @@ class Gate:
     def _full(self) -> bool:
         return bool(self._limits.running) and self.running >= self._limits.running
 
-    async def _turn(self, person: str) -> None:
+    async def _wait_for_place(self, person: str) -> None:
         # A place that is free at this moment belongs to whoever waits.
         if not self._full and not self._queue:
             self._take(person)

@@ -144,7 +144,7 @@ class KnowledgeBase:
 
     @property
     def document_store(self) -> CorpusStore:
-        """Documents and passages alone, for who needs no vectors."""
+        """Documents and passages alone, for callers that need no vectors."""
         with self._guard:
             if self._corpus is not None:
                 return self._corpus.store
@@ -218,7 +218,7 @@ class KnowledgeBase:
     async def _warm(self, server: ModelServer) -> None:
         try:
             await server.load()
-            await server.offer()
+            await server.served_model()
         # Nobody awaits the warming; a question that needs the server tells its asker what is wrong.
         except Exception as error:
             logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
@@ -327,7 +327,7 @@ class KnowledgeBase:
         task.add_done_callback(self._chores.discard)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Long work beside everything else, whoever began it having left; `close` cancels it, and waits for its end."""
+        """Run a long job in the background; `close` cancels it, and waits for its end."""
         task = asyncio.create_task(work)
         # The event loop itself holds tasks only weakly.
         self._jobs.add(task)

@@ -1,1 +1,1 @@
-"""Surfaces: command line, chat window, API. They hold no logic; whatever two of them need is a use case."""
+"""The surfaces: command line, chat window, managers' pages, API, Slack; and the server. They hold no logic."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp
 
-    from argot.ui.web.authentication import Door
+    from argot.ui.web.authentication import Authenticator
     from argot.ui.web.security import Guard
 
 logger = logging.getLogger(__name__)
@@ -124,7 +124,7 @@ def is_secluded(address: str) -> bool:
 async def _serve(home: Path, settings: Settings) -> None:
     from argot.service.observability.metrics import Metrics
     from argot.ui.slack.lifecycle import slack
-    from argot.ui.web.observability import Watch
+    from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
     networks(settings.metrics_networks, "metrics_networks")
@@ -142,7 +142,7 @@ async def _serve(home: Path, settings: Settings) -> None:
                 guard = build_app(kb, settings.host, port, secluded=is_secluded(address))
                 # Last before serving: what exists by now stays for good, and need not be looked at for garbage again.
                 process_memory.freeze_start_up()
-                await _server(Watch(guard, kb, guard.door), kb, port).serve(sockets=[listener])
+                await _server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
 
 
 @asynccontextmanager
@@ -180,14 +180,14 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     """Everything that is served: our own pages, and Chainlit for the rest, behind the guard."""
     from argot.ui.chat import chainlit_setup
     from argot.ui.chat.chat_routes import chat_routes
-    from argot.ui.web.authentication import Door
+    from argot.ui.web.authentication import Authenticator
     from argot.ui.web.authorization import Addresses
     from argot.ui.web.page_templates import refused
     from argot.ui.web.security import Guard, Names
 
     settings = kb.settings
     names = Names(host, port, secluded=secluded, public_url=settings.public_url)
-    door = Door(
+    authenticator = Authenticator(
         kb,
         port=port,
         # A public address means a proxy: then this machine is not the only one that reaches the window.
@@ -197,7 +197,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
         read_ticket=chainlit_setup.cookie_user,
     )
     window = chainlit_setup.load_chainlit(kb, sorted(names.origins))
-    app = application(kb, door)
+    app = application(kb, authenticator)
     app.include_router(chat_routes())
     # Last: it takes any path that is left.
     app.mount("/", window)
@@ -205,14 +205,14 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
         app,
         names=names,
         page=chainlit_setup.chainlit_page(),
-        door=door,
+        authenticator=authenticator,
         addresses=Addresses.of(app),
         inner=lambda who: chainlit_setup.identity(who.name, who.display_name),
         refused=refused,
     )
 
 
-def application(kb: KnowledgeBase, door: Door) -> FastAPI:
+def application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAPI:
     """Our own pages. Every endpoint declares who may use it (`web/authorization.py`); forms are checked for forgery."""
     from fastapi import Depends, FastAPI, HTTPException
     from starlette.responses import PlainTextResponse
@@ -259,8 +259,8 @@ def application(kb: KnowledgeBase, door: Door) -> FastAPI:
         return metrics_of(kb)
 
     sign_in = SignIn(kb)
-    confirmation = Confirmation(kb, sign_in, lambda request: door.address(request.scope, request.headers))
-    app.include_router(sign_in_pages(kb, door, sign_in, confirmation))
+    confirmation = Confirmation(kb, sign_in, lambda request: authenticator.address(request.scope, request.headers))
+    app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation))
     app.include_router(sources(kb))
     app.include_router(glossary_pages(kb))
     app.include_router(people_pages(kb, confirmation))

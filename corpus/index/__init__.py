@@ -1,1 +1,1 @@
-"""What is searched: vectors in Chroma, words in SQLite's FTS5, and the generations of the vector index."""
+"""The vector index in Chroma: what is embedded, generations, soundness, and the outbox of what is not in SQLite."""

@@ -28,7 +28,7 @@ MOST_SEARCHED = 1_000
 SEARCHED_BATCH = 100
 NEIGHBOURS = 10
 LOST_SHARE = 0.02
-"""So many of them may be missed by a sound graph: its search is not exact."""
+"""The share of misses allowed in a sound graph: its search is not exact."""
 
 Sketch = bytes
 """`SUMS` float32 numbers, little-endian."""

@@ -40,7 +40,7 @@ PAUSE_SECONDS = 0.02
 log = logging.getLogger(__name__)
 
 
-class Overtaken(Exception):
+class CompactionSuperseded(Exception):
     """The corpus is being closed, or another generation is live by now."""
 
 
@@ -94,7 +94,7 @@ class Compacting:
         old = self._corpus.vectors
         try:
             self.run(old)
-        except Overtaken:
+        except CompactionSuperseded:
             pass
         except Exception:  # documents go in all the same
             old.gone = old.spared = 0  # not again at once
@@ -104,7 +104,7 @@ class Compacting:
         """Copy what is live of this generation into a new one and put that in its place.
 
         Raises:
-            Overtaken: nothing has changed.
+            CompactionSuperseded: nothing has changed.
         """
         database, root = self._corpus.store.database, old.root
         with self._writers:
@@ -138,7 +138,7 @@ class Compacting:
 
     def _check(self, old: VectorIndex) -> None:
         if self._ended.is_set() or self._corpus.vectors is not old:
-            raise Overtaken
+            raise CompactionSuperseded
 
     def _copy_slice(self, old: VectorIndex, fresh: VectorIndex, after: str) -> str | None:
         """Copy the next items behind this one; the last of them, None once there are no more."""

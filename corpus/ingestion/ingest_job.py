@@ -68,7 +68,7 @@ class IngestEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StoredRevision:
     """What the store already has for a URI."""
 
     document: Document
@@ -144,7 +144,7 @@ class Adding:
         self._tags = None if tags is None else tuple(sorted(set(tags)))
         self._limits = corpus.limits_of(lane)
         self._embedder = corpus.embedder_of(lane)
-        self._turn = turn
+        self._take_turn = turn
         self._done = 0
         self._total = 0
 
@@ -207,14 +207,14 @@ class Adding:
         except OSError as error:
             raise UnreadableDocument(source.name, error.strerror or type(error).__name__) from error
         self._limits.check_size(len(data), source.name)  # it may have grown, or be another file by now
-        standing = self._standing(source.uri)
-        audience, tags = self._labels(standing)
-        replaces = standing.document.content_hash if standing else None
+        stored = self._stored_revision(source.uri)
+        audience, tags = self._labels(stored)
+        replaces = stored.document.content_hash if stored else None
         return Candidate(source, data, content_hash(data), replaces, audience, tags)
 
-    def _labels(self, standing: Standing | None) -> tuple[Audience, tuple[str, ...]]:
+    def _labels(self, stored: StoredRevision | None) -> tuple[Audience, tuple[str, ...]]:
         # Labels that are not given stay: adding a folder again must not make its documents public.
-        audience, tags = (standing.document.audience, standing.document.tags) if standing else (EVERYONE, ())
+        audience, tags = (stored.document.audience, stored.document.tags) if stored else (EVERYONE, ())
         return (
             audience if self._audience is None else self._audience,
             tags if self._tags is None else self._tags,
@@ -225,13 +225,13 @@ class Adding:
 
         Without `parts` the turn to write is waited for where labels change; by then, they may be others already.
         """
-        standing = self._standing(candidate.source.uri)
-        if standing is None:
+        stored = self._stored_revision(candidate.source.uri)
+        if stored is None:
             return self._duplicate(candidate)
-        document = standing.document
-        if document.content_hash != candidate.content or self._lacks_derived(standing):
+        document = stored.document
+        if document.content_hash != candidate.content or self._lacks_derived(stored):
             return None
-        audience, tags = self._labels(standing)
+        audience, tags = self._labels(stored)
         if (document.audience, document.tags) == (audience, tags):
             return IngestEvent("unchanged", candidate.source.name, document=document)
         if parts is None:
@@ -258,8 +258,8 @@ class Adding:
         twin = document_of(row)
         return IngestEvent("duplicate", candidate.source.name, f"the same content as {twin.name} ({twin.uri})", twin)
 
-    def _lacks_derived(self, standing: Standing) -> bool:
-        return self._deriver is not None and standing.derived_by != self._deriver.name
+    def _lacks_derived(self, stored: StoredRevision) -> bool:
+        return self._deriver is not None and stored.derived_by != self._deriver.name
 
     # -- storing, one writer at a time ------------------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ class Adding:
     ) -> list[IngestEvent]:
         overtaken = [self._known(member.candidate, parts) for member in group.members]  # by another writer, meanwhile
         fresh = [member for member, known in zip(group.members, overtaken, strict=True) if known is None]
-        kinds = ["updated" if self._standing(member.new.document.uri) else "added" for member in fresh]
+        kinds = ["updated" if self._stored_revision(member.new.document.uri) else "added" for member in fresh]
         ready = [self._labelled(parts, member, embedded[member.new.document.id]) for member in fresh]
         store_revisions(parts, ready)
         return [known for known in overtaken if known is not None] + [
@@ -294,7 +294,7 @@ class Adding:
     def _labelled(self, parts: Parts, member: ReadRevision, embedded: list[EmbeddedItem]) -> EmbeddedRevision:
         """With its present labels: somebody may have changed its readers while it was read and embedded."""
         document = member.new.document
-        audience, tags = self._labels(self._standing(document.uri))
+        audience, tags = self._labels(self._stored_revision(document.uri))
         if audience != document.audience:
             embedded = [for_readers(one, parts.vectors, audience) for one in embedded]
         new = replace(member.new, document=replace(document, audience=audience, tags=tags))
@@ -302,7 +302,7 @@ class Adding:
 
     @contextmanager
     def _writing(self) -> Iterator[Parts]:
-        with self._turn(), self._corpus.changing() as parts:
+        with self._take_turn(), self._corpus.changing() as parts:
             yield parts
 
     def _detail(self, member: ReadRevision) -> str:
@@ -315,12 +315,12 @@ class Adding:
     def _connection(self) -> sqlite3.Connection:
         return self._corpus.store.database.connection()
 
-    def _standing(self, uri: str) -> Standing | None:
+    def _stored_revision(self, uri: str) -> StoredRevision | None:
         row = self._connection.execute(
             f"SELECT r.derived_by, {DOCUMENT_COLUMNS} FROM {DOCUMENT_TABLES} WHERE d.uri = ?",  # noqa: S608
             (uri,),
         ).fetchone()
-        return None if row is None else Standing(document_of(row[1:]), row[0])
+        return None if row is None else StoredRevision(document_of(row[1:]), row[0])
 
 
 class Skipped(UnreadableDocument):
@@ -339,7 +339,7 @@ def _drained(waiting: list[Source]) -> Iterator[Source]:
 
 
 def _slices(items: Sequence[WindowedItem]) -> Iterator[list[WindowedItem]]:
-    """Items in order, so many together that they have about `EMBEDDED_TOGETHER` windows."""
+    """Items in order, in batches of about `EMBEDDED_TOGETHER` windows."""
     some: list[WindowedItem] = []
     windows = 0
     for item in items:

@@ -1,9 +1,8 @@
-"""Building vectors and keyword index again from what is stored, beside the old ones, which serve until the swap."""
+"""Building the vectors again from what is stored, beside the old ones, which serve until the swap."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from argot.corpus.index.embedding_windows import (
 )
 from argot.corpus.index.generations import make_current, next_generation, remove_generations
 from argot.corpus.index.vectors import VectorIndex
-from argot.corpus.keyword import keyword_index
-from argot.corpus.store.row_mapping import passage_words, text_words
 from argot.protocols import Embedder
 
 BATCH_ITEMS = 256
@@ -56,30 +53,6 @@ def fill(database: CorpusDatabase, index: VectorIndex, embedder: Embedder, progr
         done += len(batch)
         if progress:
             progress(done, total)
-
-
-def rebuild_words(database: CorpusDatabase) -> None:
-    """Fold all texts again (the rules may have changed since), and build the keyword indexes of them."""
-    with database.writing() as connection:
-        # Only the numbers are held; the text of all passages may be larger than the memory.
-        for (n,) in connection.execute("SELECT n FROM passages").fetchall():
-            title, path, text = connection.execute(
-                "SELECT d.title, p.heading_path, p.text FROM passages AS p JOIN documents AS d ON d.id = p.document "
-                "WHERE p.n = ?",
-                (n,),
-            ).fetchone()
-            connection.execute(
-                "UPDATE passages SET title = :title, heading = :heading, folded = :folded, identifiers = :identifiers "
-                "WHERE n = :n",
-                {**passage_words(title, json.loads(path), text), "n": n},
-            )
-        for table in ("derived", "triples"):
-            rows = connection.execute(f"SELECT n, text FROM {table}").fetchall()  # noqa: S608
-            connection.executemany(
-                f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
-                [{**text_words(text), "n": n} for n, text in rows],
-            )
-        keyword_index.rebuild(connection)
 
 
 def forget_other_generations(database: CorpusDatabase, root: Path, live: str) -> None:

@@ -1,1 +1,1 @@
-"""The keyword index in SQLite: its words, its queries."""
+"""The keyword index in SQLite's FTS5: what it holds, its queries, building it again."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from typing import Any
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 
@@ -51,6 +52,28 @@ def exact_identifiers(text: str) -> Iterator[str]:
 def identifier_column(*texts: str) -> str:
     """What the `identifiers` column holds for these texts."""
     return " ".join(identifier_token(name) for text in texts for name in exact_identifiers(fold_for_index(text)))
+
+
+def passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
+    """The columns of a passage that are there for the keyword index alone."""
+    heading = " ".join(heading_path)
+    return {
+        "title": fold_for_index(title),
+        "heading": fold_for_index(heading),
+        "folded": _folded(text),
+        "identifiers": identifier_column(title, heading, text),
+    }
+
+
+def text_words(text: str) -> dict[str, Any]:
+    """The same for a derived text or a triple."""
+    return {"folded": _folded(text), "identifiers": identifier_column(text)}
+
+
+def _folded(text: str) -> str | None:
+    folded = fold_for_index(text)
+    # Most text folds to itself, and is not stored twice.
+    return None if folded == text else folded
 
 
 def identifier_token(name: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.index_terms import match_expression, phrase_expression
+from argot.corpus.keyword.index_terms import match_expression, passage_words, phrase_expression, text_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,30 @@ def rebuild(connection: sqlite3.Connection) -> None:
     """Build all keyword indexes again from the stored rows."""
     for index in INDEXES:
         connection.execute(f"INSERT INTO {index.words}({index.words}) VALUES ('rebuild')")  # noqa: S608
+
+
+def rebuild_words(database: CorpusDatabase) -> None:
+    """Fold all texts again (the rules may have changed since), and build the keyword indexes of them."""
+    with database.writing() as connection:
+        # Only the numbers are held; the text of all passages may be larger than the memory.
+        for (n,) in connection.execute("SELECT n FROM passages").fetchall():
+            title, path, text = connection.execute(
+                "SELECT d.title, p.heading_path, p.text FROM passages AS p JOIN documents AS d ON d.id = p.document "
+                "WHERE p.n = ?",
+                (n,),
+            ).fetchone()
+            connection.execute(
+                "UPDATE passages SET title = :title, heading = :heading, folded = :folded, identifiers = :identifiers "
+                "WHERE n = :n",
+                {**passage_words(title, json.loads(path), text), "n": n},
+            )
+        for table in ("derived", "triples"):
+            rows = connection.execute(f"SELECT n, text FROM {table}").fetchall()  # noqa: S608
+            connection.executemany(
+                f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
+                [{**text_words(text), "n": n} for n, text in rows],
+            )
+        rebuild(connection)
 
 
 def forget_deleted(database: CorpusDatabase, index: WordIndex) -> None:

@@ -21,7 +21,7 @@ SMALL_BYTES = 100_000
 """Of an attachment that does not wait behind larger ones."""
 _FILES_PER_CHILD = 500
 _PATIENCE = 3
-"""A file may take so many times its seconds of the processor's time by the clock, where others work beside it."""
+"""Wall-clock limit, in multiples of a file's CPU seconds: other work may run beside it."""
 _MOST_KEPT = 400 << 20
 """Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
@@ -44,7 +44,7 @@ def read_in_child(
 
 
 def host_for(lane: Lane, size: int) -> _ReaderHost:
-    """What has the child that reads a file of so many bytes."""
+    """The reader host for a file of this size, in bytes."""
     return _SMALL_ATTACHMENTS if lane == "attachments" and size <= SMALL_BYTES else _HOSTS[lane]
 
 

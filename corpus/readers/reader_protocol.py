@@ -1,6 +1,6 @@
 """What a reading process and its parent say to each other, in messages of `argot.subprocesses`.
 
-The Markdown goes as data, and the passages so many to a line: JSON is parsed without letting other threads run.
+The Markdown goes as data, and the passages several to a line: JSON is parsed without letting other threads run.
 """
 
 from __future__ import annotations

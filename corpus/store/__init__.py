@@ -1,1 +1,1 @@
-"""corpus.db and the original files: rows, schema, ids, and the outbox of what lies outside the database."""
+"""corpus.db and the original files: the store, its rows as types, what writes them, ids of derived texts."""

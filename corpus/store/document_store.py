@@ -15,7 +15,7 @@ from typing import Any
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.document_ids import content_hash
-from argot.corpus.fifo_cache import Kept
+from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.keyword import keyword_index
 from argot.corpus.store.blobs import Blobs
 from argot.corpus.store.row_mapping import (
@@ -35,7 +35,7 @@ from argot.types import Audience, DerivedText, Document, Passage, Principal, Tri
 _FETCHED = 50
 """Passages looked up at least, whatever the limit: one question is searched for with several limits."""
 
-Standing = tuple[int, tuple[int, ...] | None]
+CacheKey = tuple[int, tuple[int, ...] | None]
 """The version of the documents, and the numbers of the audiences that somebody may read; None: all there are."""
 
 _TABLES = {"passage": "passages", "derived": "derived", "triple": "triples"}
@@ -48,9 +48,9 @@ class CorpusStore:
         self.database = database
         self.blobs = blobs
         # The larger an entry, the fewer: a ranking of at least 50 ids, a single number, a short tuple.
-        self._searches = Kept(100)
-        self._counts = Kept(20_000)
-        self._standings = Kept(1_000)
+        self._searches = SizedCache(100)
+        self._counts = SizedCache(20_000)
+        self._cache_keys = SizedCache(1_000)
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False) -> CorpusStore:
@@ -78,17 +78,17 @@ class CorpusStore:
         row = self._connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         return int(row[0]) if row else 0
 
-    def standing(self, principal: Principal) -> Standing:
+    def cache_key(self, principal: Principal) -> CacheKey:
         """What all that is worked out from the passages for this principal depends on.
 
         It is the same for all who may read the same, and another one as soon as a document changes.
         """
         key = (self.version, principal.sees_all, principal.tokens)
-        found: Standing | None = self._standings.get(key)
+        found: CacheKey | None = self._cache_keys.get(key)
         if found is None:
             with self._readable(principal) as (_, audiences):
-                found = self._state(audiences)
-            self._standings.put(key, found)
+                found = self._cache_key(audiences)
+            self._cache_keys.put(key, found)
         return found
 
     # -- documents --------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class CorpusStore:
     def keyword_search(self, principal: Principal, query: str, limit: int) -> list[tuple[str, float]]:
         """(passage id, BM25 score), best first. Any text is a valid query; one without words finds nothing."""
         with self._readable(principal) as (connection, audiences):
-            key = (*self._state(audiences), query)
+            key = (*self._cache_key(audiences), query)
             fetched, found = self._searches.get(key) or (0, [])
             if fetched < limit:
                 fetched = max(limit, _FETCHED)
@@ -263,7 +263,7 @@ class CorpusStore:
     def phrase_count(self, principal: Principal, phrase: str) -> int:
         """How many passages hold these words in this order (stemmed), in headings or text."""
         with self._readable(principal) as (connection, audiences):
-            key = (*self._state(audiences), phrase)
+            key = (*self._cache_key(audiences), phrase)
             count: int | None = self._counts.get(key)
             if count is None:
                 count = keyword_index.count_phrase(connection, phrase, audiences)
@@ -347,7 +347,7 @@ class CorpusStore:
             numbers = [n for n, tokens in rows if principal.may_read(stored_audience(tokens))]
             yield connection, None if len(numbers) == len(rows) else numbers
 
-    def _state(self, audiences: list[int] | None) -> Standing:
+    def _cache_key(self, audiences: list[int] | None) -> CacheKey:
         # Part of every cache key: a change of documents or of readers makes another one.
         return self.version, None if audiences is None else tuple(audiences)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from argot.corpus.keyword.index_terms import fold_for_index, identifier_column
+from argot.corpus.keyword.index_terms import passage_words, text_words
 from argot.types import Audience, Box, DerivedText, Document, Passage, Triple
 
 # In the order in which `document_of` takes them.
@@ -135,25 +134,3 @@ def triple_row(triple: Triple, document: str, audience: int) -> dict[str, Any]:
         "text": triple.text,
         **text_words(triple.text),
     }
-
-
-def passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
-    """The columns of a passage that are there for the keyword index alone."""
-    heading = " ".join(heading_path)
-    return {
-        "title": fold_for_index(title),
-        "heading": fold_for_index(heading),
-        "folded": _folded(text),
-        "identifiers": identifier_column(title, heading, text),
-    }
-
-
-def text_words(text: str) -> dict[str, Any]:
-    """The same for a derived text or a triple."""
-    return {"folded": _folded(text), "identifiers": identifier_column(text)}
-
-
-def _folded(text: str) -> str | None:
-    folded = fold_for_index(text)
-    # Most text folds to itself, and is not stored twice.
-    return None if folded == text else folded

@@ -14,11 +14,11 @@ from typing import Any
 MAX_TURNS = 200
 """Turns a thread keeps; older ones fall off. Every checkpoint holds them all, at about 0.7 kB each."""
 
-Kept = bytes | Mapping[str, Any]
+StoredTurn = bytes | Mapping[str, Any]
 """A turn; one of a version that kept them otherwise is a mapping, and may have no number."""
 
 
-def append_turn(old: Sequence[Kept], new: Sequence[Kept]) -> list[bytes]:
+def append_turn(old: Sequence[StoredTurn], new: Sequence[StoredTurn]) -> list[bytes]:
     """What a thread keeps once these turns are finished."""
     return [_packed(turn, place) for place, turn in enumerate([*old, *new])][-MAX_TURNS:]
 
@@ -34,12 +34,12 @@ def latest_turns(values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     return (_unpacked(turns[place], place) for place in reversed(range(len(turns))))
 
 
-def _packed(turn: Kept, place: int) -> bytes:
+def _packed(turn: StoredTurn, place: int) -> bytes:
     # Level 1: this runs while the asker waits, and higher levels make these few hundred bytes hardly smaller.
     return turn if isinstance(turn, bytes) else zlib.compress(json.dumps({"number": place, **turn}).encode(), 1)
 
 
-def _unpacked(turn: Kept, place: int) -> dict[str, Any]:
+def _unpacked(turn: StoredTurn, place: int) -> dict[str, Any]:
     read: Mapping[str, Any] = json.loads(zlib.decompress(turn)) if isinstance(turn, bytes) else turn
     # The turn's own number wins over its place: once older turns have fallen off, the two differ.
     return {"number": place, **read}

@@ -1,1 +1,1 @@
-"""A turn as people see it: its result, its fixed texts, and the drawing of the journey."""
+"""A turn as people see it: its result, made from the ids in its state, and its fixed texts."""

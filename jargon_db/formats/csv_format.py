@@ -206,7 +206,7 @@ def _unknown(line: int, column: str, allowed: str) -> RowProblem:
     if not column:
         return RowProblem(line, "", f"a column has no name; name it, or take it out. Columns: {allowed}")
     shown = column if len(column) <= _MOST_SHOWN else column[:_MOST_SHOWN] + "..."
-    return RowProblem(line, shown, f"'{shown}' is no column of a glossary. Columns: {allowed}")
+    return RowProblem(line, shown, f"unknown column '{shown}'. Columns: {allowed}")
 
 
 def _sense(cells: dict[str, str], context: str) -> SenseInput:

@@ -98,7 +98,7 @@ def format_named(name: str) -> Format:
     for one in FORMATS:
         if one.name == name.casefold():
             return one
-    raise InvalidInput(f"'{name}' is no format of a glossary. Formats: {', '.join(one.name for one in FORMATS)}.")
+    raise InvalidInput(f"Unknown glossary format '{name}'. Formats: {', '.join(one.name for one in FORMATS)}.")
 
 
 def format_of(file: str, data: bytes = b"") -> str:

@@ -26,8 +26,8 @@ DEFAULT_LANGUAGE = "en"
 DEFAULT_SECONDS = 60.0
 DEFAULT_MEMORY_MB = 2048
 MOST_SENSES = 100_000
-"""So many senses, and so many contexts, one file may hold, unless a setting says otherwise: what it says is kept in
-memory until it is stored, and nobody looks through more.
+"""Senses, and contexts, that one file may hold, unless a setting says otherwise: they are kept in memory until they
+are stored, and nobody looks through more.
 """
 
 

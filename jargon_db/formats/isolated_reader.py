@@ -16,7 +16,7 @@ from argot.jargon_db.store.inputs import SenseInput
 from argot.subprocesses import Child, ChildFailed
 
 _PATIENCE = 5
-"""The process may take so many times its seconds of the processor's time by the clock, where others work beside it."""
+"""Wall-clock limit, in multiples of the process's CPU seconds: other work may run beside it."""
 _REMEDY = "Save it as CSV or JSON, which take far less, split it, or"
 
 

@@ -91,7 +91,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(constant: str) -> Any:
-    raise ValueError(f"{constant} is no value of a glossary; put it in quotes or take it out")
+    raise ValueError(f"invalid value {constant}; put it in quotes or take it out")
 
 
 def _top(found: Any, gathering: Gathering) -> Mapping[str, Any]:
@@ -99,7 +99,7 @@ def _top(found: Any, gathering: Gathering) -> Mapping[str, Any]:
         gathering.problem("", f'it holds no "senses", so it is no glossary: {_shown(found)}. Give {{"senses": [...]}}')
         return {}
     for key in found.keys() - set(_TOP):
-        gathering.problem("", f"{key[:80]!r} is no part of a glossary file. Parts: {', '.join(_TOP)}")
+        gathering.problem("", f"unknown part {key[:80]!r}. Parts: {', '.join(_TOP)}")
     if found.get("format", NAME) != NAME:
         gathering.problem("", f'"format" is {_shown(found["format"])}, not "{NAME}"')
     version = found.get("version", VERSION)
@@ -141,13 +141,13 @@ def _fields(
 ) -> dict[str, Any] | None:
     """The fields with lists as tuples or sets; None, with the problems named, if one is wrong."""
     if not isinstance(found, dict):
-        gathering.problem(where, f"{_shown(found)} is no object; give {{...}} with {', '.join(needed)}")
+        gathering.problem(where, f"expected an object, not {_shown(found)}; give {{...}} with {', '.join(needed)}")
         return None
     # All problems of one sense are named, not only the first.
     before = len(gathering.problems)
     label = _named(where, found.get(needed[0]))
     for key in found.keys() - set(known):
-        gathering.problem(label, f"{key[:80]!r} is no field. Fields: {', '.join(known)}")
+        gathering.problem(label, f"unknown field {key[:80]!r}. Fields: {', '.join(known)}")
     for key in needed:
         if key not in found:
             gathering.problem(label, f"{key!r} is missing; it is needed", key)

@@ -125,7 +125,7 @@ class _Reader:
     def _directive(self) -> None:
         word, dotted = self._value.lower().removeprefix("@"), self._kind == "language"
         if word not in ("prefix", "base"):
-            self._fail(f"{self._value[:20]!r} is no directive")
+            self._fail(f"unknown directive {self._value[:20]!r}")
         self._next()
         if word == "prefix":
             prefix = self._value
@@ -299,10 +299,10 @@ class _Reader:
         short, long, letter = found.groups()
         if letter is not None:
             if letter not in _LETTERS:
-                self._fail(f"'\\{letter}' is no escape")
+                self._fail(f"unknown escape '\\{letter}'")
             return _LETTERS[letter]
         code = int(short or long, 16)
         # `chr` knows no larger ones.
         if code > 0x10FFFF:
-            self._fail(f"'{found[0]}' is no character")
+            self._fail(f"invalid character '{found[0]}'")
         return chr(code)

@@ -52,7 +52,7 @@ def atoms_of(text: str) -> list[Atom]:
 
 
 def words_of(text: str) -> list[str]:
-    """The folded texts of its atoms alone, for who needs no offsets."""
+    """The folded texts of its atoms alone, for callers that need no offsets."""
     return _ATOM.findall(fold_characters(text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class SpanMask:
-    """The characters of a text, so many, free or taken.
+    """Which characters of a text are free, and which are taken.
 
     Asking costs a look at the range alone, however much is taken: a question may hold a thousand terms.
     """

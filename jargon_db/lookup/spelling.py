@@ -23,13 +23,13 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 _LONG = 8
-"""From so many characters on a word may have two typing errors."""
+"""Words of at least this many characters may have two typing errors."""
 
 _LONGEST_CODE = 6
 # Longer keys are left out of the table of anagrams, to save memory.
 _LONGEST_ANAGRAM = 20
 _CODE = 5
-"""Below so many characters a term is taken for a code, in which every letter counts."""
+"""A term of fewer characters is taken for a code, in which every letter counts."""
 
 
 class Spelling(NamedTuple):
@@ -94,7 +94,7 @@ class NearTerms:
         return self._entries[key][0].spelling
 
     def within(self, key: str, distance: int) -> list[tuple[str, int]]:
-        """(key, distance) of every known key within so many typing errors (a transposition is one), nearest first."""
+        """(key, distance) of the known keys within `distance` typing errors (a transposition is one), nearest first."""
         # Each error changes the length by one at most.
         lengths = range(max(1, len(key) - distance), len(key) + distance + 1)
         return self._nearest(key, distance, (self._by_length.get(length, ()) for length in lengths))

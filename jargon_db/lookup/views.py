@@ -118,7 +118,7 @@ class Views:
         self._makers: list[threading.Thread] = []
         self._closed = False
 
-    def standing(self, principal: Principal) -> tuple[int, Guards]:
+    def cache_key(self, principal: Principal) -> tuple[int, Guards]:
         """The glossary's version, and the pairs of audiences that the principal passes: a key for what they may see."""
         version = self._source.state()[0]
         return version, self._source.readable_guards(principal, self._guards_at(version))

@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from argot.jargon_db.store.conflict_rules import SenseWarning, WarningKind
 from argot.jargon_db.store.connections import Connections
@@ -32,6 +33,8 @@ ORDER BY accepted_conflicts.change DESC
 _NOW = "SELECT * FROM sense_rows WHERE id IN (SELECT value FROM json_each(:numbers))"
 _SAID = ("term", "context", "expansion", "description", "notes", "aliases")
 """What a conflict is judged by; whose the sense is, and whether it answers yet, makes it no other."""
+ACCEPTED_KIND: Final = "let stand"
+"""The kind of the change that accepts a conflict, as glossaries have stored it since 0.3."""
 BY_APPROVAL: tuple[WarningKind, ...] = ("conflicting_expansion", "duplicate")
 """What is accepted by approving a second meaning with a reason."""
 
@@ -45,12 +48,12 @@ class Accepted:
     at: str
     who: str
     why: str
-    kind: str = "let stand"
+    kind: str = ACCEPTED_KIND
 
     @property
     def alone(self) -> bool:
         """Whether the change did nothing else, so that it can be taken back by itself."""
-        return self.kind == "let stand"
+        return self.kind == ACCEPTED_KIND
 
 
 @dataclass(frozen=True, slots=True)

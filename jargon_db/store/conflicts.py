@@ -13,7 +13,7 @@ from functools import cache, partial
 from argot.clock import utc_now
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.views import Guards, Views
-from argot.jargon_db.store.accepted_conflicts import Accepted, acceptances_by_sense, record_acceptance
+from argot.jargon_db.store.accepted_conflicts import ACCEPTED_KIND, Accepted, acceptances_by_sense, record_acceptance
 from argot.jargon_db.store.conflict_rules import (
     Entry,
     SenseWarning,
@@ -83,10 +83,10 @@ class Conflicts:
             today: an ISO date, by which reviews are due.
         """
         day = today or utc_now().date().isoformat()
-        standing = (*self._views.standing(principal), day)
+        read_key = (*self._views.cache_key(principal), day)
         kept = self._kept
-        if kept is None or kept[0] != standing:
-            kept = self._kept = (standing, self._found(principal, day))
+        if kept is None or kept[0] != read_key:
+            kept = self._kept = (read_key, self._found(principal, day))
         return kept[1]
 
     def open(self, principal: Principal, *, today: str | None = None) -> list[SenseWarning]:
@@ -114,7 +114,7 @@ class Conflicts:
         # Found anew, not trusted: the page that was clicked on may be old.
         if not any(one.kind == kind and set(one.senses) == numbers for one in self.open(by)):
             raise NotFound("There is no such conflict any more. Conflicts lists those there are.")
-        with self._connections.changing(by, "let stand", why=why, name=kind) as writer:
+        with self._connections.changing(by, ACCEPTED_KIND, why=why, name=kind) as writer:
             seen = [seen_sense(writer, by, sense_id, version) for sense_id, version in dict(senses).items()]
             for sense in seen:
                 writer.record_unchanged(sense)
@@ -131,7 +131,7 @@ class Conflicts:
         """
         found = next((one for one in self.accepted(by) if one.change == change), None)
         if found is None:
-            raise NotFound(f"Change {change} lets no conflict stand. Accepted conflicts name the changes that do.")
+            raise NotFound(f"Change {change} accepted no conflict. Accepted conflicts name the changes that did.")
         if not found.alone:
             raise InvalidInput(
                 f"Change {change} also changed a meaning ({found.kind}). Retire one of the meanings, or roll the change"

@@ -42,7 +42,7 @@ class HistoryEntry:
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
     """All that was changed in one go. `rows` counts those one may read; `name` is that of an imported file, or
-    the kind of a conflict that is let stand.
+    the kind of an accepted conflict.
 
     `undoes` is the change this one rolled back, `undone_by` the last one that rolled this one back. `about` are the
     first terms (or contexts) it changed, as far as one may read them.

@@ -123,9 +123,9 @@ def _other_problems(given: SenseInput) -> list[tuple[str, str]]:
         if not is_storable(alias):
             problems.append(("aliases", "an alias holds half of a surrogate pair, which is no character"))
     if given.status is not None and given.status not in STATUSES:
-        problems.append(("status", f"{_cut(given.status)} is no status of a sense. Statuses: {', '.join(STATUSES)}"))
+        problems.append(("status", f"unknown status {_cut(given.status)}. Statuses: {', '.join(STATUSES)}"))
     if given.review_by and not is_date(given.review_by):
-        problems.append(("review_by", f"{given.review_by!r} is no date; write it like 2027-01-31"))
+        problems.append(("review_by", f"invalid date {given.review_by!r}; write it like 2027-01-31"))
     if not all(map(is_storable, given.audience or ())):
         problems.append(("audience", "a group holds half of a surrogate pair, which is no character"))
     return problems

@@ -71,7 +71,7 @@ class Search:
         # Quoted, so that no word is taken for an operator of the full-text language; the star finds beginnings.
         wanted = " AND ".join(f'"{word}" *' for word in words)
         for columns in _COLUMNS if words else ():
-            # So many may be among those found before, and are skipped.
+            # That many may be among those found before, and are skipped.
             asked = limit + len(found)
             match = f"{columns} : ({wanted})"
             yield from self._connections.select(statement("search_words"), match=match, limit=asked, **values)

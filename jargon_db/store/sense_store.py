@@ -28,7 +28,7 @@ class Senses:
     """The senses of one glossary.
 
     A sense is readable for those who may read both its own audience and that of its context; to everyone else it does
-    not exist, on any road. Who changes one, `by`, must manage its context, too.
+    not exist, in any way. Who changes one, `by`, must manage its context, too.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -98,7 +98,7 @@ class Senses:
             NotAllowed: the sense or its context is there, and not `by`'s to read, or the context not theirs to manage.
         """
         if status not in STATUSES:
-            raise InvalidInput(f"'{status}' is no status of a sense. Statuses: {', '.join(STATUSES)}.")
+            raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
         given = checked_input(
             SenseInput(term, context, expansion, description, notes, tuple(aliases), owner, status, audience, review_by)
         )

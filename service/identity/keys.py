@@ -29,7 +29,7 @@ LONGEST_NAME = 80
 MOST_PER_USER = 50
 """Living keys of one person."""
 MOST_DAYS = 3650
-"""A key ends after at most so many days, or only when it is revoked."""
+"""The longest validity of a key, in days; without one it is valid until revoked."""
 NOTED_SECONDS = 60
 """A use is written down at most this often."""
 
@@ -75,7 +75,7 @@ class Keys:
         """A new key of this person, and the secret, which is told this once.
 
         Args:
-            days: after so many it ends; None: it does not end by itself.
+            days: until it expires; None: valid until revoked.
 
         Raises:
             InvalidInput: the name is empty or too long, the days are too few or many, or the person has too many keys.

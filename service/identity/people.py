@@ -26,6 +26,8 @@ EVERY_CONTEXT = "*"
 
 Role: TypeAlias = Literal["asker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
+RANKS: dict[Role, int] = {role: rank for rank, role in enumerate(ROLES)}
+"""Each role may do what those of a lower rank may."""
 
 _NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
 
@@ -75,7 +77,7 @@ _USERS = """
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """`manages` names contexts, `*` all of them. `suspended_at` is None for who may come in."""
+    """`manages` names contexts, `*` all of them. `suspended_at` is None for people who may sign in."""
 
     name: str
     display_name: str

@@ -78,6 +78,10 @@ class SlackThread:
     owner: str
     last_ts: str = ""
 
+    @property
+    def public(self) -> bool:
+        return self.scope == PUBLIC
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:

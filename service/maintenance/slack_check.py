@@ -82,7 +82,7 @@ def _road(settings: Settings, app: str, secret: str) -> Iterator[Finding]:
         yield bad("Slack: HTTP", "Slack needs an address that it can reach", remedy)
     if not (app or secret):
         remedy = "set ARGOT_SLACK_APP_TOKEN (Socket Mode) or ARGOT_SLACK_SIGNING_SECRET (HTTP)"
-        yield bad(NAME, "no road from Slack to Argot", remedy)
+        yield bad(NAME, "no connection from Slack to Argot", remedy)
 
 
 def _call(settings: Settings, token: str, method: str, **arguments: Any) -> tuple[Any, str]:

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 # Set once per request; its tasks, and threads of `asyncio.to_thread`, inherit them.
 surface: ContextVar[str] = ContextVar("surface", default="command")
-"""The road by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
+"""The surface by which the request at hand came: chat, pages, api, openai, slack, mcp, command, service."""
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 said_now: ContextVar[tuple[str, ...]] = ContextVar("said_now", default=())
 secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
@@ -90,8 +90,8 @@ def _latest(texts: Sequence[str]) -> Iterator[str]:
 class Watched:
     """What is known of one run of a use case. Seconds since it was asked for, the wait for its turn included."""
 
-    def __init__(self, name: str, asks: bool, road: str) -> None:
-        self.name, self.asks, self.surface = name, asks, road
+    def __init__(self, name: str, asks: bool, surface: str) -> None:
+        self.name, self.asks, self.surface = name, asks, surface
         self.began = time.perf_counter()
         self.first: float | None = None
         self.result: AskResult | None = None

@@ -37,13 +37,13 @@ WITHHELD = "(left out: it repeats what somebody wrote)"
 # A shorter one would be found within ordinary words.
 SHORTEST_SECRET = 4
 FEWEST_WORDS = 3
-"""So many words in a row, or all of a shorter text, and a line repeats what somebody said."""
+"""A line repeats what somebody wrote if it shares this many words in a row with it, or all of a shorter text."""
 SHORTEST_SAID = 8
 """Letters; less than that stands in half of all lines."""
 LONGEST = 20_000
 """Characters of one line."""
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-SELDOM_EVERY = 60.0
+RATE_LIMIT_SECONDS = 60.0
 """Seconds."""
 MALFORMED = {"uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"), "python_multipart": ("",)}
 """Logger, and how what it says of a request that is none begins: anybody who reaches the port can send thousands."""
@@ -90,7 +90,7 @@ def configure(settings: Settings) -> None:
         return
     handler = ours[0] if ours else logging.StreamHandler(sys.stderr)
     if not ours:
-        handler.addFilter(Seldom())
+        handler.addFilter(RateLimitFilter())
     handler.setFormatter(JsonLines(settings) if settings.log_format == "json" else Lines(settings))
     if not ours:
         root.addHandler(handler)
@@ -101,7 +101,7 @@ def configure(settings: Settings) -> None:
         logging.getLogger(name).setLevel(level)
 
 
-class Seldom(logging.Filter):
+class RateLimitFilter(logging.Filter):
     """Lets through one line a minute of each kind that can come without end, with how many were held back."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -115,7 +115,7 @@ class Seldom(logging.Filter):
         if not kind:
             return True
         now = self._clock()
-        if now - self._since.get(kind, -SELDOM_EVERY) < SELDOM_EVERY:
+        if now - self._since.get(kind, -RATE_LIMIT_SECONDS) < RATE_LIMIT_SECONDS:
             self._held_back[kind] += 1
             return False
         fields: dict[str, Any] = {"held_back": self._held_back.pop(kind, 0)}
@@ -137,7 +137,7 @@ def _endless(record: logging.LogRecord) -> str:
 
 
 class Runs(NamedTuple):
-    """Every so many words in a row of what somebody said."""
+    """All n-grams of the text, of `size` words each."""
 
     size: int
     there: set[tuple[str, ...]]

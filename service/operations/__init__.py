@@ -1,1 +1,1 @@
-"""Running a knowledge base: backup, restore, doctor, metrics, logs, evaluation, samples."""
+"""What is run on or beside a knowledge base: doctor, evaluation, samples, retention, limits on file handles."""

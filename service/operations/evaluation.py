@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from argot.errors import InvalidInput
 from argot.evaluate.abbreviation_suite import evaluate_abbreviations
 from argot.evaluate.answer_questions import AnswerSet
+from argot.evaluate.answer_sets import chosen_answer_set
 from argot.evaluate.answer_suite import evaluate_answers
 from argot.evaluate.beir import load_beir
 from argot.evaluate.disambiguation_data import load_dictionary, load_sentences, load_text
@@ -106,6 +107,22 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
         for table in samples_tables(report)
     ]
     return _only({name: report.as_json() for name, report in reports.items()}), tables
+
+
+def answer_questions(  # noqa: PLR0917
+    file: Path | None,
+    documents: Path | None,
+    public: str | None,
+    home: Path | None,
+    split: str | None,
+    settings: Settings,
+) -> AnswerSet:
+    """The questions that `answers` asks: of a file, a public set, or of the samples (`chosen_answer_set`).
+
+    Raises:
+        InvalidInput: only a part of what is needed is named, or what is named cannot be read.
+    """
+    return chosen_answer_set(file, documents, public, settings.datasets, split, stored=home is not None)
 
 
 def answers(  # noqa: PLR0917

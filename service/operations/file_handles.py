@@ -24,6 +24,6 @@ def raise_limit() -> int:
 
 
 def for_connections(limit: int) -> int:
-    """How many of so many handles connections may take."""
+    """How many of these handles connections may take."""
     # With few handles the reserve would take them all: then connections have a quarter.
     return max(limit - RESERVE, limit // 4)

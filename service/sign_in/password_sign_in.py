@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AT_ONCE = 2
 """Passwords that are checked at the same time; each takes 64 MiB."""
 MOST_WAITING = 40
-"""Who comes when so many wait is asked to try again."""
+"""Sign-ins that may wait; further ones are asked to try again."""
 UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
 WRONG = "Name or password is wrong. Mind capital letters, and try again."
 

@@ -104,7 +104,7 @@ async def news(kb: KnowledgeBase) -> AsyncIterator[tuple[SlackThread, TermNews]]
 
 def _owner_now(kb: KnowledgeBase, thread: SlackThread) -> Principal | None:
     """The owner of a conversation with the rights of today; None: they may not be told anything now."""
-    if thread.scope == PUBLIC:
+    if thread.public:
         # Who is in the channel now is not known here: as if people of other companies read along.
         return public_scope(thread.team, kb.people.slack.channel(thread.channel), outsiders=True).principal
     if thread.owner == stranger(thread.team, thread.scope).name:

@@ -1,1 +1,1 @@
-"""SQLite as the service's own stores use it, and stores that stop answering."""
+"""A knowledge base's folder: its lock, damage, restoring it; and SQLite as the service's own stores use it."""

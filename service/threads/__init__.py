@@ -1,1 +1,1 @@
-"""Conversations: their store, export, retention, feedback, and questions to go on with."""
+"""Conversations: their store, their export and that of feedback, and questions to go on with."""

@@ -64,8 +64,7 @@ def _prose(result: AskResult) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    numbers = sorted({cited.n for cited in sentence.citations})
-    marks = "".join(f"[{n}]" for n in numbers) if sentence.supported else "(no passage supports this)"
+    marks = "".join(f"[{n}]" for n in sentence.cited) if sentence.supported else "(no passage supports this)"
     return f"{sentence.text.strip()} {marks}"
 
 
@@ -74,16 +73,14 @@ def _understood(result: AskResult) -> Iterator[str]:
         yield "Understood as:\n"
         for one in result.jargon:
             context = f" ({_plain(one.context)})" if one.context else ""
-            yield f"- **{_plain(one.surface)}**: {_plain(one.expansion or one.description or one.term)}{context}"
+            yield f"- **{_plain(one.surface)}**: {_plain(one.meaning)}{context}"
         yield ""
 
 
 def _sources(result: AskResult) -> Iterator[str]:
-    cited = {one.n for sentence in result.sentences for one in sentence.citations}
-    found = [passage for passage in result.passages if passage.n in cited]
-    if found:
+    if result.cited_passages:
         yield "Sources:\n"
-        for passage in sorted(found, key=lambda one: one.n):
+        for passage in result.cited_passages:
             heading = f": {_plain(passage.heading)}" if passage.heading else ""
             yield f"- [{passage.n}] {_plain(passage.document)}{place(passage.document, passage.page)}{heading}"
         yield ""

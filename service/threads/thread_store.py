@@ -60,11 +60,11 @@ MIGRATIONS = (
     CREATE INDEX threads_by_use ON threads (used)
     """,
 )
-"""`used` numbers every use of a thread: which was the latest, a clock that somebody sets cannot say."""
+"""`used` orders threads by last use; clocks can be reset."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class AnswerSettings:
     """How a question is answered: by which profile, for whom at home in which context, from documents of which tags."""
 
     profile: str | None = None
@@ -72,7 +72,7 @@ class Manner:
     tags: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, text: str) -> Manner:
+    def read(cls, text: str) -> AnswerSettings:
         kept = json.loads(text)
         return cls(kept.get("profile"), kept.get("context"), tuple(kept.get("tags", ())))
 
@@ -81,7 +81,7 @@ class Manner:
 class Thread:
     """One conversation. `title` is the first question, shortened, until somebody renames it.
 
-    `settings`: how its questions are answered where they do not say so themselves (`Manner`).
+    `settings`: how its questions are answered where they do not say so themselves (`AnswerSettings`).
     """
 
     id: str
@@ -89,7 +89,7 @@ class Thread:
     title: str
     created_at: str
     updated_at: str
-    settings: Manner = Manner()
+    settings: AnswerSettings = AnswerSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class Threads:
         await self._write("DELETE FROM threads WHERE id = ?", (thread,))
         return found
 
-    async def settle(self, owner: str, thread: str, manner: Manner) -> Thread:
+    async def settle(self, owner: str, thread: str, manner: AnswerSettings) -> Thread:
         """Keep how the questions of this thread are answered from now on."""
         await self.own(owner, thread)
         await self._write("UPDATE threads SET settings = ? WHERE id = ?", (json.dumps(asdict(manner)), thread))
@@ -337,7 +337,7 @@ def _said(row: Sequence[Any]) -> Feedback:
 
 def _thread(row: Sequence[Any]) -> Thread:
     id_, owner, title, created_at, updated_at, settings = row
-    return Thread(id_, owner, title, created_at, updated_at, Manner.read(settings))
+    return Thread(id_, owner, title, created_at, updated_at, AnswerSettings.read(settings))
 
 
 def _title(text: str) -> str:

@@ -32,7 +32,7 @@ async def key_add(
 ) -> NewKey:
     """Make a key of one's own, called `name`; an admin makes one for any `user`. `key` is told this once.
 
-    With `days` it ends after so many; else it opens something until it is revoked.
+    It expires after `days`; without them it is valid until revoked.
 
     The person at this machine can have keys too; they open something as long as nobody has a password.
 

@@ -60,6 +60,7 @@ __all__ = [
     "proposals",
     "questions",
     "result",
+    "result_among",
     "senses",
     "slack_channels",
     "term_corrections",
@@ -93,8 +94,13 @@ async def dispatch(
 
 async def result(kb: KnowledgeBase, principal: Principal, name: str, /, **parameters: Any) -> Any:
     """The result of the use case of this name, as JSON, without its events."""
+    return await result_among(dispatch(kb, principal, name, parameters))
+
+
+async def result_among(events: AsyncGenerator[Event]) -> Any:
+    """What the last of a use case's events carries, as JSON. Cancelling this stops the work."""
     data = None
-    async with aclosing(dispatch(kb, principal, name, parameters)) as events:
+    async with aclosing(events):
         async for event in events:
             if event["kind"] == "result":
                 data = event["data"]

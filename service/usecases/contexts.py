@@ -69,7 +69,7 @@ async def context_save(
 async def context_since(
     kb: KnowledgeBase, principal: Principal, *, context_id: ContextId, version: Number
 ) -> SavedSince[Context]:
-    """A context as it was in a version, as it is now, and who saved it last: for who saved at the same time.
+    """A context as it was in a version, as it is now, and who saved it last: to resolve a concurrent edit.
 
     `base` is None if that version is not known.
     """

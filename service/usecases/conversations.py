@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import Manner
+from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.questions import Tags, for_surfaces, note_learned, run_context
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
@@ -34,7 +34,7 @@ LATEST = 8
 MOST_EXCHANGES = 50
 """Exchanges in which it is looked for what was chosen."""
 MOST_REPLIES = 3
-"""So often one question asks back (`argot.graph.state.MOST_QUESTIONS_BACK`); so many are walked through again."""
+"""So often one question asks back (`argot.graph.state.MOST_QUESTIONS_BACK`); that many are walked through again."""
 LONGEST_ANSWER = 8000
 """Characters of an earlier answer that are looked at."""
 _OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)
@@ -94,7 +94,7 @@ async def converse(
     past, asked = _exchanges(messages)
     for question in asked:
         checked_question(question, kb.settings.max_question_chars)
-    run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
+    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
     thread = _name_of(principal, past, asked[0])
     graph = await _graph(kb)
     async with kb.turn_of(thread):
@@ -127,7 +127,7 @@ async def search(
     from argot.graph.run import ask as ask_graph
 
     kb.warm_model()
-    run = await run_context(kb, principal, Manner(profile, context, tuple(tags or ())))
+    run = await run_context(kb, principal, AnswerSettings(profile, context, tuple(tags or ())))
     wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": limit}
     # There can be no more passages than candidates.
     wanted |= {"candidates": max(run.profile.candidates, limit)}
@@ -189,10 +189,10 @@ async def _answered(
 
     waiting = False
     for number, text in enumerate(asked):
-        road = answer_choice(graph, run, thread, text) if waiting else ask(graph, run, text, thread, senses=senses)
+        stream = answer_choice(graph, run, thread, text) if waiting else ask(graph, run, text, thread, senses=senses)
         senses = {}
         last = number == len(asked) - 1
-        async with aclosing(road) as events:
+        async with aclosing(stream) as events:
             async for event in events:
                 if isinstance(event.data, AskResult):
                     waiting = bool(event.data.choices)

@@ -32,7 +32,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FAILURES_IN_A_ROW = 3
-"""So many passages that the server fails at with none going well between them, and it is no use to go on."""
+"""After this many failed passages in a row there is no use in going on."""
 SHOWN_PROBLEMS = 20
 
 

@@ -66,7 +66,7 @@ class GlossaryUse:
 
 
 async def glossary_version(kb: KnowledgeBase) -> int:
-    """Counts up with every change: for who looks now and then whether there was one. It tells nothing else."""
+    """Counts up with every change, for callers that poll for changes. It tells nothing else."""
     return await kb.blocking(kb.glossary.version)
 
 
@@ -113,14 +113,14 @@ async def glossary_roll_back(
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
 ) -> SavedSince[Sense]:
-    """A sense as it was in a version, as it is now, and who saved it last: for who saved at the same time.
+    """A sense as it was in a version, as it is now, and who saved it last: to resolve a concurrent edit.
 
     `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
     every = await kb.blocking(kb.glossary.history.entries, principal, sense_id=sense_id, limit=1000)
-    entries = [one for one in every if one.before != one.after]  # one that let the sense stand saved nothing
+    entries = [one for one in every if one.before != one.after]  # accepting a conflict of the sense saved nothing
     return between(current, entries, version)
 
 

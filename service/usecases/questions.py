@@ -14,7 +14,7 @@ from argot.profile import profile_named
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.threads.thread_store import Manner, Thread, Threads
+from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, Principal
 
@@ -50,7 +50,7 @@ async def ask(
     from argot.graph.run import ask as ask_graph
 
     checked_question(question, kb.settings.max_question_chars)
-    manner = Manner(profile, context, tuple(tags or ()))
+    manner = AnswerSettings(profile, context, tuple(tags or ()))
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
         await run_context(kb, principal, manner)  # a thread begins only if it can be answered in it
@@ -59,7 +59,7 @@ async def ask(
     async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
         return ask_graph(graph, replace(run, heard=tuple(heard or ())), question, thread)
 
-    async with aclosing(_turn(kb, principal, thread, asking, manner)) as events:
+    async with aclosing(_turn_events(kb, principal, thread, asking, manner)) as events:
         async for event in events:
             yield event
 
@@ -84,7 +84,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         return ask_graph(graph, run, last.result.question, thread, again=True)
 
-    return _turn(kb, principal, thread, asking)
+    return _turn_events(kb, principal, thread, asking)
 
 
 @usecase("asker", asks=True)
@@ -111,7 +111,7 @@ def ask_in_sense(
         # The conversation may have gone on since: asked again, the question has to stand alone.
         return ask_graph(graph, run, asked.stand_alone_question, thread, senses=chosen)
 
-    return _turn(kb, principal, thread, asking)
+    return _turn_events(kb, principal, thread, asking)
 
 
 @usecase("asker", asks=True)
@@ -132,13 +132,13 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    return _turn(kb, principal, thread, answering, Manner(profile, context, tuple(tags or ())))
+    return _turn_events(kb, principal, thread, answering, AnswerSettings(profile, context, tuple(tags or ())))
 
 
 async def run_context(
     kb: KnowledgeBase,
     principal: Principal,
-    manner: Manner | None = None,
+    manner: AnswerSettings | None = None,
     thread: Thread | None = None,
 ) -> RunContext:
     """What the graph is given for one run on this principal's behalf.
@@ -151,7 +151,7 @@ async def run_context(
     """
     from argot.graph.run_context import run_context_for
 
-    kept, manner = (thread.settings if thread else Manner()), manner or Manner()
+    kept, manner = (thread.settings if thread else AnswerSettings()), manner or AnswerSettings()
     chosen = profile_named(manner.profile or kept.profile or kb.settings.profile)
     corpus = await kb.load()
     context = await _own_context(kb, principal, manner.context, kept.context)
@@ -210,8 +210,8 @@ SetOut = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEve
 """Sets out for an answer, with the graph and what a run is given; the events on the way."""
 
 
-async def _turn(
-    kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: Manner | None = None
+async def _turn_events(
+    kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: AnswerSettings | None = None
 ) -> AsyncGenerator[AskEvent]:
     """The events of one turn in a thread of this principal's, while no other runs in it.
 

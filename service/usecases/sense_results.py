@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from argot.jargon_db.store.conflict_rules import WarningKind
-from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace
+from argot.service.glossary_review.occurrences import Occurrences, PhrasePlace, one_line
 from argot.service.json_values import PassageShown, dataclass_fields
 from argot.types import Principal, Sense
 
 # For the surfaces, which may not import `glossary_review` themselves.
-__all__ = ["Occurrences", "PhrasePlace"]
+__all__ = ["Occurrences", "PhrasePlace", "one_line"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class WarningShown:
 
 @dataclass(frozen=True, slots=True)
 class ConflictShown:
-    """A conflict with the first of its senses. It may be accepted, or taken up again, by who manages all of them."""
+    """A conflict with the first of its senses. Who manages all of them may accept or reopen it."""
 
     kind: WarningKind
     message: str
@@ -74,7 +74,7 @@ class ConflictShown:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedConflictShown(ConflictShown):
-    """A conflict that is let stand: in which change (its number), when (ISO, UTC), by whom and why."""
+    """An accepted conflict: in which change (its number), when (ISO, UTC), by whom and why."""
 
     change: int
     at: str

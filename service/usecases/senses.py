@@ -30,7 +30,7 @@ from argot.service.usecases.sense_results import (
     WarningShown,
     sense_shown,
 )
-from argot.service.usecases.usecase_registry import Count, Number, Reader, Text, Together, usecase
+from argot.service.usecases.usecase_registry import Count, Number, ParameterGroup, Reader, Text, usecase
 from argot.types import Principal, Sense, SenseStatus
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ MOST_NAMED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SenseFields(Together):
+class SenseFields(ParameterGroup):
     """What may be said of a sense; what is left out stays as it is."""
 
     term: Words | None = None
@@ -270,12 +270,12 @@ async def glossary_conflicts(
     about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
     limit: Limit = 200,
 ) -> ConflictList:
-    """The conflicts in the whole glossary, and the senses whose review is due; or, `accepted`, what is let
-    stand. With `about`, only what all of these senses take part in.
+    """The conflicts in the whole glossary, and the senses whose review is due; or the `accepted`
+    conflicts. With `about`, only what all of these senses take part in.
 
     `open` and `accepted` count them; `total` is the one that was asked for, of which `conflicts` are the first, each
-    with its `kind`, `message`, `senses` and `may_accept`; what is let stand also with its `change`, `at`, `who`, `why`,
-    and `may_take_up`.
+    with its `kind`, `message`, `senses` and `may_accept`; an accepted one also with its `change`, `at`, `who`, `why`,
+    and `may_take_up` (whether it may be reopened).
     """
 
     def found() -> ConflictList:
@@ -294,8 +294,8 @@ async def glossary_conflicts(
     return await kb.blocking(found)
 
 
-@usecase("manager")
-async def glossary_let_stand(
+@usecase("manager", name="glossary_let_stand")
+async def glossary_accept_conflict(
     kb: KnowledgeBase,
     principal: Principal,
     *,
@@ -303,16 +303,18 @@ async def glossary_let_stand(
     senses: Annotated[list[tuple[SenseId, Number]], Field(min_length=1, max_length=MOST_NAMED)],
     why: Words = "",
 ) -> ConflictAccepted:
-    """Let a conflict stand: of this kind, between these senses, each named with the version that was seen.
+    """Accept a conflict: of this kind, between these senses, each named with the version that was seen.
 
     It comes back when one of them says another thing, or when the `change` is rolled back.
     """
     return ConflictAccepted(await kb.blocking(kb.glossary.conflicts.accept, principal, kind, senses, why))
 
 
-@usecase("manager")
-async def glossary_take_up(kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = "") -> ChangeSet:
-    """Have a conflict looked at again that this change let stand. Takes the change back, and nothing else."""
+@usecase("manager", name="glossary_take_up")
+async def glossary_reopen_conflict(
+    kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
+) -> ChangeSet:
+    """Reopen a conflict that this change accepted. Takes the change back, and nothing else."""
     return await kb.blocking(kb.glossary.conflicts.reopen, principal, change, why)
 
 

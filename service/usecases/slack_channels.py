@@ -10,7 +10,7 @@ from pydantic import Field
 from argot.errors import InvalidInput, NotFound
 from argot.profile import profile_named
 from argot.service.identity.people import require_name
-from argot.service.identity.slack_store import MODES, PUBLIC, REPLIES, Channel, Mode, Replies, SlackThread
+from argot.service.identity.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
 from argot.service.usecases.usecase_registry import Text, usecase
@@ -142,7 +142,7 @@ async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Tex
     store = kb.people.slack
     found = await kb.blocking(store.thread_named, thread)
     # What a person was told alone is theirs; what a whole channel saw may be gone on with by others.
-    if found is None or (found.scope != PUBLIC and found.owner != principal.name):
+    if found is None or (not found.public and found.owner != principal.name):
         raise NotFound(f"There is no conversation '{thread}' from Slack that is yours to read.")
     if found.owner == principal.name:
         return ContinuedThread(thread)

@@ -12,13 +12,13 @@ from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrubbed
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
-from argot.service.threads.thread_store import Feedback, Manner, Thread, ThreadFile, ThreadRead
+from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.attachments import forget_files
 from argot.service.usecases.questions import Tags, run_context
 from argot.service.usecases.usecase_registry import Count, Text, usecase
 from argot.types import Principal
 
-__all__ = ["Feedback", "JudgedAnswer", "Manner", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
+__all__ = ["AnswerSettings", "Feedback", "JudgedAnswer", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
 
 Title = Annotated[Text, Field(min_length=1, max_length=1000)]
 Comment = Annotated[Text, Field(max_length=10_000)]
@@ -43,7 +43,7 @@ async def own_thread(kb: KnowledgeBase, principal: Principal, thread: str) -> Th
 
 
 async def thread_begun(kb: KnowledgeBase, principal: Principal, thread: str, question: str) -> str:
-    """The id of this thread, or, if it is none of one's own, of a new one that begins with the question."""
+    """This thread's id, or a new thread's, begun with the question, if the caller does not own it."""
     threads = await kb.threads()
     try:
         return (await threads.own(principal.name, thread)).id
@@ -157,7 +157,7 @@ async def thread_settings(
         NotFound: there is no such context. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = Manner(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
+    manner = AnswerSettings(profile or None, context or None, tuple(dict.fromkeys(tags or ())))
     # Only to see that the profile and the context exist, before they are kept.
     await run_context(kb, principal, manner)
     return await threads.settle(principal.name, thread, manner)

@@ -107,7 +107,7 @@ def plain_name(name: str) -> str:
     # macOS decomposes accents; the same name must be the same document from every system.
     found = " ".join(unicodedata.normalize("NFC", shown).split())
     if not found.strip(". "):
-        raise InvalidInput(f"{name[:60]!r} is no name for a file. Give one such as handbook.pdf.")
+        raise InvalidInput(f"Invalid file name {name[:60]!r}. Give one such as handbook.pdf.")
     if len(found.encode()) > LONGEST_NAME:
         raise InvalidInput(f"The name '{found[:40]}…' is longer than {LONGEST_NAME} bytes. Give a shorter one.")
     return found

@@ -38,7 +38,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
-from argot.service.identity.people import Role, require_name, role_of
+from argot.service.identity.people import RANKS, Role, require_name, role_of
 from argot.service.observability.instrumentation import Watched, watch
 from argot.types import Principal
 
@@ -87,7 +87,7 @@ Reader = Annotated[Text, AfterValidator(_reader)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Together:
+class ParameterGroup:
     """Parameters that several use cases take, declared once.
 
     A parameter of such a type stands for its fields. In one process a caller gives it as a whole; over a wire they
@@ -98,21 +98,24 @@ class Together:
 class _Declared:
     """What is declared of a use case, whatever it gives.
 
+    `name`: what it is called over the wire.
     `local`: it reads or writes files of this machine, so no network surface may offer it.
     `everywhere`: it takes a manager of all contexts; a manager of some may do the others, which look at the context.
-    `asks`: it answers a question, of which so many are taken on (`admission_control.py`).
-    `together`: the parameters of its function that stand for several of its `parameters`.
+    `asks`: it answers a question, and is subject to the limits of `admission_control.py`.
+    `groups`: the parameters of its function that stand for several of its `parameters`.
     """
 
-    def __init__(self, function: Callable[..., Any], role: Role, *, local: bool, everywhere: bool, asks: bool) -> None:
-        self.name = function.__name__
+    def __init__(
+        self, name: str, function: Callable[..., Any], role: Role, *, local: bool, everywhere: bool, asks: bool
+    ) -> None:
+        self.name = name
         self.function = function
         self.role = role
         self.local = local
         self.everywhere = everywhere
         self.asks = asks
         self.parameters = _parameters(self.name, function)
-        self.together: Mapping[str, type[Together]] = _together(function)
+        self.groups: Mapping[str, type[ParameterGroup]] = _parameter_groups(function)
         self.__doc__ = function.__doc__
 
     @property
@@ -133,7 +136,7 @@ class _Declared:
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
             # `from None`: pydantic's own error repeats what was given, also where that was a password.
-            raise InvalidInput(f"'{self.name}' cannot be done so: {problems}.{valid}") from None
+            raise InvalidInput(f"Invalid parameters for '{self.name}': {problems}.{valid}") from None
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +144,7 @@ class _Declared:
         given = dict(checked)
         made = {
             name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
-            for name, kind in self.together.items()
+            for name, kind in self.groups.items()
         }
         return {**given, **made}
 
@@ -164,7 +167,7 @@ class _Declared:
             yield _Run(self.arguments(checked), watched, place)
 
     def _require_role(self, principal: Principal) -> None:
-        if _RANKS[role_of(principal)] < _RANKS[self.role]:
+        if RANKS[role_of(principal)] < RANKS[self.role]:
             need = "the role 'manager'" if self.role == "manager" else "the role 'admin', or the person at this machine"
             raise NotAllowed(f"{principal.name} may not do '{self.name}': it takes {need}.")
         if self.everywhere and not principal.manages_all:
@@ -181,7 +184,7 @@ class _Run:
 class UseCase(_Declared, Generic[P, R]):
     """A use case that comes to its result at once: `await case(kb, principal, ...)`.
 
-    One that is part of another calls its `function`: it was allowed, checked and counted as that other.
+    Inside another use case call `.function`, which skips the checks: they were made for that other one.
 
     Raises:
         InvalidInput: a parameter is missing, unknown or of the wrong kind.
@@ -290,14 +293,20 @@ class _Declare(Protocol):
     ) -> StreamingUseCase[P, R]: ...
 
 
-def usecase(role: Role, *, local: bool = False, everywhere: bool = False, asks: bool = False) -> _Declare:
-    """Declare a function as a use case for this role and those above it, under its own name."""
+def usecase(
+    role: Role, *, name: str = "", local: bool = False, everywhere: bool = False, asks: bool = False
+) -> _Declare:
+    """Declare a function as a use case for this role and those above it.
+
+    `name`: what it is called over the wire, where that was settled before the function had the name it has.
+    """
 
     def declare(function: Callable[..., Any], /) -> Declared:
         # An async function with `yield` is not one of these: it gives a generator.
         at_once = inspect.iscoroutinefunction(function)
         kind: type[Declared] = UseCase if at_once else AskingUseCase if asks else StreamingUseCase
-        declared = CASES[function.__name__] = kind(function, role, local=local, everywhere=everywhere, asks=asks)
+        wire = name or function.__name__
+        declared = CASES[wire] = kind(wire, function, role, local=local, everywhere=everywhere, asks=asks)
         return declared
 
     return declare  # type: ignore[return-value]
@@ -316,14 +325,11 @@ def one_of(choices: Sequence[T], given: object, what: str) -> T:
     raise InvalidInput(f"{what} ({given!r:.80}): it should be {', '.join(others)} or {last}.")
 
 
-_RANKS: dict[Role, int] = {"asker": 0, "manager": 1, "admin": 2}
-
-
 def apart(given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters one by one, also those that a caller gave together."""
     apart: dict[str, Any] = {}
     for name, value in given.items():
-        if isinstance(value, Together):
+        if isinstance(value, ParameterGroup):
             apart |= {part.name: getattr(value, part.name) for part in fields(value)}
         else:
             apart[name] = value
@@ -332,9 +338,9 @@ def apart(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     declared: dict[str, Any] = {}
-    together = _together(function)
+    groups = _parameter_groups(function)
     for parameter in _keywords(function):
-        if kind := together.get(parameter.name):
+        if kind := groups.get(parameter.name):
             types = get_type_hints(kind, include_extras=True)
             parts = {part.name: ... if part.default is MISSING else part.default for part in fields(kind)}
             declared |= {part: (types[part], default) for part, default in parts.items()}
@@ -345,9 +351,9 @@ def _parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(name, __config__=ConfigDict(extra="forbid"), **declared)
 
 
-def _together(function: Callable[..., Any]) -> dict[str, type[Together]]:
+def _parameter_groups(function: Callable[..., Any]) -> dict[str, type[ParameterGroup]]:
     kinds = {parameter.name: parameter.annotation for parameter in _keywords(function)}
-    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Together)}
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, ParameterGroup)}
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -241,5 +241,5 @@ async def _known_contexts(kb: KnowledgeBase, principal: Principal, names: list[s
         # A misspelt one would let somebody manage nothing, in silence.
         if name not in known:
             there = ", ".join(known) or "none yet; make one with: argot context add NAME"
-            raise InvalidInput(f"There is no context '{name}'. There are: {there}. '{EVERY_CONTEXT}' stands for all.")
+            raise InvalidInput(f"There is no context '{name}'. Contexts: {there}. '{EVERY_CONTEXT}' stands for all.")
     return wanted

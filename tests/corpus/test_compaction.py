@@ -235,7 +235,7 @@ def test_searches_go_on_beside_it(corpus: Corpus) -> None:
 
 def test_a_rebuild_meanwhile_wins(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     _in_each_pause(corpus, monkeypatch, corpus.reindex)
-    with pytest.raises(compaction.Overtaken):
+    with pytest.raises(compaction.CompactionSuperseded):
         _compact(corpus)
     assert corpus.check() == []
     assert _folders(corpus) == [corpus.vectors.generation]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from argot.errors import InvalidInput
-from argot.evaluate.answer_measures import auroc, outcome, refused_at, rouge_l, sentence_f1
+from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
 from argot.evaluate.known_answers import KnownAnswers
 from argot.profile import profile_from
@@ -43,24 +43,24 @@ def asked(kind: str = "fact", **more: Any) -> AnswerQuestion:
     ],
 )
 def test_an_answer_is_whole_where_it_says_every_step(status: str, answer: str, expected: str) -> None:
-    assert outcome(asked(must=STEPS), status, answer) == expected
+    assert answer_outcome(asked(must=STEPS), status, answer) == expected
 
 
 def test_any_answer_to_what_has_none_is_wrong() -> None:
-    assert outcome(asked("unanswerable"), "answered", "It takes 40 seconds.") == "wrong"
-    assert outcome(asked("unanswerable"), "abstained", "") == "abstained"
+    assert answer_outcome(asked("unanswerable"), "answered", "It takes 40 seconds.") == "wrong"
+    assert answer_outcome(asked("unanswerable"), "abstained", "") == "abstained"
 
 
 def test_a_number_is_said_in_one_of_its_forms_and_no_other_number_will_do() -> None:
     question = asked(must=("27 days|27 d",))
-    assert outcome(question, "answered", "It is 27 d.") == "complete"
-    assert outcome(question, "answered", "It is 28 days.") == "wrong"
+    assert answer_outcome(question, "answered", "It is 27 d.") == "complete"
+    assert answer_outcome(question, "answered", "It is 28 days.") == "wrong"
 
 
 def test_without_a_list_the_gold_snippets_are_looked_for() -> None:
     question = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
-    assert outcome(question, "answered", "Trimming a drive takes about 40 seconds.") == "complete"
-    assert outcome(question, "answered", "The canteen opens at noon.") == "wrong"
+    assert answer_outcome(question, "answered", "Trimming a drive takes about 40 seconds.") == "complete"
+    assert answer_outcome(question, "answered", "The canteen opens at noon.") == "wrong"
 
 
 def test_measures_at_their_ends() -> None:

@@ -1,4 +1,4 @@
-"""Conflicts that a manager lets stand: they leave the list, are told of, and come back when a sense changes."""
+"""Conflicts that a manager accepts: they leave the list, are told of, and come back when a sense changes."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def open_kinds(glossary, principal=ADMIN):
     return [one.kind for one in glossary.conflicts.open(principal)]
 
 
-def test_a_conflict_that_is_let_stand_leaves_the_list_and_is_told_of_with_who_when_and_why(glossary, pair):
+def test_an_accepted_conflict_leaves_the_list_and_is_told_of_with_who_when_and_why(glossary, pair):
     (one,) = glossary.conflicts.open(NINA)
     change = glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair), "two teams say so")
     assert glossary.conflicts.open(NINA) == []
@@ -149,7 +149,7 @@ def test_a_review_that_is_due_is_settled_by_a_date(glossary):
     assert open_kinds(glossary) == ["review_due"]
 
 
-def test_what_the_admin_let_stand_stands_for_who_may_read_a_part_of_it(glossary, pair):
+def test_what_the_admin_accepted_is_accepted_for_who_may_read_a_part_of_it(glossary, pair):
     hidden = glossary.senses.add("PUC", "NAND", "hidden", audience=frozenset({"fab"}))
     glossary.conflicts.accept(ADMIN, "conflicting_expansion", seen(*pair, hidden))
     assert glossary.conflicts.open(NINA) == []

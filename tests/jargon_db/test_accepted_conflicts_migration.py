@@ -13,7 +13,7 @@ from argot.types import Principal
 ADMIN = Principal("admin", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"NAND"}), groups=frozenset({"fab"}))
 OSCAR = Principal("oscar")
-LET_STAND = (3, "nina", "two teams say so", "let stand", (1, 2))
+ACCEPTED = (3, "nina", "two teams say so", "let stand", (1, 2))
 APPROVED = (6, "nina", "both are used", "approve", (3, 4))
 
 
@@ -36,7 +36,7 @@ def accepted(glossary, principal):
 @pytest.mark.parametrize(("principal", "hidden_one"), [(ADMIN, (11, 12, 13)), (NINA, (11, 12, 13)), (OSCAR, (12, 13))])
 def test_what_was_accepted_stays_so_for_who_may_read_it(glossary, principal, hidden_one):
     three = (21, "admin", "all three", "let stand", hidden_one)
-    assert accepted(glossary, principal) == [three, APPROVED, LET_STAND]
+    assert accepted(glossary, principal) == [three, APPROVED, ACCEPTED]
     open_ = [(one.kind, one.senses) for one in glossary.conflicts.open(principal)]
     assert open_ == [("conflicting_expansion", (7, 8)), ("same_elsewhere", (5, 6))]
 
@@ -50,7 +50,7 @@ def test_it_comes_back_when_a_sense_changes_and_stays_away_once_that_is_taken_ba
     assert [one[0] for one in accepted(glossary, ADMIN)] == [21, 6, 3]
 
 
-def test_it_is_taken_up_again_and_its_history_is_untouched(glossary):
+def test_it_is_reopened_and_its_history_is_untouched(glossary):
     before = glossary.history.entries(ADMIN, limit=None)
     assert (before[-1].change, before[0].change, before[0].before == before[0].after) == (1, 21, True)
     undone = glossary.conflicts.reopen(NINA, 3)

@@ -107,8 +107,8 @@ def test_a_second_meaning_in_one_context_takes_a_reason(glossary):
     [
         ({"term": " \u200b"}, "term is empty"),
         ({"expansion": ""}, "expansion of 'PUC' is empty"),
-        ({"review_by": "soon"}, "'soon' is no date"),
-        ({"review_by": "20270131"}, "no date"),
+        ({"review_by": "soon"}, "invalid date 'soon'"),
+        ({"review_by": "20270131"}, "invalid date"),
         ({"description": "\ud800"}, "surrogate"),
         ({"aliases": ["\udfff"]}, "surrogate"),
         ({"aliases": ["a" * 201]}, "201 characters"),

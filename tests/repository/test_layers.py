@@ -154,6 +154,52 @@ def test_a_surface_uses_the_stores_by_use_cases_alone(path: Path) -> None:
         assert not touched, f"it touches {sorted(touched)} of the knowledge base: make that a use case"
 
 
+USE_CASES = "service.usecases"
+BESIDE_THE_USE_CASES = {
+    "service.knowledge_base": "the first argument of every use case",
+    "service.json_values": "results become JSON, or the fields of a template, at the surface",
+    "service.transport": "how a command reaches the process that owns the knowledge base",
+    "service.sign_in": "before it there is nobody on whose behalf to ask",
+    "service.identity.people": "who is asking: names and roles, before there is a principal",
+    "service.identity.sessions": "by what a browser signs in",
+    "service.identity.keys": "by what a program signs in",
+    "service.identity.slack_store": "the Slack app's own store: its inbox, and which threads are whose",
+    "service.slack.slack_scopes": "on whose behalf Slack asks, before there is a principal",
+    "service.maintenance.slack_check": "asks Slack about the app's settings; needs no knowledge base",
+    "service.maintenance.backup": "restores a knowledge base, which is not open then",
+    "service.storage.home_folder": "whether there is a knowledge base to open",
+    "service.storage.damage": "which store does not open or answer",
+    "service.observability": "the logs, metrics and memory of the process that serves",
+    "service.operations.file_handles": "how many connections the process may hold",
+    "service.operations.retention": "what the server does at intervals, for nobody",
+    "service.operations.doctor": "works where the knowledge base does not open",
+    "service.operations.sample_base": "makes a knowledge base",
+    "service.operations.evaluation": "makes knowledge bases of its own to measure with",
+}
+"""What surfaces import of `service` that is no use case: packages and modules, each with the reason."""
+
+
+def _of_service(importing: str) -> set[str]:
+    """The modules of `service` that the modules whose names begin so import, without `argot.`."""
+    found = (import_graph()[module] for module in modules() if module.startswith(importing))
+    return {one.removeprefix("argot.") for one in set().union(*found) if folder(one) == "service"}
+
+
+def _is_in(module: str, package: str) -> bool:
+    return f"{module}.".startswith(f"{package}.")
+
+
+def test_a_surface_imports_use_cases_and_what_has_a_reason() -> None:
+    allowed = {USE_CASES, *BESIDE_THE_USE_CASES}
+    others = {one for one in _of_service("argot.ui") if not any(_is_in(one, package) for package in allowed)}
+    assert not others, "make it a use case, or take its types from the module of the use case that gives them"
+
+
+@pytest.mark.parametrize("package", BESIDE_THE_USE_CASES)
+def test_what_is_imported_beside_the_use_cases_still_is(package: str) -> None:
+    assert any(_is_in(one, package) for one in _of_service("argot.ui")), "it needs no exception any more"
+
+
 def test_every_folder_with_code_is_packaged() -> None:
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     expected = {
@@ -168,12 +214,23 @@ def test_every_folder_with_code_is_packaged() -> None:
 # -- public faces -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("package", ["", ".lookup", ".mining", ".store", ".formats"])
+FACES = ["argot", *(f"argot.{folder}" for folder in ("corpus", "graph", "jargon_db", "service", "tools"))]
+INNER_FACES = [f"argot.jargon_db.{room}" for room in ("lookup", "mining", "store", "formats")]
+
+
+@pytest.mark.parametrize("package", FACES + INNER_FACES)
 def test_each_name_of_a_public_face_is_there(package: str) -> None:
-    face = importlib.import_module(f"argot.jargon_db{package}")
+    face = importlib.import_module(package)
     assert all(getattr(face, name) is not None for name in face.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Rumour'"):
         _ = face.Rumour
+
+
+def test_a_public_face_loads_nothing_before_it_is_asked() -> None:
+    code = f"import sys, {', '.join(FACES)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    ours = {name for name in done.stdout.split() if name.split(".")[0] == "argot"}
+    assert ours == {*FACES, "argot.lazy"}
 
 
 def test_normalising_a_term_loads_no_database() -> None:

@@ -26,7 +26,10 @@ SHARED = {
     "small_talk": "the node of a stage, and the tool that it calls",
     "stand_alone": "the node of a stage, and the tool that it calls",
 }
-FACES = {"corpus/readers", "jargon_db", "jargon_db/formats", "jargon_db/lookup", "jargon_db/mining", "jargon_db/store"}
+FACES = {
+    *("argot", "corpus", "graph", "jargon_db", "service", "tools"),
+    *("corpus/readers", "jargon_db/formats", "jargon_db/lookup", "jargon_db/mining", "jargon_db/store"),
+}
 """Packages with a public face of their own. All others are rooms: what is in them is imported from its module."""
 
 

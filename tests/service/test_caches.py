@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from argot.corpus.corpus import Corpus, Source
-from argot.corpus.fifo_cache import Kept
+from argot.corpus.fifo_cache import SizedCache
 from argot.settings import Settings
 from argot.tools.senses import document_evidence
-from argot.tools.senses.document_evidence import worked_out
+from argot.tools.senses.document_evidence import cached_evidence
 from argot.types import EVERYONE, Audience, Principal
 
 ANN, BEN, INSIDER = Principal("ann"), Principal("ben"), Principal("ida", frozenset({"vault"}))
@@ -32,7 +32,7 @@ def add(corpus: Corpus, name: str, audience: Audience = EVERYONE) -> None:
 
 def shared(corpus: Corpus, principal: Principal, value: str) -> str:
     """The one id that is kept under one name, worked out as `value` if it is not there yet."""
-    (found,) = worked_out(corpus.store, principal, "name", lambda: (value,))
+    (found,) = cached_evidence(corpus.store, principal, "name", lambda: (value,))
     return found
 
 
@@ -40,7 +40,7 @@ def shared(corpus: Corpus, principal: Principal, value: str) -> str:
 
 
 def test_the_oldest_entries_make_room() -> None:
-    kept = Kept(3)
+    kept = SizedCache(3)
     for number in range(10):
         kept.put(number, str(number))
     assert [number for number in range(10) if kept.get(number)] == [7, 8, 9]
@@ -48,7 +48,7 @@ def test_the_oldest_entries_make_room() -> None:
 
 
 def test_large_entries_make_room_by_their_size() -> None:
-    kept = Kept(100)
+    kept = SizedCache(100)
     for number in range(10):
         kept.put(number, "large", 40)
     assert [number for number in range(10) if kept.get(number)] == [8, 9]
@@ -56,14 +56,14 @@ def test_large_entries_make_room_by_their_size() -> None:
 
 
 def test_an_entry_put_in_again_counts_once() -> None:
-    kept = Kept(100)
+    kept = SizedCache(100)
     for size in (60, 30, 50):
         kept.put("one", size, size)
     assert (kept.get("one"), kept.size) == (50, 50)
 
 
 def test_what_is_larger_than_all_room_is_not_kept_and_takes_nothing_out() -> None:
-    kept = Kept(10)
+    kept = SizedCache(10)
     kept.put("small", 1)
     kept.put("huge", 2, 11)
     assert (kept.get("small"), kept.get("huge"), kept.size) == (1, None, 1)
@@ -103,13 +103,13 @@ def test_what_documents_changed_during_is_not_kept(corpus: Corpus) -> None:
         add(corpus, "meanwhile.md")
         return ("stale",)
 
-    assert worked_out(corpus.store, ANN, "name", slow) == ("stale",)
+    assert cached_evidence(corpus.store, ANN, "name", slow) == ("stale",)
     assert shared(corpus, ANN, "fresh") == "fresh"
 
 
 def test_what_is_worked_out_stays_within_its_bytes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_evidence, "_KEPT_BYTES", 100_000)
     for number in range(50):
-        worked_out(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))
-    again = [worked_out(corpus.store, ANN, number, lambda: ()) for number in range(50)]
+        cached_evidence(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))
+    again = [cached_evidence(corpus.store, ANN, number, lambda: ()) for number in range(50)]
     assert 1 <= sum(len(found) == 100 for found in again) < 10

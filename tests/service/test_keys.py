@@ -174,8 +174,8 @@ async def site(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
 async def test_a_person_makes_sees_and_revokes_keys_of_their_own(site: Site) -> None:
     people = site.kb.people
     token = people.sessions.begin("ann")
-    browser = {"Cookie": f"{site.door.cookie}={token}", "Origin": URL, "Accept": "text/html"}
-    csrf = {"csrf": site.door._csrf(token)}
+    browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}
+    csrf = {"csrf": site.authenticator._csrf(token)}
     bobs, _ = people.keys.make("bob", "of bob")
     async with site.program(None, **browser) as ann:
         made = await ann.post("/account/keys", data={**csrf, "name": "<script>alert(1)</script>"})
@@ -201,8 +201,8 @@ async def test_who_has_a_password_makes_a_key_with_it(site: Site) -> None:
     """A key outlives the session, and every password: a stolen page must not make one."""
     site.kb.people.set_password("ann", "tilted copper llama 9")
     token = site.kb.people.sessions.begin("ann")
-    browser = {"Cookie": f"{site.door.cookie}={token}", "Origin": URL, "Accept": "text/html"}
-    form = {"csrf": site.door._csrf(token), "name": "a program"}
+    browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}
+    form = {"csrf": site.authenticator._csrf(token), "name": "a program"}
     async with site.program(None, **browser) as ann:
         assert 'name="your_password"' in (await ann.get("/account")).text
         for given, status in (({}, 403), ({"your_password": "wrong"}, 401)):
@@ -215,8 +215,8 @@ async def test_who_has_a_password_makes_a_key_with_it(site: Site) -> None:
 async def test_a_key_that_has_ended_opens_nothing_and_says_so(site: Site) -> None:
     people = site.kb.people
     token = people.sessions.begin("ann")
-    browser = {"Cookie": f"{site.door.cookie}={token}", "Origin": URL, "Accept": "text/html"}
-    csrf = {"csrf": site.door._csrf(token)}
+    browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}
+    csrf = {"csrf": site.authenticator._csrf(token)}
     async with site.program(None, **browser) as ann:
         made = await ann.post("/account/keys", data={**csrf, "name": "for a week", "days": " 7 "})
         found = re.search(r'<code class="key">(argot_[\w-]+)</code>', made.text)

@@ -17,7 +17,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import converse
 from argot.service.usecases.questions import ask
 from argot.ui.server import application
-from argot.ui.web.authentication import Door
+from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.page_templates import refused
 from argot.ui.web.security import Guard, Names
@@ -48,7 +48,7 @@ class Site:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
-        self.door = Door(
+        self.authenticator = Authenticator(
             kb,
             port=PORT,
             secluded=True,
@@ -56,12 +56,12 @@ class Site:
             ticket=lambda: "signed",
             read_ticket=lambda token: "local" if token == "signed" else None,
         )
-        app = application(kb, self.door)
+        app = application(kb, self.authenticator)
         self.guard = Guard(
             app,
             names=Names("127.0.0.1", PORT),
             page="",
-            door=self.door,
+            authenticator=self.authenticator,
             addresses=Addresses.of(app),
             inner=lambda who: who.name,
             refused=refused,

@@ -18,7 +18,7 @@ from argot.settings import Settings
 from argot.ui.server import application
 from argot.ui.slack import stream as stream_module
 from argot.ui.slack.lifecycle import Slack, slack
-from argot.ui.web.authentication import Door
+from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.security import Guard, Names
 
@@ -85,13 +85,15 @@ async def _served(home: Path, fake: FakeSlack, **settings: Any) -> AsyncIterator
     made: Settings = fake.settings(home, public_url=WEB, **settings)
     async with KnowledgeBase.open(home, made) as kb, slack(kb) as running:
         assert running is not None
-        door = Door(kb, port=8000, secluded=False, key=b"k" * 32, ticket=lambda: "", read_ticket=lambda _: None)
-        app = application(kb, door)
+        authenticator = Authenticator(
+            kb, port=8000, secluded=False, key=b"k" * 32, ticket=lambda: "", read_ticket=lambda _: None
+        )
+        app = application(kb, authenticator)
         guard = Guard(
             app,
             names=Names("127.0.0.1", 8000, secluded=False, public_url=WEB),
             page="",
-            door=door,
+            authenticator=authenticator,
             addresses=Addresses.of(app),
             inner=lambda who: "",
             refused=lambda status, reason, who: httpx.Response(status),  # type: ignore[arg-type, return-value]

@@ -12,7 +12,7 @@ from argot.tools.reading.chitchat import small_talk
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view
 from argot.ui.rendering.message_markdown import message_text
-from argot.ui.slack.block_kit import Around, messages
+from argot.ui.slack.block_kit import MessageContext, messages
 
 
 async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
@@ -135,7 +135,7 @@ async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None
     shown = view(result)
     assert "I am Argot" in shown.content
     assert [button.payload["question"] for button in shown.buttons] == result.examples
-    (message,) = messages(result, Around(web="https://a.example"))
+    (message,) = messages(result, MessageContext(web="https://a.example"))
     assert "I am Argot" in str(message["blocks"])
     assert "Ask a person" not in str(message["blocks"])
     assert all(example[:40] in str(message["blocks"]) for example in result.examples)

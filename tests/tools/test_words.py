@@ -1,9 +1,11 @@
 """Words and stems, on which every lexical judgement rests."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from argot.tools.text.rarity import floored_idf, idf
 from argot.tools.text.words import content_stems, stem
 
 
@@ -31,3 +33,8 @@ def test_threads_do_not_mix_their_words():
     alone = [stem.__wrapped__(word) for word in words]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(stem.__wrapped__, words * 8)) == alone * 8
+
+
+def test_what_fewer_texts_hold_counts_more() -> None:
+    assert idf(1, 10) > idf(5, 10) > idf(10, 10) > 0
+    assert floored_idf(1, 10) > floored_idf(10, 10) == pytest.approx(math.log(2))

@@ -7,7 +7,6 @@ sentence before), by the shape of answer the question wants, and by its similari
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +24,7 @@ from argot.tools.answering.quoting import (
 from argot.tools.answering.support import statement_stems
 from argot.tools.reading.answer_types import Wanted, asks_for_all, has_shape, wanted_by
 from argot.tools.reading.question_splitting import parts_of
+from argot.tools.text.rarity import floored_idf
 from argot.types import Hit, ReadTerm
 
 MOST_CHARS = 450  # of the best sentence and those that follow it; chosen on half of the questions people ask
@@ -191,9 +191,7 @@ def _before(unit: Unit, held: Sequence[frozenset[str]]) -> frozenset[str]:
 
 def _rarity(stems: frozenset[str], held: Sequence[frozenset[str]]) -> dict[str, float]:
     count = len(held)
-    return {
-        stem: math.log(1 + (count + 0.5) / (sum(stem in one for one in held) + 0.5)) + 0.1 for stem in sorted(stems)
-    }
+    return {stem: floored_idf(sum(stem in one for one in held), count) + 0.1 for stem in sorted(stems)}
 
 
 def _credit(own: frozenset[str], heading: frozenset[str], before: frozenset[str]) -> dict[str, float]:

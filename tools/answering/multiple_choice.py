@@ -6,7 +6,6 @@ Each option is scored by how well some stretch of a passage covers question and 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +14,7 @@ from argot.tools.answering.quoting import units_of
 from argot.tools.answering.scope import is_negated
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.quantities import quantities
+from argot.tools.text.rarity import floored_idf
 from argot.tools.text.words import fold, folded, stem
 
 _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
@@ -202,8 +202,7 @@ def _rarity(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
     held = [statement_stems(unit.plain) for passage in passages for unit in units_of(passage)]
     weights = {}
     for cue in cues:
-        count = sum(_is_held(cue, one) for one in held)
-        weights[cue] = math.log(1 + (len(held) + 0.5) / (count + 0.5))
+        weights[cue] = floored_idf(sum(_is_held(cue, one) for one in held), len(held))
     total = sum(weights.values()) or 1.0
     return {cue: weight / total for cue, weight in weights.items()}
 

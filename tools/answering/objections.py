@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
-from argot.tools.answering.scope import CLAUSE, turned_round
+from argot.tools.answering.scope import CLAUSE, scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
 from argot.tools.text.words import folded, identifiers, stem
@@ -78,7 +78,7 @@ def _opposed_part(said: str, passage: str, source: str) -> str:
     if not nearest or is_quoted(said, passage):
         return ""
     rate = other_rate(said, nearest, source)
-    return f"rate {rate}" if rate else turned_round(said, nearest)
+    return f"rate {rate}" if rate else scope_objection(said, nearest)
 
 
 def _missing(said: str, source: str) -> str:

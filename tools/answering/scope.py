@@ -197,8 +197,8 @@ def _bounded(text: str) -> str:
     return _NO_DENIAL.sub(" ", text)
 
 
-def turned_round(said: str, nearest: str) -> str:
-    """The word by which a sentence denies, narrows, widens or reverses what the other says; empty when none does."""
+def scope_objection(said: str, nearest: str) -> str:
+    """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
     said, nearest = _bounded(said), _bounded(nearest)
     if _is_denied(said, nearest):
         return "negation"

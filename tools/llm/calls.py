@@ -23,7 +23,7 @@ from argot.tools.llm.writing_systems import in_fewer_characters, is_wide
 
 IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this JSON schema:\n"
 INVALID_REPLIES = 2
-"""After so many replies without valid JSON the rest of the run does without the model."""
+"""After this many replies without valid JSON the rest of the run does without the model."""
 PAUSE_SECONDS = 0.2
 """Before a second attempt: a server that restarts needs a moment."""
 
@@ -133,7 +133,7 @@ class Call:
                     yield piece
                 self.run.server.reached()
                 # Each text shows anew whether the model thinks aloud; a reply held to a schema cannot.
-                self.run.server.habits.thinks = self._completion.thought_unannounced
+                self.run.server.quirks.thinks = self._completion.thought_unannounced
                 return
             reply = ""
             async for piece in pieces:
@@ -142,35 +142,35 @@ class Call:
                 if ends_in_blanks(reply) or (self._completion.by_words and "}" in piece and is_whole(reply)):
                     break
         self.run.server.reached()
-        self.run.server.habits.thinks |= self._completion.thought_unannounced
+        self.run.server.quirks.thinks |= self._completion.thought_unannounced
         self.value = parse_object(reply, self.schema)
-        self.run.server.habits.in_words |= self._schema_ignored
+        self.run.server.quirks.in_words |= self._schema_ignored
         yield reply
 
     async def _prepared(self) -> ModelCompletion:
         """The request, as this server takes it."""
         server = self.run.server
-        offer = await self._clock.wait(server.offer())
-        habits = server.habits
+        served = await self._clock.wait(server.served_model())
+        quirks = server.quirks
         tokens = server.settings.model_answer_tokens if self.schema is None else self.prompt.max_tokens
         body: dict[str, Any] = {
-            habits.max_tokens: tokens,
-            **habits.thinking(offer.is_vllm),
+            quirks.max_tokens: tokens,
+            **quirks.thinking(served.is_vllm),
         }
         messages = self.messages
         by_words = False
         if self.schema is not None:
             # A longest text in characters that take a token each would not fit into `max_tokens`.
             schema = in_fewer_characters(self.schema) if is_wide(messages) else self.schema
-            by_schema = self.prompt.name not in habits.no_schema
+            by_schema = self.prompt.name not in quirks.no_schema
             if by_schema:
                 body["response_format"] = response_format(self.prompt.name, schema)
-            by_words = not by_schema or habits.in_words or self._in_words
+            by_words = not by_schema or quirks.in_words or self._in_words
             if by_words:
                 messages = in_words(messages, schema)
-        expects_thought = habits.thinks and (self.schema is None or by_words)
+        expects_thought = quirks.thinks and (self.schema is None or by_words)
         return ModelCompletion(
-            offer.model, messages, body, tokens, habits.usage, offer.is_vllm, by_words, expects_thought
+            served.model, messages, body, tokens, quirks.usage, served.is_vllm, by_words, expects_thought
         )
 
     async def _worth_another(self, fault: Fault) -> bool:
@@ -179,7 +179,7 @@ class Call:
         # An invalid reply was read by nobody.
         if completion and completion.received and not fault.invalid:
             return False
-        if completion and self.run.server.habits.learn(self.prompt.name, fault, completion.sent):
+        if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent):
             return True
         # On this machine a connection is made at once or refused: what was late was this process, not the server.
         late_ourselves = fault.refused and self.run.server.address.local
@@ -197,14 +197,14 @@ class Call:
         if fault.status != 404 or completion is None:
             return fault
         try:
-            offer = await self._clock.wait(self.run.server.offer(fresh=True))
+            served = await self._clock.wait(self.run.server.served_model(fresh=True))
         except Exception as error:
             return self.run.server.fault(error)
-        # The server was started anew with another model since the offer was read.
-        if offer.model != completion.model:
+        # The server was started anew with another model since the list was read.
+        if served.model != completion.model:
             return replace(fault, again=True)
-        if offer.served and offer.model not in offer.served:
-            return replace(fault, clause=not_served(offer.model, offer.served))
+        if served.listed and served.model not in served.listed:
+            return replace(fault, clause=not_served(served.model, served.listed))
         return fault
 
     def _record(self, seconds: float, failed: str) -> None:

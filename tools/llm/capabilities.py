@@ -47,25 +47,25 @@ async def probe(server: Endpoint) -> ServerInfo:
     Raises:
         Exception: the server does not answer, or not as a model server (`Endpoint.fault` explains it).
     """
-    offer = await Clock.of(server.settings).wait(server.offer(fresh=True))
-    if offer.served and offer.model not in offer.served:
-        raise WrongAnswer(not_served(offer.model, offer.served))
-    by_schema, with_logprobs = await _abilities(server, offer.model)
+    served = await Clock.of(server.settings).wait(server.served_model(fresh=True))
+    if served.listed and served.model not in served.listed:
+        raise WrongAnswer(not_served(served.model, served.listed))
+    by_schema, with_logprobs = await _abilities(server, served.model)
     if by_schema is None and with_logprobs is None:
-        server.habits.max_tokens = "max_completion_tokens"  # some take no other name for it, and some not this one
-        await _chat(server, offer.model, 1, needed=True)
-        by_schema, with_logprobs = await _abilities(server, offer.model)
+        server.quirks.max_tokens = "max_completion_tokens"  # some take no other name for it, and some not this one
+        await _chat(server, served.model, 1, needed=True)
+        by_schema, with_logprobs = await _abilities(server, served.model)
     # Asked anew, whatever an earlier server at this address could not do.
-    server.habits.tokenizer, server.counts_again = True, 0.0
+    server.quirks.tokenizer, server.counts_again = True, 0.0
     await Clock.of(server.settings).wait(count_tokens(server, GREETING))
     return ServerInfo(
-        model=offer.model,
-        context_tokens=offer.context_tokens,
+        model=served.model,
+        context_tokens=served.context_tokens,
         json_schema=_keeps_to_schema(by_schema),
         logprobs=bool((with_logprobs or {}).get("logprobs")),
         tokenizer=counts_tokens(server),
-        served=offer.served,
-        context_known=offer.context_known,
+        served=served.listed,
+        context_known=served.context_known,
     )
 
 
@@ -79,7 +79,7 @@ async def _chat(
 ) -> dict[str, Any] | None:
     """The reply's one choice; None where the server refuses such a request, unless it is `needed`."""
     messages = [{"role": role, "content": text} for role, text in GREETING]
-    body = {"model": model, "messages": messages, "temperature": 0, server.habits.max_tokens: tokens, **more}
+    body = {"model": model, "messages": messages, "temperature": 0, server.quirks.max_tokens: tokens, **more}
     asking = server.connection().request("POST", f"{server.address.api}/chat/completions", body)
     try:
         answer = await Clock.of(server.settings).wait(asking)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from argot.protocols import TAKEN_BACK
 from argot.tools.llm.chunks import Chunk, read_chunk
 from argot.tools.llm.faults import WrongAnswer
-from argot.tools.llm.limits import CHARS_PER_TOKEN, BodyTooLarge, Clock
+from argot.tools.llm.limits import BodyTooLarge, Clock
 from argot.tools.llm.reasoning_filter import ReasoningFilter
 from argot.tools.llm.structured_output import printable_text
+from argot.tools.llm.writing_systems import MOST_CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient, ServerSentEvents
@@ -140,6 +141,6 @@ class ModelCompletion:
         self.finish = chunk.finish or self.finish
         self._chars += len(chunk.text)
         # A server that does not keep to `max_tokens` would go on for ever.
-        if self._chars > self.max_tokens * CHARS_PER_TOKEN:
+        if self._chars > self.max_tokens * MOST_CHARS_PER_TOKEN:
             raise BodyTooLarge
         return printable_text(chunk.text)

@@ -28,6 +28,7 @@ from argot.tools.llm.limits import Clock
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.plausibility import plausible_questions, plausible_text, plausible_triples
 from argot.tools.llm.session import Model
+from argot.tools.llm.writing_systems import USUAL_CHARS_PER_TOKEN
 from argot.types import DerivableKind, DerivedText, Passage, Triple
 
 PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
@@ -41,7 +42,6 @@ AT_ONCE = 4
 """Passages sent to the server at a time: enough to fill its batches, few enough to leave room for questions."""
 
 QUESTIONS_PER_TOKEN = 32 / 1024
-CHARS_PER_TOKEN = 4
 MOST_QUESTIONS = 32
 MOST_PARTS = 16  # of one passage: bounds the calls it may take
 PIECE_CHARS = 1200  # paragraphs are cut to this, for parts to be put together from
@@ -97,10 +97,10 @@ class ModelDeriver:
         """
         try:
             server.refuse_if_down()
-            offer = await Clock.of(server.settings).wait(server.offer())
+            served = await Clock.of(server.settings).wait(server.served_model())
         except Exception as error:
             raise server.fault(error).error() from None
-        return cls(server, offer.model, kinds)
+        return cls(server, served.model, kinds)
 
     @property
     def name(self) -> str:
@@ -295,7 +295,7 @@ _MAKERS: dict[DerivableKind, Callable[[_Work, str], Awaitable[_Result]]] = {
 
 def _count(text: str) -> int:
     # RAIDD asks for 32 questions on 1,024 tokens; a shorter text gets its share of them.
-    return max(1, min(MOST_QUESTIONS, round(len(text) / CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
+    return max(1, min(MOST_QUESTIONS, round(len(text) / USUAL_CHARS_PER_TOKEN * QUESTIONS_PER_TOKEN)))
 
 
 def _pieces(text: str, longest: int) -> list[str]:

@@ -30,19 +30,19 @@ DEFAULT_CONTEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ServedModel:
     """What /v1/models says about the model in use. `at`: when it was asked, in monotonic seconds."""
 
     model: str
     context_tokens: int
-    served: tuple[str, ...]
+    listed: tuple[str, ...]
     is_vllm: bool
     context_known: bool
     at: float
 
 
 @dataclass
-class Habits:
+class ServerQuirks:
     """What this server turned out not to accept; learnt from its refusals, so that each happens only once.
 
     `no_schema`: prompts whose schema it refused. `in_words`: it takes schemas and does not keep to them. `thinks`: its
@@ -97,8 +97,8 @@ class Endpoint:
 
     settings: Settings
     address: ModelAddress
-    habits: Habits = field(default_factory=Habits)
-    known: Offer | None = None
+    quirks: ServerQuirks = field(default_factory=ServerQuirks)
+    known: ServedModel | None = None
     counts: dict[bytes, int] = field(default_factory=dict)
     counts_again: float = 0.0
     told: Callable[[ModelCall], None] | None = None
@@ -151,7 +151,7 @@ class Endpoint:
         if CLIENT not in sys.modules:
             await asyncio.to_thread(importlib.import_module, CLIENT)
 
-    async def offer(self, *, fresh: bool = False) -> Offer:
+    async def served_model(self, *, fresh: bool = False) -> ServedModel:
         """The model in use and its context; asked of the server every `OFFER_SECONDS`. Callers bound the time.
 
         Raises:
@@ -161,9 +161,9 @@ class Endpoint:
         asked = time.monotonic()
         async with self.connection().asking:
             known = self.known
-            # Under the lock: calls that waited for it find an offer newer than `asked`, and do not ask again.
+            # Under the lock: calls that waited for it find a list newer than `asked`, and do not ask again.
             if known is None or known.at < (asked if fresh else asked - OFFER_SECONDS):
-                known = self.known = _read_offer(await self._models(), self.settings)
+                known = self.known = _read_served_model(await self._models(), self.settings)
             return known
 
     async def _models(self) -> list[dict[str, Any]]:
@@ -182,7 +182,7 @@ class Endpoint:
         return [one for one in named if 0 < len(one["id"]) <= LONGEST_NAME and one["id"].isprintable()]
 
 
-def _read_offer(models: list[dict[str, Any]], settings: Settings) -> Offer:
+def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
     served = tuple(str(one["id"]) for one in models)
     name = settings.model or _only(models)
     card = next((one for one in models if one["id"] == name), {})
@@ -190,7 +190,7 @@ def _read_offer(models: list[dict[str, Any]], settings: Settings) -> Offer:
     # `type`, not `isinstance`: true and false are integers in Python.
     stated = settings.model_context or (length if type(length) is int and length > 0 else 0)
     is_vllm = card.get("owned_by") == "vllm"
-    return Offer(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
+    return ServedModel(name, stated or DEFAULT_CONTEXT, served, is_vllm, bool(stated), time.monotonic())
 
 
 def _only(models: list[dict[str, Any]]) -> str:

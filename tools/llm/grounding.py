@@ -36,7 +36,7 @@ _SHORT = 5
 _LONGEST_CODED = 12
 _MOST_STRANGE = 3
 _STRANGE_SHARE = 0.6
-_LONG = 8  # from so many characters on a word may have two typing errors
+_LONG = 8  # words of at least this many characters may have two typing errors
 _CODE = 5  # below, every letter of it counts
 _LONGEST_CODE = 6
 

@@ -26,7 +26,7 @@ from argot.tools.llm.calls import response_format
 from argot.tools.llm.chunks import token_count
 from argot.tools.llm.faults import StatusError, WrongAnswer
 from argot.tools.llm.limits import Clock
-from argot.tools.llm.model_server import ModelServer
+from argot.tools.llm.model_server import Model, ModelServer
 from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.types import MatchedSegment, Passage
 
@@ -96,14 +96,7 @@ class ModelJudge:
         """
         if not sentences or not passages:
             return []
-        inputs = {"question": question, "sentences": numbered(sentences)}
-        shown = [fenced("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
-        model = self.server.session(self.calls)
-        data = await model.fit("match_references", "passages", shown, **inputs)
-        # `fit` gives the text of the passages that fitted, not their number.
-        seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))
-        reply = await model.json("match_references", choices=None, passages=data, **inputs)
-        return grounded_segments(reply["segments"], len(sentences), seen)
+        return await matched_by(self.server.session(self.calls), question, sentences, passages)
 
     # -- parts --------------------------------------------------------------------------------------------------------
 
@@ -143,18 +136,18 @@ class ModelJudge:
     async def _asked_with_probabilities(self, name: str, inputs: Mapping[str, str], usage: dict[str, int]) -> float:
         asked = prompt(name)
         schema = asked.schema() or {}
-        offer = await self.server.offer()
-        habits = self.server.habits
+        served = await self.server.served_model()
+        quirks = self.server.quirks
         body: dict[str, Any] = {
-            "model": offer.model,
+            "model": served.model,
             "messages": [{"role": role, "content": text} for role, text in asked.messages(**inputs)],
-            habits.max_tokens: asked.max_tokens,
+            quirks.max_tokens: asked.max_tokens,
             "temperature": 0,
             "logprobs": True,
             "top_logprobs": TOP_TOKENS,
             "response_format": response_format(name, schema),
         }
-        if offer.is_vllm and habits.thinking_off:
+        if served.is_vllm and quirks.thinking_off:
             body["chat_template_kwargs"] = {"enable_thinking": False}
         answer = await self.server.connection().request("POST", f"{self.server.address.api}/chat/completions", body)
         try:
@@ -206,6 +199,23 @@ def _digit(token: Mapping[str, Any]) -> str:
     """The score a token stands for. Some tokenizers join it with the blank before or the brace after."""
     bare = str(token["token"]).strip(" \t\n▁}")
     return bare if bare in SCORES else ""
+
+
+async def matched_by(
+    model: Model, question: str, sentences: Sequence[str], passages: Sequence[Passage]
+) -> list[MatchedSegment]:
+    """As `ModelJudge.match_references`, in one run's use of a server.
+
+    Raises:
+        ModelUnavailable: the model gave no valid reply.
+    """
+    inputs = {"question": question, "sentences": numbered(sentences)}
+    shown = [fenced("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
+    data = await model.fit("match_references", "passages", shown, **inputs)
+    # What did not fit was never seen, so a reply that names it names nothing.
+    seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))
+    reply = await model.json("match_references", choices=None, passages=data, **inputs)
+    return grounded_segments(reply["segments"], len(sentences), seen)
 
 
 def grounded_segments(said: Sequence[Mapping[str, Any]], sentences: int, passages: int) -> list[MatchedSegment]:

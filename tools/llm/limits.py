@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-import zlib
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -17,14 +16,10 @@ MAX_BODY_BYTES = 8_000_000
 """The longest answer, 8192 tokens at some 300 bytes of JSON each, takes 2.5 MB."""
 MAX_EVENT_BYTES = 256_000
 """Bound on one server-sent event, which may hold a whole answer."""
-CHARS_PER_TOKEN = 32
-"""More than any text has: bounds the reply of a server that does not keep to the length asked for."""
 TAIL_CHARS = 1200  # of a text that are watched for repetition
 LOOP_CHARS = 240  # that have to repeat: a shorter repetition may be meant
 LOOP_TIMES = 4
 BLANK_CHARS = 200  # of white space after which nothing more is expected
-# zlib reads the header of gzip where 16 is added.
-WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 
 
 class TooLate(Exception):
@@ -100,7 +95,7 @@ class LoopWatch:
     def loops(self, piece: str) -> bool:
         self._tail = (self._tail + piece)[-TAIL_CHARS:]
         self._unseen += len(piece)
-        # Looked for once in so many characters, not with every token.
+        # Looked for once in a number of characters, not with every token.
         if self._unseen < LOOP_CHARS:
             return False
         self._unseen = 0
@@ -129,22 +124,3 @@ def repeats(text: str) -> bool:
 def ends_in_blanks(text: str) -> bool:
     """Whether so much white space has come that nothing else will: JSON may end in it for ever."""
     return len(text) >= BLANK_CHARS and text[-BLANK_CHARS:].isspace()
-
-
-class Inflater:
-    """A body's bytes, decompressed, and never more than MAX_BODY_BYTES of them.
-
-    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let pass.
-    """
-
-    def __init__(self, encoding: str) -> None:
-        self._left = MAX_BODY_BYTES
-        self._inflate = zlib.decompressobj(WINDOWS[encoding]) if encoding in WINDOWS else None
-
-    def __call__(self, data: bytes) -> bytes:
-        # One byte more than may come shows that it is too many.
-        plain = self._inflate.decompress(data, self._left + 1) if self._inflate else data
-        self._left -= len(plain)
-        if self._left < 0:
-            raise BodyTooLarge
-        return plain

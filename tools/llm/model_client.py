@@ -22,7 +22,7 @@ import httpx
 from argot.settings import Settings
 from argot.tools.llm.address import ModelAddress
 from argot.tools.llm.faults import StatusError, WrongAnswer
-from argot.tools.llm.limits import WINDOWS, Inflater
+from argot.tools.llm.limits import MAX_BODY_BYTES, BodyTooLarge
 from argot.tools.llm.sse import EventParser
 
 for _library in ("httpx", "httpcore"):
@@ -42,6 +42,8 @@ UNGATHERED = 16
 """Reads at the beginning of a stream that do not wait, so that the first words come at once."""
 WAITED_SECONDS = 0.001
 """A read that took longer had to wait for data, so nothing more is there yet."""
+# zlib reads the header of gzip where 16 is added.
+WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 COMPRESSION = "sent what cannot be read: a compression that is broken or unknown"
 
 
@@ -193,6 +195,25 @@ async def _plain(response: httpx.Response) -> AsyncIterator[bytes]:
             yield inflate(data)
         except zlib.error:
             raise WrongAnswer(COMPRESSION) from None
+
+
+class Inflater:
+    """A body's bytes, decompressed, and never more than MAX_BODY_BYTES of them.
+
+    Decompressed here because a few kilobytes of gzip can hold gigabytes, which a limit on what arrives would let pass.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._left = MAX_BODY_BYTES
+        self._inflate = zlib.decompressobj(WINDOWS[encoding]) if encoding in WINDOWS else None
+
+    def __call__(self, data: bytes) -> bytes:
+        # One byte more than may come shows that it is too many.
+        plain = self._inflate.decompress(data, self._left + 1) if self._inflate else data
+        self._left -= len(plain)
+        if self._left < 0:
+            raise BodyTooLarge
+        return plain
 
 
 def _coding(response: httpx.Response) -> str:

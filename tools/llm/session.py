@@ -12,7 +12,7 @@ from argot.protocols import TAKEN_BACK
 from argot.results import ModelCall
 from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.llm.calls import Call, Run
-from argot.tools.llm.endpoint import Endpoint, Habits
+from argot.tools.llm.endpoint import Endpoint, ServerQuirks
 from argot.tools.llm.limits import Clock, LoopWatch
 from argot.tools.llm.token_budget import fitting
 
@@ -39,9 +39,9 @@ class Model:
         return self._run.failed
 
     @property
-    def habits(self) -> Habits:
+    def quirks(self) -> ServerQuirks:
         """What was learnt of the server."""
-        return self._server.habits
+        return self._server.quirks
 
     @property
     def name(self) -> str:
@@ -137,5 +137,5 @@ def reserved_tokens(server: Endpoint, asked: Prompt) -> int:
     """Tokens for the reply, and for the schema where this server must be told it in words."""
     if asked.output == "text":
         return server.settings.model_answer_tokens
-    in_words = server.habits.in_words or asked.name in server.habits.no_schema
+    in_words = server.quirks.in_words or asked.name in server.quirks.no_schema
     return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0)

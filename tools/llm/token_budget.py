@@ -17,7 +17,7 @@ TEMPLATE_TOKENS = 96
 """The most that a chat template adds: its marks, and a date or a role of its own (gpt-oss: about 70)."""
 CACHED_COUNTS = 256  # of prompts; the oldest goes first
 MOST_OF_BOUND = 2
-"""A count so many times above the upper bound is wrong, and would leave no room for any passage."""
+"""A count above the upper bound by this factor is wrong, and would leave no room for any passage."""
 COUNT_SECONDS = 2.0
 """A count takes milliseconds; rather than wait longer, tokens are estimated."""
 REST_SECONDS = 60.0
@@ -59,7 +59,7 @@ async def count_tokens(server: Endpoint, messages: Messages) -> int:
 
 def counts_tokens(server: Endpoint) -> bool:
     """Whether the server's own tokenizer is asked: it has one, and it did not just fail to answer."""
-    return server.habits.tokenizer and time.monotonic() >= server.counts_again
+    return server.quirks.tokenizer and time.monotonic() >= server.counts_again
 
 
 async def _bounded(server: Endpoint, messages: Messages) -> int | None:
@@ -68,7 +68,7 @@ async def _bounded(server: Endpoint, messages: Messages) -> int | None:
     Raises:
         Exception: nobody listens there at all.
     """
-    await server.offer()  # not part of the count: without it there is no call either
+    await server.served_model()  # not part of the count: without it there is no call either
     bound = min(COUNT_SECONDS, server.settings.model_first_token_seconds / 4)
     try:
         async with asyncio.timeout(bound):
@@ -84,10 +84,10 @@ async def _bounded(server: Endpoint, messages: Messages) -> int | None:
 
 async def _ask(server: Endpoint, messages: Messages) -> int | None:
     """The count of vLLM's /tokenize; None, from then on always, where the server has no such endpoint."""
-    offer = await server.offer()
+    served = await server.served_model()
     said = [{"role": role, "content": text} for role, text in messages]
-    body = {"model": offer.model, "messages": said, "add_generation_prompt": True}
-    for more in (server.habits.thinking(offer.is_vllm), {}):  # a template may take no arguments of that kind
+    body = {"model": served.model, "messages": said, "add_generation_prompt": True}
+    for more in (server.quirks.thinking(served.is_vllm), {}):  # a template may take no arguments of that kind
         try:
             answer = await server.connection().request("POST", f"{server.address.root}/tokenize", {**body, **more})
         except WrongAnswer:
@@ -100,17 +100,17 @@ async def _ask(server: Endpoint, messages: Messages) -> int | None:
         found = answer.get("count") if isinstance(answer, dict) else None
         if type(found) is int and 0 < found <= MOST_OF_BOUND * byte_bound(messages):
             return found
-    server.habits.tokenizer = False
+    server.quirks.tokenizer = False
     return None
 
 
 async def fitting(server: Endpoint, reply: int, pieces: Sequence[str], messages: Callable[[str], Messages]) -> str:
-    """The pieces, best first, that leave room for a reply of so many tokens. One count where all fit, mostly two else.
+    """The pieces, best first, that leave room for a reply of `reply` tokens. One count where all fit, mostly two else.
 
     Raises:
         TooLong: not even the first fits.
     """
-    room = (await server.offer()).context_tokens - reply
+    room = (await server.served_model()).context_tokens - reply
     fits, too_many = 0, len(pieces) + 1
     guess = len(pieces)
     # Bisection, with guesses by size: `fits` fits, `too_many` does not.

@@ -83,9 +83,9 @@ class ModelWriter:
                 elif out := reply.feed(piece):
                     yield out
                 # Ends the server's work. A first echo is read to its end: it may be a thought about the prompt.
-                if reply.refused or (reply.echoes and self._model.habits.echoes):
+                if reply.refused or (reply.echoes and self._model.quirks.echoes):
                     break
-        self._model.habits.echoes |= reply.echoes
+        self._model.quirks.echoes |= reply.echoes
         reply.refuse_if_useless()
         if out := reply.rest():
             yield out

@@ -1,4 +1,4 @@
-"""Makes a reply of the longest length fit its tokens, in whatever script it is written.
+"""How many characters a token holds, and how a reply of the longest length fits its tokens in whatever script.
 
 Prompts count three characters to a token, which is safe for Latin, Greek and Cyrillic letters. A Chinese,
 Japanese or Korean character, or a Thai letter, takes up to a token of its own, and says three times as much: the same
@@ -11,7 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-CHARS_PER_TOKEN = 3
+SAFE_CHARS_PER_TOKEN = 3
+"""What prompts count on when they bound a reply: alphabets have no fewer."""
+USUAL_CHARS_PER_TOKEN = 4
+"""What English prose has: an estimate, where nothing breaks if it is wrong."""
+MOST_CHARS_PER_TOKEN = 32
+"""More than any text has: bounds the reply of a server that does not keep to the length asked for."""
 _WIDE = re.compile(
     r"[\u0e00-\u0e7f\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
@@ -36,5 +41,5 @@ def in_fewer_characters(schema: Any) -> Any:
     bounded = {name: in_fewer_characters(part) for name, part in schema.items()}
     if schema.get("type") == "string" and "maxLength" in schema:
         # No bound below the shortest text that the schema allows.
-        bounded["maxLength"] = max(schema.get("minLength", 1), schema["maxLength"] // CHARS_PER_TOKEN)
+        bounded["maxLength"] = max(schema.get("minLength", 1), schema["maxLength"] // SAFE_CHARS_PER_TOKEN)
     return bounded

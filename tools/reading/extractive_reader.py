@@ -22,7 +22,7 @@ _LOOK_AT_MOST = 8_000  # characters; nobody asks a longer question, and some pas
 _RELEVANT_SIMILARITY = 0.55
 _RELEVANT_OVERLAP = 0.5
 _MOST_TRIPLES = 3
-_GROWTH = 2.0  # an enhanced query is at most so many times as long as the question
+_GROWTH = 2.0  # the length of an enhanced query, at most, in lengths of the question
 
 
 class ExtractiveReader:

@@ -276,7 +276,7 @@ def _follows_digit(text: str, start: int) -> bool:
 
 
 def _is_english(text: str) -> bool:
-    """Whether so many words are English that others stand out."""
+    """Whether enough words are English for others to stand out."""
     words = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 1]
     return sum(is_ordinary_word(word.lower()) for word in words) >= _ENGLISH_SHARE * len(words)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
+from argot.tools.text.rarity import idf
 from argot.tools.text.words import asks, folded, identifiers, stem
 from argot.types import Hit, Principal
 
@@ -46,7 +46,7 @@ def lacks_half(query: str, hits: Sequence[Hit], store: CorpusStore, principal: P
     held = {stem(word) for hit in hits[:BEST] for word in folded(f"{hit.document.name} {hit.passage.with_header}")}
     held = held.union(*(identifiers(hit.passage.with_header) for hit in hits[:BEST]))
     count = store.passage_count(principal)
-    rarity = {word: _rarity(store.term_document_frequency(principal, word), count) for word in content}
+    rarity = {word: idf(store.term_document_frequency(principal, word), count) for word in content}
     there = sum(weight for word, weight in rarity.items() if stem(word) in held or word in held)
     return there < HALF * sum(rarity.values())
 
@@ -83,7 +83,3 @@ def _content(query: str) -> list[str]:
     """The words that carry the subject; "many" of "how many" says only what kind of answer is wanted."""
     asked = {match.group(1).casefold() for match in _HOW.finditer(query)}
     return [word for word in folded(query) if word not in STOP_WORDS and word not in asked]
-
-
-def _rarity(holding: int, count: int) -> float:
-    return math.log(1 + (count - holding + 0.5) / (holding + 0.5))

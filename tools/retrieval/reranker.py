@@ -7,7 +7,6 @@ fused score of the search, which `rerank` mixes in: nothing is embedded a second
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,6 +19,7 @@ from argot.tools.answering.quoting import units_of
 from argot.tools.answering.support import statement_stems
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.rarity import idf
 from argot.tools.text.words import folded, identifiers, stem
 from argot.types import Hit
 
@@ -115,7 +115,7 @@ def _rarity(wanted: Sequence[str], read: Sequence[_Read]) -> dict[str, float]:
     for item in wanted:
         holding = sum(item in text.places for text in read)
         # 0.2: a word that all texts hold still counts a little.
-        weights[item] = math.log(1 + (count - holding + 0.5) / (holding + 0.5)) + 0.2
+        weights[item] = idf(holding, count) + 0.2
     return weights
 
 
@@ -176,7 +176,7 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
 SENTENCES_LOOKED_AT = 30  # of the best passages: bounds what is embedded
 LIKELIEST = 5
-"""So many of them are embedded first."""
+"""The number of them that is embedded first."""
 BEST = 3
 """Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 

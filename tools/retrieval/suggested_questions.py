@@ -19,7 +19,7 @@ from argot.types import Document, Passage, Principal
 LONGEST = 110
 """Characters of a suggestion: it has to fit on a button."""
 WITHIN = 3
-"""The passage a suggestion was made from has to be among so many that are found for it."""
+"""The passage a suggestion was made from has to be among the first this many found for it."""
 MOST_EXAMPLES = 3
 MOST_TRIED = 8  # documents: each trial is a search, and the asker waits
 # "Chapter 3: Limits", "A2 Limits", "4.1 Limits".

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from argot.corpus.corpus import Corpus
-from argot.corpus.fifo_cache import Kept
+from argot.corpus.fifo_cache import SizedCache
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
@@ -29,10 +29,10 @@ _ID_BYTES = 200  # of a passage's id with its figure, in a dictionary
 
 T = TypeVar("T", bound=Collection[Any])
 
-_kept: WeakKeyDictionary[CorpusStore, tuple[int, Kept]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[CorpusStore, tuple[int, SizedCache]] = WeakKeyDictionary()
 
 
-def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
+def cached_evidence(store: CorpusStore, principal: Principal, what: Hashable, work: Callable[[], T]) -> T:
     """What `work` computes about senses from the documents, by ids of passages; cached for all who may read the same.
 
     A result is kept until the next change of a document; while documents are added, that is a few seconds.
@@ -40,21 +40,21 @@ def worked_out(store: CorpusStore, principal: Principal, what: Hashable, work: C
     Args:
         what: names the result; anything else computed has another name.
     """
-    standing = store.standing(principal)
-    cache, key = _cache_of(store, standing[0]), (standing, what)
+    read_key = store.cache_key(principal)
+    cache, key = _cache_of(store, read_key[0]), (read_key, what)
     found: T | None = cache.get(key)
     if found is None:
         found = work()
         # A document that changed meanwhile may be in the result by half.
-        if store.standing(principal) == standing:
+        if store.cache_key(principal) == read_key:
             cache.put(key, found, _ENTRY_BYTES + _ID_BYTES * len(found))
     return found
 
 
-def _cache_of(store: CorpusStore, version: int) -> Kept:
+def _cache_of(store: CorpusStore, version: int) -> SizedCache:
     known = _kept.get(store)
     if known is None or known[0] != version:
-        known = _kept[store] = (version, Kept(_KEPT_BYTES))
+        known = _kept[store] = (version, SizedCache(_KEPT_BYTES))
     return known[1]
 
 
@@ -71,7 +71,7 @@ def sense_documents(store: CorpusStore, principal: Principal, sense: Sense) -> t
         lists.append(_titled(store, principal, sense.expansion))
         return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
 
-    return worked_out(store, principal, ("documents", sense.expansion, *aliases), found)
+    return cached_evidence(store, principal, ("documents", sense.expansion, *aliases), found)
 
 
 def _titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:

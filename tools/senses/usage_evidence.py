@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.corpus import Corpus
 from argot.tools.reading.context_classifier import ContextSignatures
-from argot.tools.senses.document_evidence import meaning_similarities, sense_documents, worked_out
+from argot.tools.senses.document_evidence import cached_evidence, meaning_similarities, sense_documents
 from argot.types import Document, Passage, Principal, Sense
 
 _MOST_PASSAGES = 120  # that use the short form
@@ -42,7 +42,7 @@ def usages(
     # Part of the key: after a change of the glossary the same senses may have other shares.
     number = signatures.number if signatures else 0
     what = ("usages", number, term, tuple(senses))
-    return worked_out(corpus.store, principal, what, lambda: _usages(corpus, principal, term, senses, signatures))
+    return cached_evidence(corpus.store, principal, what, lambda: _usages(corpus, principal, term, senses, signatures))
 
 
 def _usages(

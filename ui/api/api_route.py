@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
@@ -23,8 +22,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.damage import store_at_fault
 from argot.ui.web.api_errors import error_body, told_to_programs
-from argot.ui.web.authorization import Visitor, visitor
-from argot.ui.web.open_connections import limited
+from argot.ui.web.open_connections import is_said_larger, limited
 
 logger = logging.getLogger(__name__)
 
@@ -47,9 +45,6 @@ UNEXPECTED = "Something went wrong in Argot. Whoever runs it finds it in the log
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
 _TAKES = "__argot_takes__"
 
-Who = Annotated[Visitor, Depends(visitor)]
-"""The one way in which an address of the API learns who is asking."""
-
 
 @dataclass(frozen=True, slots=True)
 class Takes:
@@ -60,7 +55,7 @@ class Takes:
 
 
 def takes(kind: str, most: int) -> Callable[[F], F]:
-    """Declare that an endpoint takes bodies of this kind, up to so many bytes. Without it: JSON, 1 MiB."""
+    """Declare the kind and largest size, in bytes, of an endpoint's bodies. Without it: JSON, 1 MiB."""
 
     def declare(function: F) -> F:
         setattr(function, _TAKES, Takes(kind, most))
@@ -78,10 +73,10 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         taken: Takes = getattr(self.endpoint, _TAKES, Takes())
-        road = "openai" if self.path.startswith("/v1/") else "api"
+        name = "openai" if self.path.startswith("/v1/") else "api"
 
         async def checked(request: Request) -> Response:
-            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else road)
+            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANTS) else name)
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _bounded(request, taken)
             try:
@@ -93,8 +88,8 @@ class ApiRoute(APIRoute):
             except RequestValidationError as error:
                 if (unread := _no_json(error)) is not None:
                     # OpenAI's clients know 400 for anything malformed; our own addresses tell it apart with 422.
-                    raise HTTPException(400 if road == "openai" else 422, unread) from error
-                if road == "openai":
+                    raise HTTPException(400 if name == "openai" else 422, unread) from error
+                if name == "openai":
                     return _wrong(error)
                 raise
             except HTTPException as error:
@@ -114,7 +109,7 @@ def _wrong(error: RequestValidationError) -> Response:
     """As OpenAI's own service says it: with 400, and the parameter named."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return told_to_programs(400, f"That cannot be used. {where or 'body'}: {first['msg']}.", param=where or None)
+    return told_to_programs(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
 
 
 def _no_json(error: RequestValidationError) -> str | None:
@@ -127,11 +122,10 @@ def _no_json(error: RequestValidationError) -> str | None:
 
 
 def _bounded(request: Request, taken: Takes) -> Request:
-    length = request.headers.get("content-length", "")
-    # Refused before a byte of it is read. A body in chunks names no length, and is counted while it is read.
-    if length.isdigit() and int(length) > taken.most:
+    if is_said_larger(request, taken.most):
         raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+    length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)
     # Without a body no kind need be named: some use cases have no required parameter.
     if kind != taken.kind and (kind or not empty):

@@ -9,13 +9,13 @@ from starlette.responses import JSONResponse, Response
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.api import openapi as truth
-from argot.ui.api.api_route import ApiRoute, Who
+from argot.ui.api.api_route import ApiRoute
 from argot.ui.api.completions import completion_routes
 from argot.ui.api.file_routes import file_routes
 from argot.ui.api.question_routes import asking_routes
 from argot.ui.api.response_models import Me
 from argot.ui.api.usecase_routes import table_routes
-from argot.ui.web.authorization import needs
+from argot.ui.web.authorization import Who, needs
 
 OPENAPI = "/api/openapi.json"
 

@@ -25,12 +25,12 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import Message, converse
 from argot.service.usecases.usecase_registry import answered
-from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.streamed_text import Streamed, pieces_of
 from argot.ui.rendering.message_markdown import message_text, without_footnotes
 from argot.ui.web.api_errors import told_to_programs
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.web.authorization import Visitor, Who, needs
 
 MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"

@@ -23,10 +23,10 @@ from argot.service.usecases.glossary_files import (
 )
 from argot.service.usecases.uploads import media_type_known
 from argot.service.usecases.usecase_registry import Text, outcome
-from argot.ui.api.api_route import FORM, MIB, ApiRoute, Who, result_of, takes
+from argot.ui.api.api_route import FORM, MIB, ApiRoute, result_of, takes
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.response_models import Shown, UploadShown
-from argot.ui.web.authorization import needs
+from argot.ui.web.authorization import Who, needs
 from argot.ui.web.open_connections import INERT_POLICY
 
 AROUND = MIB

@@ -50,7 +50,7 @@ class Remote:
         async_transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise InvalidSettings(f"'{url}' is no address of a service. Use one such as https://argot.example.com.")
+            raise InvalidSettings(f"Invalid service address '{url}'. Use one such as https://argot.example.com.")
         # A header takes nothing else; httpx would fail on a line feed with an error that shows the key.
         if not key.isascii() or not key.isprintable() or not key:
             raise InvalidSettings("There is no key for the service. Make one there with: argot key add NAME")

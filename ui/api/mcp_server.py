@@ -110,13 +110,13 @@ def server_for(calls: UseCaseCaller, log_level: str = "WARNING") -> FastMCP[None
             messages += [{"role": "user", "content": meaning}]
             found = await told("converse", messages=messages, context=context or None)
             if _same(found["stand_alone_question"], meaning):  # it was taken for another question
-                raise ToolError(f"'{meaning}' is none of the meanings. {offered}")
+                raise ToolError(f"Unknown meaning '{meaning}'. {offered}")
         return answer_text(found).replace(HOW_TO_CHOOSE, CHOOSE_BY_MEANING)
 
     @server.tool(annotations=looks, structured_output=False)
     async def search(
         query: Question,
-        limit: Annotated[int, Field(ge=1, le=MOST, description="So many passages at most.")] = 5,
+        limit: Annotated[int, Field(ge=1, le=MOST, description="Maximum number of passages.")] = 5,
         context: Team = "",
     ) -> str:
         """Find the passages of the organisation's documents that bear on a question, best first, with where each one

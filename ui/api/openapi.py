@@ -12,10 +12,10 @@ from pydantic import BaseModel
 from argot import __version__
 
 SAID = {
-    400: "What was given cannot be used; the message says why.",
+    400: "Invalid request; the message says why.",
     401: "No key, or one that opens nothing.",
     403: "One's role does not allow it.",
-    404: "There is no such thing, or it is not for this person: the two are never told apart.",
+    404: "Not found, or not visible to you (not distinguished).",
     409: "It changed in the meantime, or is in the way of something.",
     413: "Too large.",
     415: "Another kind of content than this takes.",

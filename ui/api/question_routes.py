@@ -17,10 +17,10 @@ from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import conversations, questions
 from argot.service.usecases.usecase_registry import answered
-from argot.ui.api.api_route import ApiRoute, EventStream, Who, alive, begun, events_of, result_of, told_in_stream
+from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
-from argot.ui.web.authorization import needs
+from argot.ui.web.authorization import Who, needs
 
 # Types made at run time: mypy knows none of them, hence the ignores below.
 Question, Reply, Query = given_by(questions.ask), given_by(questions.answer), given_by(conversations.search)

@@ -43,7 +43,7 @@ class ArgotRetriever(BaseRetriever):
     key: SecretStr = SecretStr("")
     home: Path | None = None
     as_user: str | None = None
-    k: int = Field(5, ge=1, le=100, description="so many passages at most")
+    k: int = Field(5, ge=1, le=100, description="maximum number of passages")
     context: str | None = Field(None, description="the context the asker is at home in, to settle ambiguous terms")
     # Not `tags`, which is a field of LangChain's own, for tracing.
     document_tags: list[str] | None = Field(None, description="only documents that carry one of these tags")

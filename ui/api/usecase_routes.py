@@ -20,7 +20,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
 from argot.types import Context, Document, Sense
-from argot.ui.api.api_route import ApiRoute, Who, result_of
+from argot.ui.api.api_route import ApiRoute, result_of
 from argot.ui.api.openapi import ERRORS, operation_id
 from argot.ui.api.parameter_models import given_by
 from argot.ui.api.response_models import (
@@ -33,7 +33,7 @@ from argot.ui.api.response_models import (
     ThreadRead,
     ThreadShown,
 )
-from argot.ui.web.authorization import needs
+from argot.ui.web.authorization import Who, needs
 
 _IN_PATH = re.compile(r"{(\w+)}")
 

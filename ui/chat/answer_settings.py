@@ -11,10 +11,10 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.documents import list_documents
-from argot.service.usecases.threads import Manner, ThreadRead, thread_list, thread_settings
+from argot.service.usecases.threads import AnswerSettings, ThreadRead, thread_list, thread_settings
 from argot.ui.web.asker_identity import current_principal
 
-MANNER = "manner"
+ANSWER_SETTINGS = "answer_settings"
 """Key of the session under which it keeps what was chosen before the conversation began."""
 PROFILE, CONTEXT, TAGS = "profile", "context", "tags"
 USUAL = "-"
@@ -23,7 +23,7 @@ PROFILES = {"As usual": USUAL, "Strict: checked sentences only": "strict", "Help
 MOST_TAGS = 200
 
 
-class Manners:
+class AnswerSettingsPanel:
     """The settings of the conversations of one knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -33,7 +33,7 @@ class Manners:
         """Offer the settings of a new conversation: in the context of the last one."""
         held = await thread_list(self.kb, await current_principal(self.kb))
         context = held[0].settings.context if held else None
-        await self._offer(Manner(context=context))
+        await self._offer(AnswerSettings(context=context))
 
     async def offer_of(self, thread: ThreadRead) -> None:
         """Offer the settings of a conversation that goes on (as `thread_read` gives it)."""
@@ -41,10 +41,10 @@ class Manners:
 
     async def chosen(self, given: dict[str, Any], thread: str) -> None:
         """Keep changed settings: with the conversation, or in the session until it begins."""
-        manner = Manner(
+        manner = AnswerSettings(
             _some(given.get(PROFILE)), _some(given.get(CONTEXT)), tuple(str(tag) for tag in given.get(TAGS) or ())
         )
-        cl.user_session.set(MANNER, manner)
+        cl.user_session.set(ANSWER_SETTINGS, manner)
         try:
             await self._keep(thread, manner)
         except NotFound:  # not begun yet
@@ -52,11 +52,11 @@ class Manners:
 
     async def settle(self, thread: str) -> None:
         """Keep what was chosen before with the conversation that has just begun."""
-        manner = cl.user_session.get(MANNER)
-        if manner and manner != Manner():
+        manner = cl.user_session.get(ANSWER_SETTINGS)
+        if manner and manner != AnswerSettings():
             await self._keep(thread, manner)
 
-    async def _keep(self, thread: str, manner: Manner) -> None:
+    async def _keep(self, thread: str, manner: AnswerSettings) -> None:
         await thread_settings(
             self.kb,
             await current_principal(self.kb),
@@ -66,8 +66,8 @@ class Manners:
             tags=list(manner.tags),
         )
 
-    async def _offer(self, kept: Manner) -> None:
-        cl.user_session.set(MANNER, kept)
+    async def _offer(self, kept: AnswerSettings) -> None:
+        cl.user_session.set(ANSWER_SETTINGS, kept)
         inputs: list[InputWidget] = [
             Select(
                 id=PROFILE,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, File, HTTPException, Query, UploadFile
+from fastapi import APIRouter, File, HTTPException, Query, UploadFile
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.routing import APIRoute
@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import ArgotError
-from argot.ui.web.authorization import Visitor, needs, visitor
+from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES, SessionId, Words, session_of
 from argot.ui.web.error_pages import status_of, validation_problems
 from argot.ui.web.open_connections import limited
@@ -40,7 +40,6 @@ PLAIN_BYTES = "application/octet-stream"
 CLOSED = "This window is not open any more. Reload the page."
 NO_ACTION = "There is no such button any more. Reload the page."
 
-Who = Annotated[Visitor, Depends(visitor)]
 Label = Annotated[Words, Field(max_length=20_000)]
 
 

@@ -27,13 +27,14 @@ from argot.service.usecases.questions import answer, ask, ask_again, ask_in_sens
 from argot.service.usecases.term_corrections import other_senses, report_term
 from argot.service.usecases.threads import thread_follow_ups, thread_read
 from argot.types import Principal
-from argot.ui.chat.answer_settings import Manners
+from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
 from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, settled
+from argot.ui.chat.source_elements import opened_elements
 from argot.ui.chat.streaming import (
     ANSWER,
     BUTTONS,
@@ -44,7 +45,6 @@ from argot.ui.chat.streaming import (
     reporting_errors,
     take_buttons_away,
 )
-from argot.ui.pages.source_pages import opened_elements, reported_term, source_of
 from argot.ui.rendering.chat_markdown import (
     AGAIN,
     ASK_INSTEAD,
@@ -62,6 +62,7 @@ from argot.ui.rendering.chat_markdown import (
     view,
 )
 from argot.ui.rendering.safe_markdown import literal, quoted
+from argot.ui.rendering.source_addresses import reported_term, source_of
 from argot.ui.web.asker_identity import asker, current_principal
 
 SAMPLE_QUESTIONS = (
@@ -80,7 +81,7 @@ class ChatWindow:
         self.kb = kb
         self.layer = ThreadsLayer(kb)
         self.news = News(kb)
-        self.manners = Manners(kb)
+        self.answer_settings = AnswerSettingsPanel(kb)
         self.files = MessageFiles(kb)
         self.windows = Windows(self._reopen)
 
@@ -126,11 +127,11 @@ class ChatWindow:
 
     async def on_start(self) -> None:
         self.windows.opened(context.session)
-        await self.manners.offer_new()
+        await self.answer_settings.offer_new()
 
     async def on_settings(self, settings: dict[str, Any]) -> None:
         async with reporting_errors():
-            await self.manners.chosen(settings, context.session.thread_id)
+            await self.answer_settings.chosen(settings, context.session.thread_id)
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
@@ -143,13 +144,13 @@ class ChatWindow:
             if not message.content and thread != began_in:  # a conversation that begins without words is listed too
                 await context.emitter.emit("first_interaction", {"interaction": named, "thread_id": thread})
             await context.emitter.send_window_message({"thread": thread})  # a narrow window learns its address only so
-            await self.manners.settle(thread)
+            await self.answer_settings.settle(thread)
             await take_buttons_away()
             if await self.files.put_in(message, thread) and not message.content.strip():
                 await give_buttons_back()
                 return
             answering = ask(self.kb, await current_principal(self.kb), question=message.content, thread=thread)
-            await self._turn(run, thread, AskedMessage(message.id, message.content), answering)
+            await self._show_answer(run, thread, AskedMessage(message.id, message.content), answering)
 
     async def on_choice(self, action: cl.Action) -> None:
         """The button of a choice, where Argot asked back."""
@@ -176,7 +177,7 @@ class ChatWindow:
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = ask_again(self.kb, await current_principal(self.kb), thread=thread)
-            await self._turn(run, thread, AskedMessage(question), answering, old)
+            await self._show_answer(run, thread, AskedMessage(question), answering, old)
 
         await self._run(turn, question)
 
@@ -188,7 +189,7 @@ class ChatWindow:
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = answered(await current_principal(self.kb), thread)
-            await self._turn(run, thread, AskedMessage(message.id, said), answering)
+            await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
 
         await self._run(turn, message.id)
 
@@ -207,7 +208,7 @@ class ChatWindow:
         finally:
             await context.emitter.task_end()
 
-    async def _turn(
+    async def _show_answer(
         self,
         run: cl.Step,
         thread: str,
@@ -352,7 +353,7 @@ class ChatWindow:
         turns = settled(read.turns, under_way)
         # Chainlit read the thread before this window's lock was held: an answer that ended since is missing in it.
         thread["steps"][:] = self.layer.steps(replace(read, turns=turns))
-        await self.manners.offer_of(read)
+        await self.answer_settings.offer_of(read)
         self.files.tell_resumed(thread, read.files)
         if turns:
             await self._last_of(thread["id"], turns, shared=read.shared, usable=not under_way)

@@ -1,4 +1,4 @@
-"""argot glossary conflicts: conflicts between meanings, accepting one, and taking it up again."""
+"""argot glossary conflicts: conflicts between meanings, accepting one, and reopening it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def register(glossary: typer.Typer) -> None:
         "conflicts",
         epilog=examples(
             "argot glossary conflicts",
-            'argot glossary conflicts 17 23 --let-stand --why "two departments"',
+            'argot glossary conflicts 17 23 --accept --why "two departments"',
             "argot glossary conflicts --accepted",
-            "argot glossary conflicts --take-up 41",
+            "argot glossary conflicts --reopen 41",
         ),
     )(conflicts)
 
@@ -45,15 +45,20 @@ def conflicts(
     senses: Annotated[
         list[int] | None, typer.Argument(help="Only those about these senses, by their numbers.", metavar="SENSE")
     ] = None,
-    let_stand: Annotated[
-        bool, typer.Option("--let-stand", help="Let what is between just these senses stand.")
+    # The second names are those of 0.3.
+    accept: Annotated[
+        bool, typer.Option("--accept", "--let-stand", help="Accept the conflict between exactly these senses.")
     ] = False,
-    take_up: Annotated[
+    reopen: Annotated[
         int | None,
-        typer.Option("--take-up", min=0, help="Look again at what this change let stand.", metavar="CHANGE"),
+        typer.Option(
+            "--reopen", "--take-up", min=0, help="Reopen the conflict that this change accepted.", metavar="CHANGE"
+        ),
     ] = None,
-    accepted: Annotated[bool, typer.Option("--accepted", help="List what is let stand, with its change.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    accepted: Annotated[
+        bool, typer.Option("--accepted", help="List the accepted conflicts, with their changes.")
+    ] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of rows.", metavar="N")] = 50,
     why: Annotated[str, typer.Option("--why", help="The reason, for the history.")] = "",
     json_: Json = False,
     as_user: AsUser = None,
@@ -61,22 +66,22 @@ def conflicts(
 ) -> None:
     """List the conflicts in the glossary, the worst first, and reviews that are due; accept a conflict.
 
-    What is let stand leaves the list. It comes back when one of its senses says another thing, or with --take-up.
+    An accepted conflict leaves the list. It comes back when one of its senses says another thing, or with --reopen.
     """
-    from argot.service.usecases.senses import glossary_conflicts, glossary_take_up
+    from argot.service.usecases.senses import glossary_conflicts, glossary_reopen_conflict
 
-    # The numbers of senses filter the list as well, so only with --take-up are they one thing too many.
-    if let_stand + (take_up is not None) + accepted > 1 or (take_up is not None and senses):
-        raise InvalidInput("Choose one: SENSE... --let-stand, --take-up CHANGE, or --accepted.")
-    if let_stand and not senses:
-        raise InvalidInput("Name the senses: argot glossary conflicts 17 23 --let-stand")
+    # The numbers of senses filter the list as well, so only with --reopen are they one thing too many.
+    if accept + (reopen is not None) + accepted > 1 or (reopen is not None and senses):
+        raise InvalidInput("Choose one: SENSE... --accept, --reopen CHANGE, or --accepted.")
+    if accept and not senses:
+        raise InvalidInput("Name the senses: argot glossary conflicts 17 23 --accept")
     with knowledge_base(home) as client:
-        if take_up is not None:
-            done = client.as_user(as_user).call(glossary_take_up, change=take_up, why=why)
-            say(f"To look at again: {line(', '.join(done.about))} [change {done.id}]")
+        if reopen is not None:
+            done = client.as_user(as_user).call(glossary_reopen_conflict, change=reopen, why=why)
+            say(f"Reopened: {line(', '.join(done.about))} [change {done.id}]")
             return
-        if let_stand:
-            _let_stand(client, senses or [], why, as_user)
+        if accept:
+            _accept(client, senses or [], why, as_user)
             return
         found = client.as_user(as_user).call(glossary_conflicts, accepted=accepted, about=senses, limit=limit)
     if json_:
@@ -85,9 +90,9 @@ def conflicts(
         _show(found, accepted=accepted)
 
 
-def _let_stand(client: Client, numbers: list[int], why: str, as_user: str | None) -> None:
+def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -> None:
     # In the versions just read: what somebody changes in between is refused, not accepted unseen.
-    from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand
+    from argot.service.usecases.senses import glossary_accept_conflict, glossary_conflicts
 
     found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000).conflicts
     between = [one for one in found if {sense.id for sense in one.senses} == set(numbers)]
@@ -96,8 +101,8 @@ def _let_stand(client: Client, numbers: list[int], why: str, as_user: str | None
     # Several kinds of conflict may be between the same senses; each is accepted by itself.
     for one in between:
         seen = [(sense.id, sense.version) for sense in one.senses]
-        done = client.as_user(as_user).call(glossary_let_stand, kind=one.kind, senses=seen, why=why)
-        say(f"Let stand: {line(one.message)} [change {done.change}]")
+        done = client.as_user(as_user).call(glossary_accept_conflict, kind=one.kind, senses=seen, why=why)
+        say(f"Accepted: {line(one.message)} [change {done.change}]")
 
 
 def _show(found: ConflictList, *, accepted: bool) -> None:
@@ -106,13 +111,13 @@ def _show(found: ConflictList, *, accepted: bool) -> None:
     first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
     if accepted:
         # Beside the table and not in it, so that a pipe gets rows alone.
-        note(f"{counted(found.total, 'thing')} let stand{first}")
+        note(f"{counted(found.total, 'accepted conflict')}{first}")
         if rows:
-            note("Look at one again with: argot glossary conflicts --take-up CHANGE")
+            note("Reopen one with: argot glossary conflicts --reopen CHANGE")
         return
-    note(f"{counted(found.total, 'thing')} to look at{first}, {found.accepted} let stand")
+    note(f"{counted(found.total, 'thing')} to look at{first}, {found.accepted} accepted")
     if any(one.may_accept for one in found.conflicts):
-        note("Let one stand with: argot glossary conflicts SENSE... --let-stand")
+        note("Accept one with: argot glossary conflicts SENSE... --accept")
 
 
 def _row(one: ConflictShown) -> list[object]:

@@ -34,7 +34,7 @@ KINDS = ", ".join(KNOWN)
 def _kind(given: str) -> str:
     # A parser of typer's: so the message names the option, and the exit code is that of a wrong command line.
     if given not in KNOWN:
-        raise typer.BadParameter(f"'{given}' is no kind of text that can be made; there are {KINDS}")
+        raise typer.BadParameter(f"Unknown kind '{given}'. Kinds: {KINDS}.")
     return given
 
 

@@ -125,12 +125,11 @@ def answers(  # noqa: PLR0917
     "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
     lost on the way to the asker. With --side lying: which false sentences are shown as supported.
     """
-    from argot.evaluate.answer_sets import chosen_answer_set
     from argot.profile import profile_from
     from argot.service.operations import evaluation
 
     settings = settings_for(home)
-    asked = chosen_answer_set(questions, documents, public, settings.datasets, split, stored=home is not None)
+    asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
     profiles = [profile_from(profile, changes or [])] + ([profile_from(against)] if against else [])
     _show(partial(evaluation.answers, asked, glossary, home, profiles, side, settings), as_json=as_json)
 

@@ -53,7 +53,7 @@ def _status(text: str) -> SenseStatus:
     for status in STATUSES:
         if status == text:
             return status
-    raise typer.BadParameter(f"'{text}' is no status of a sense; there are {', '.join(STATUSES)}")
+    raise typer.BadParameter(f"Unknown status '{text}'. Statuses: {', '.join(STATUSES)}.")
 
 
 @glossary.command(
@@ -153,7 +153,9 @@ def misses(json_: Json = False, as_user: AsUser = None, home: Home = None) -> No
 )
 def mine(
     *,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Show at most so many, the surest.", metavar="N")] = 100,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, help="Maximum number of rows, the surest first.", metavar="N")
+    ] = 100,
     in_context: Annotated[str | None, typer.Option("--context", help="Propose them for this context.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show them; store no proposals.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Read also what was mined before.")] = False,

@@ -25,7 +25,7 @@ def register(glossary: typer.Typer) -> None:
 
 def history(
     term: Annotated[str | None, typer.Argument(help="Only what happened to this term.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of rows.", metavar="N")] = 50,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,

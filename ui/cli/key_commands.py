@@ -23,7 +23,7 @@ def add(
     name: Annotated[str, typer.Argument(help="Whose key it is: a user, or 'local', the person at this machine.")],
     label: Annotated[str, typer.Option("--label", help="What will use it.")] = "made on the command line",
     days: Annotated[
-        int | None, typer.Option("--days", help="It ends after so many days; else when it is revoked.")
+        int | None, typer.Option("--days", help="Days until it expires; else it is valid until revoked.")
     ] = None,
     as_user: AsUser = None,
     home: Home = None,

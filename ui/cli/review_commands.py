@@ -57,7 +57,7 @@ def register(glossary: typer.Typer) -> None:
 
 
 def queue(
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="At most so many.", metavar="N")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of rows.", metavar="N")] = 50,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
@@ -228,7 +228,7 @@ def dismiss(
         if undo:
             # `isascii` as well: "²" is a digit too, and no number.
             if not (what.isascii() and what.isdigit()):
-                raise InvalidInput(f"{what} is no number of a proposal. Only their dismissal can be taken back.")
+                raise InvalidInput(f"Unknown proposal number {what}. Only the dismissal of a proposal can be undone.")
             client.as_user(as_user).call(glossary_reopen, proposal_id=int(what))
             say(f"Proposal {what} is open again")
         # Digits alone are a proposal, anything else is a term.

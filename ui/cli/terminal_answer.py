@@ -72,9 +72,7 @@ def _answer(result: AskResult) -> str:
 
 
 def _marks(sentence: Sentence) -> str:
-    # Several citations may be of one passage.
-    numbers = sorted({citation.n for citation in sentence.citations})
-    return " " + ("".join(f"[{number}]" for number in numbers) if sentence.supported else UNSUPPORTED)
+    return " " + ("".join(f"[{number}]" for number in sentence.cited) if sentence.supported else UNSUPPORTED)
 
 
 def _print_notes(result: AskResult) -> None:
@@ -100,8 +98,8 @@ def _print_misses(result: AskResult) -> None:
 
 
 def _print_sources(result: AskResult) -> None:
-    cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
     # Only those that are cited: a search finds more, which the answer does not rest on.
+    cited = {n for sentence in result.sentences for n in sentence.cited}
     shown = [passage for passage in result.passages if passage.n in cited]
     if shown:
         say("\nSources:")

@@ -7,7 +7,7 @@ from math import floor
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
@@ -25,8 +25,8 @@ from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.usecases.api_keys import key_add
 from argot.service.usecases.personal_data import my_data
 from argot.service.usecases.users import session_shown
-from argot.ui.web.authentication import Door
-from argot.ui.web.authorization import VISITOR, Visitor, needs, visitor
+from argot.ui.web.authentication import Authenticator
+from argot.ui.web.authorization import VISITOR, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.security import SIGN_IN
 
@@ -36,7 +36,6 @@ CHANGED = "Your password is changed, and you are signed out everywhere else."
 YOUR_PASSWORD = "your_password"  # noqa: S105  the name of a field
 MOST_PASSWORD_CHARS = 2000
 DIFFERENT = "The two new passwords differ. Type the same one twice."
-Who = Annotated[Visitor, Depends(visitor)]
 Field = Annotated[str, Form(max_length=2000)]
 
 
@@ -68,7 +67,9 @@ class Confirmation:
             await self.sign_in.confirm(who.name, password, self.address(request))
 
 
-def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
+def sign_in_pages(
+    kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn, confirmation: Confirmation
+) -> APIRouter:
     router = APIRouter()
 
     @router.get(SIGN_IN)
@@ -82,7 +83,7 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @needs("anonymous", csrf=False)
     async def enter(request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
         # No token: there is no session that could hold one. The guard checks the origin of the page.
-        address = door.address(request.scope, request.headers)
+        address = authenticator.address(request.scope, request.headers)
         try:
             token = await sign_in.with_password(name, password, address, request.headers.get("user-agent", ""))
         except SignInRefused as refusal:
@@ -91,7 +92,7 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
             return render_page("sign_in.html", refusal.status, headers, **shown)
         await leave(kb, request.scope.get(VISITOR))
         # A new session, never one that the browser had before: it may have been planted there (session fixation).
-        return _entered(door, token, own_page(next))
+        return _entered(authenticator, token, own_page(next))
 
     @router.get("/login")
     @needs("anonymous")
@@ -104,19 +105,23 @@ def sign_in_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     async def window_logout(request: Request) -> Response:
         # The sign-out of the chat window, whose script knows no token.
         await leave(kb, request.scope.get(VISITOR))
-        return JSONResponse({"success": True}, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
+        return JSONResponse({"success": True}, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)})
 
     @router.post("/sign-out")
     @needs("anonymous")
     async def sign_out(request: Request) -> Response:
         await leave(kb, request.scope.get(VISITOR))
-        return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
+        return RedirectResponse(
+            SIGN_IN, status_code=303, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)}
+        )
 
-    router.include_router(account_pages(kb, door, sign_in, confirmation))
+    router.include_router(account_pages(kb, authenticator, sign_in, confirmation))
     return router
 
 
-def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: Confirmation) -> APIRouter:
+def account_pages(
+    kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn, confirmation: Confirmation
+) -> APIRouter:
     router = APIRouter(prefix=ACCOUNT)
 
     def account(who: Visitor, status: int = 200, **said: str) -> Response:
@@ -145,7 +150,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
         if new != again:
             return account(who, 400, error=DIFFERENT)
-        address = door.address(request.scope, request.headers)
+        address = authenticator.address(request.scope, request.headers)
         try:
             await sign_in.change_password(who.name, old, new, address)
         except SignInRefused as refusal:
@@ -155,7 +160,7 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
         # Every session ended with the old password, this one too: the browser gets another.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
-        return _entered(door, token, f"{ACCOUNT}?changed=1")
+        return _entered(authenticator, token, f"{ACCOUNT}?changed=1")
 
     @router.post("/keys")
     @needs("asker")
@@ -181,7 +186,9 @@ def account_pages(kb: KnowledgeBase, door: Door, sign_in: SignIn, confirmation: 
     @needs("asker")
     async def everywhere(who: Who) -> Response:
         await end_sessions(kb, who.name)
-        return RedirectResponse(SIGN_IN, status_code=303, headers={"Set-Cookie": door.set_cookie("", seconds=0)})
+        return RedirectResponse(
+            SIGN_IN, status_code=303, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)}
+        )
 
     return router
 
@@ -201,7 +208,7 @@ def _days(typed: str) -> int | None:
     plain = typed.strip()
     # `isdigit` alone is true of "²" and of digits of other scripts.
     if plain and not (plain.isascii() and plain.isdigit()):
-        raise InvalidInput(f"'{plain:.20}' is no number of days. Give one, or leave it empty.")
+        raise InvalidInput(f"Invalid number of days '{plain:.20}'. Give one, or leave it empty.")
     return int(plain) if plain else None
 
 
@@ -215,6 +222,8 @@ def own_page(address: str) -> str:
     return "/" if parts.path in (SIGN_IN, "/login") else address
 
 
-def _entered(door: Door, token: str, where: str) -> Response:
-    seconds = floor(door.longest_session)
-    return RedirectResponse(where, status_code=303, headers={"Set-Cookie": door.set_cookie(token, seconds=seconds)})
+def _entered(authenticator: Authenticator, token: str, where: str) -> Response:
+    seconds = floor(authenticator.longest_session)
+    return RedirectResponse(
+        where, status_code=303, headers={"Set-Cookie": authenticator.set_cookie(token, seconds=seconds)}
+    )

@@ -11,8 +11,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_add, context_save, context_since
 from argot.types import Context
 from argot.ui.pages.form_fields import OF_CONTEXT, SavedByBoth, between_commas, differing_fields, merged, values_of
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, sent_to
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, number, page, sent_to
+from argot.ui.web.authorization import Visitor, Who, needs
 
 _KEPT = ("id", "version", "name")
 _NEW = dict.fromkeys((*_KEPT, *OF_CONTEXT, "why"), "")

@@ -25,8 +25,8 @@ from argot.service.usecases.glossary_files import (
     glossary_preview,
 )
 from argot.service.usecases.usecase_registry import outcome
-from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, Who, form_of, page, sent_to
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.pages.page_base import HOME, MOST_BYTES, BoundedRoute, Pages, form_of, page, sent_to
+from argot.ui.web.authorization import Visitor, Who, needs
 
 # Of each kind of change. The counts are of all.
 SHOWN = 50

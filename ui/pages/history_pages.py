@@ -12,9 +12,14 @@ from argot.service.usecases.glossary_impact import glossary_effects_together
 from argot.service.usecases.proposal_results import LeftSense
 from argot.service.usecases.proposals import glossary_approve_many
 from argot.service.usecases.sense_results import sense_shown
-from argot.service.usecases.senses import glossary_conflicts, glossary_let_stand, glossary_list, glossary_take_up
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, effects_together, form_of, number, page, sent_to
-from argot.ui.web.authorization import Visitor, needs
+from argot.service.usecases.senses import (
+    glossary_accept_conflict,
+    glossary_conflicts,
+    glossary_list,
+    glossary_reopen_conflict,
+)
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, effects_together, form_of, number, page, sent_to
+from argot.ui.web.authorization import Visitor, Who, needs
 
 SHOWN = 200
 # An import has thousands of rows in one change.
@@ -74,27 +79,27 @@ def _conflicts(router: APIRouter, pages: Pages) -> None:
     async def conflicts(request: Request, who: Who, status: str = "") -> Response:
         return await _conflicts_page(pages, request, who, accepted=status == "accepted")
 
-    @router.post("/conflicts/let-stand")
+    @router.post("/conflicts/accept")
     @needs("manager")
-    async def let_stand(request: Request, who: Who) -> Response:
+    async def accept(request: Request, who: Who) -> Response:
         form = await form_of(request)
         kind, senses, why = form.get("kind", ""), await _ticked(request), form.get("why", "")
         try:
-            await glossary_let_stand(pages.kb, who.principal, kind=kind, senses=senses, why=why)
+            await glossary_accept_conflict(pages.kb, who.principal, kind=kind, senses=senses, why=why)
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _conflicts_page(pages, request, who, error=error)
-        return sent_to("/conflicts", done="stands")
+        return sent_to("/conflicts", done="conflict-accepted")
 
-    @router.post("/conflicts/take-up")
+    @router.post("/conflicts/reopen")
     @needs("manager")
-    async def take_up(request: Request, who: Who) -> Response:
+    async def reopen(request: Request, who: Who) -> Response:
         try:
-            await glossary_take_up(
+            await glossary_reopen_conflict(
                 pages.kb, who.principal, change=max(number((await form_of(request)).get("change")), 0)
             )
         except (Conflict, InvalidInput, NotAllowed, NotFound) as error:
             return await _conflicts_page(pages, request, who, accepted=True, error=error)
-        return sent_to("/conflicts", done="taken-up")
+        return sent_to("/conflicts", done="conflict-reopened")
 
 
 def _drafts(router: APIRouter, pages: Pages) -> None:

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from fastapi import Depends, HTTPException
+from fastapi import HTTPException
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import Conflict, NotAllowed
-from argot.service.glossary_review.occurrences import one_line
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.glossary_impact import CombinedImpact
+from argot.service.usecases.sense_results import one_line
 from argot.types import Context
-from argot.ui.web.authorization import Visitor, visitor
+from argot.ui.web.authorization import Visitor
+from argot.ui.web.open_connections import is_said_larger
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,8 +47,6 @@ HEADERS = {
 }
 """Stricter than the chat window's: nothing inline at all."""
 
-Who = Annotated[Visitor, Depends(visitor)]
-"""The one way in which a page learns who is asking."""
 
 # The address names one of these and holds no text: nobody can put words into our pages by a link.
 DONE = {
@@ -56,15 +55,15 @@ DONE = {
     "approved": "Approved. From now on questions understand it.",
     "retired": "Retired. It answers nobody any more, and can be approved again.",
     "alias": "Added as another name.",
-    "stands": "Let stand. It is under Accepted, and comes back when one of its meanings changes.",
-    "taken-up": "To look at again. It is in the list below.",
+    "conflict-accepted": "Accepted. It is under Accepted, and comes back when one of its meanings changes.",
+    "conflict-reopened": "Reopened. It is in the list below.",
     "dismissed": "Dismissed for good. It will not be proposed or queued again.",
     "rolled-back": "Rolled back. History keeps both, so this can be taken back too.",
     "context": "Context saved.",
     "imported": "Imported.",
     "found": "Your documents were read. What they say it means is below.",
     "not-found": "Your documents were read. None that you may read says what it means.",
-    "none-ticked": "None was ticked, so nothing was done. Tick what is right, and accept it then.",
+    "none-ticked": "Nothing selected. Select proposals first.",
     "person": "Saved.",
     "password": "The password is changed, and every session of theirs has ended.",
     "suspended": "Suspended: they are signed out everywhere, and cannot come in.",
@@ -85,11 +84,10 @@ class BoundedRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def bounded(request: Request) -> Response:
-            length = request.headers.get("content-length", "")
             # Browsers always say it of forms. A body in chunks would have to be counted while it is read.
-            if request.method == "POST" and not length.isdigit():
+            if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
                 raise HTTPException(411, "The request does not say how large it is.")
-            if length.isdigit() and int(length) > MOST_BYTES:
+            if is_said_larger(request, MOST_BYTES):
                 raise HTTPException(413, f"That is too large: at most {MOST_BYTES // 2**20} MiB can be sent.")
             return await handle(request)
 

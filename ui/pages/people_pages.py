@@ -30,8 +30,8 @@ from argot.service.usecases.users import (
 )
 from argot.ui.pages.account_pages import Confirmation
 from argot.ui.pages.form_fields import between_commas
-from argot.ui.pages.page_base import BoundedRoute, Pages, Who, form_of, page, person_link, sent_to_address
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.pages.page_base import BoundedRoute, Pages, form_of, page, person_link, sent_to_address
+from argot.ui.web.authorization import Visitor, Who, needs
 
 PEOPLE = "/people"
 SHOWN = 200

@@ -49,7 +49,6 @@ from argot.ui.pages.page_base import (
     HOME,
     BoundedRoute,
     Pages,
-    Who,
     bounded,
     effects_together,
     form_of,
@@ -60,10 +59,10 @@ from argot.ui.pages.page_base import (
     sent_to,
 )
 from argot.ui.pages.sense_pages import form_page
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.web.authorization import Visitor, Who, needs
 
 SHOWN = 100
-# Of so many proposals for a term the evidence is shown: each takes a look at its passages.
+# The evidence is shown of the first proposals for a term only: each takes a look at its passages.
 EVIDENCE = 4
 OFFERED = 50
 """Proposals on a page."""

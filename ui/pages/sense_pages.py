@@ -27,8 +27,8 @@ from argot.service.usecases.senses import (
 from argot.service.usecases.usecase_registry import UseCase
 from argot.types import Sense
 from argot.ui.pages.form_fields import EMPTY, FIELDS, SavedByBoth, differing_fields, merged, typed, values_of, written
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, number, page, part, sent_to
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, number, page, part, sent_to
+from argot.ui.web.authorization import Visitor, Who, needs
 
 Decision = UseCase[..., SenseShown]
 

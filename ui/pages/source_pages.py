@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import re
-from dataclasses import dataclass
-from typing import Any, Literal
-from urllib.parse import quote, unquote
+from typing import Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -16,72 +14,17 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, page_picture, read_original, read_passage
 from argot.service.usecases.threads import thread_export
 from argot.service.usecases.usecase_registry import one_of
-from argot.ui.rendering.chat_markdown import PASSAGES, TERMS, THREADS, is_pdf, panel_title, passage_panel
+from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, passage_panel
 from argot.ui.rendering.safe_markdown import plain
+from argot.ui.rendering.source_addresses import spans_of
 from argot.ui.web.asker_identity import current_principal
 from argot.ui.web.authorization import needs
 
 NOT_STORED = {"Cache-Control": "no-store"}
 INERT = {**NOT_STORED, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """For files that come from people: opened by themselves they may do nothing."""
-MAX_SPANS = 50
 EXPORTED: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "json": "json"}
 """In which form a conversation is exported, by the ending of the file's name."""
-_SPAN = re.compile(r"([0-9]{1,11})-([0-9]{1,11})")
-
-# /argot/passages/ID?span=12-80&span=90-95, and for a PDF /argot/passages/ID/original#page=3.
-_ADDRESS = re.compile(re.escape(PASSAGES) + r"/([\w-]{1,64})(/original)?(?:\?[\w=&-]{0,2000})?(?:#page=(\d{1,6}))?")
-
-
-_TERM = re.compile(re.escape(TERMS) + r"/(\d{1,6})\?term=([\w%.~-]{1,2000})")
-
-
-@dataclass(frozen=True, slots=True)
-class CitedSource:
-    """What a mark opens: a passage, or the original of its document at a page."""
-
-    passage_id: str
-    address: str
-    original: bool
-    page: int | None
-
-
-def source_of(address: object) -> CitedSource | None:
-    """The source at an address of ours; None for anything else a page might send."""
-    found = _ADDRESS.fullmatch(address) if isinstance(address, str) else None
-    if found is None:
-        return None
-    return CitedSource(found[1], found[0].partition("#")[0], bool(found[2]), int(found[3]) if found[3] else None)
-
-
-def reported_term(address: object) -> tuple[int, str] | None:
-    """The turn and the term of a "not what I meant"; None for anything else a page might send."""
-    found = _TERM.fullmatch(address) if isinstance(address, str) else None
-    return (int(found[1]), unquote(found[2])) if found else None
-
-
-async def opened_elements(kb: KnowledgeBase, source: CitedSource, thread: str) -> tuple[str, list[dict[str, Any]]]:
-    """The title of the side panel and what it shows: for a PDF the page with the place marked, then the words."""
-    import chainlit as cl
-
-    page = False
-    try:
-        found = await _passage(kb, source.passage_id)
-        title, page = panel_title(found), is_pdf(found)
-    except ArgotError:
-        # Alike for one that is gone and one that may not be read; the text below says it in a sentence.
-        title = "No longer there"
-    common = {"name": title, "display": "side", "thread_id": thread}
-    if source.original:
-        return title, [cl.Pdf(page=source.page, url=source.address, **common).to_dict()]
-    elements: list[Any] = []
-    if page:
-        path, _, spans = source.address.partition("?")
-        address = f"{path}/page.png{'?' * bool(spans)}{spans}"
-        elements.append(cl.Image(mime="image/png", url=address, size="large", **common))
-    # Chainlit's page fetches the text at this address: with the rights its reader has by then.
-    elements.append(cl.Text(mime="text/plain", url=source.address, **common))
-    return title, [element.to_dict() for element in elements]
 
 
 def sources(kb: KnowledgeBase) -> APIRouter:
@@ -142,9 +85,3 @@ def sources(kb: KnowledgeBase) -> APIRouter:
 
 async def _passage(kb: KnowledgeBase, passage_id: str) -> PassageShown:
     return await read_passage(kb, await current_principal(kb), passage_id=passage_id)
-
-
-def spans_of(texts: list[str]) -> list[tuple[int, int]]:
-    """The span (12, 80) of "12-80". Malformed ones are left out: spans only colour the text."""
-    found = (_SPAN.fullmatch(text) for text in texts[:MAX_SPANS])
-    return [(int(one[1]), int(one[2])) for one in found if one]

@@ -23,8 +23,8 @@ from argot.service.usecases.senses import (
 )
 from argot.service.usecases.usecase_registry import one_of
 from argot.types import Sense, SenseStatus
-from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, Who, form_of, glossary_link, number, page, part, sent_to
-from argot.ui.web.authorization import Visitor, needs
+from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, form_of, glossary_link, number, page, part, sent_to
+from argot.ui.web.authorization import Visitor, Who, needs
 
 SHOWN = 50
 SEARCHED = 20

@@ -1,1 +1,1 @@
-"""How an answer looks: in the chat window, on a terminal, in messages of other programs and on pages."""
+"""Answers as Markdown for the chat window and other programs, text made safe, and filters for the pages."""

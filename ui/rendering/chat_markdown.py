@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -181,10 +180,8 @@ def export_text(thread: str) -> str:
 
 
 def _answered(result: AskResult) -> AnswerView:
-    numbers = {citation.n for sentence in result.sentences for citation in sentence.citations}
-    cited = sorted((passage for passage in result.passages if passage.n in numbers), key=attrgetter("n"))
-    parts = [_answer_text(result), _understood(result), _sources(result, cited, "Sources"), _notes(result)]
-    return AnswerView(_joined([*parts, _writer(result)]))
+    sources = _sources(result, result.cited_passages, "Sources")
+    return AnswerView(_joined([_answer_text(result), _understood(result), sources, _notes(result), _writer(result)]))
 
 
 def _abstained(result: AskResult) -> AnswerView:
@@ -232,8 +229,7 @@ def _answer_text(result: AskResult) -> str:
 def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:
     """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
     text = quoted(sentence.text)
-    numbers = sorted({citation.n for citation in sentence.citations})
-    marks = " ".join(links[n] for n in numbers if n in links) if sentence.supported else UNSUPPORTED
+    marks = " ".join(links[n] for n in sentence.cited if n in links) if sentence.supported else UNSUPPORTED
     bare = text.rstrip()
     # A mark behind a closing fence of code would undo the fence.
     if "\n" in bare:
@@ -249,10 +245,8 @@ def _understood(result: AskResult) -> str:
     lines = []
     for term in result.jargon:
         other = f" · [{NOT_MEANT}]({_term_address(result, term)})" if term.sense_id else ""
-        same = term.surface.casefold() == term.term.casefold()
-        name = term.surface if same else f"{term.surface} → {term.term}"
         context = f" · {plain(term.context)}" if term.context else ""
-        lines.append(f"**{plain(name)}**: {plain(term.expansion or term.description or term.term)}{context}{other}")
+        lines.append(f"**{plain(term.label)}**: {plain(term.meaning)}{context}{other}")
     # The same term twice in a question is one line.
     return f"###### Understood as\n{listed(list(dict.fromkeys(lines)))}" if lines else ""
 

@@ -53,6 +53,7 @@ LABELS = {
     "review_by": "Review by",
     "contact": "Contact",
     "name": "Name",
+    "let stand": "conflict accepted",  # a change of this kind, as the glossary stores it
 }
 
 

@@ -42,7 +42,7 @@ UNSUPPORTED = ":warning: _no passage supports this_"
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class MessageContext:
     """What a message needs to know beside the result.
 
     Args:
@@ -59,9 +59,9 @@ class Around:
     known: bool = True
 
 
-def messages(result: AskResult, around: Around) -> list[Message]:
+def messages(result: AskResult, context: MessageContext) -> list[Message]:
     """The messages that show a result, within Slack's limits. The last one has the buttons."""
-    blocks = [*_body(result, around), *_buttons(result, around), *_feedback(result, around)]
+    blocks = [*_body(result, context), *_buttons(result, context), *_feedback(result, context)]
     return [{"text": _fallback(result), "blocks": part} for part in _packed(blocks)]
 
 
@@ -86,17 +86,15 @@ def without_native_feedback(message: Message) -> Message:
 # -- the outcomes ------------------------------------------------------------------------------------------------------
 
 
-def _body(result: AskResult, around: Around) -> list[Block]:
+def _body(result: AskResult, context: MessageContext) -> list[Block]:
     match result.status:
         case "answered":
-            numbers = {citation.n for sentence in result.sentences for citation in sentence.citations}
-            cited = sorted((one for one in result.passages if one.n in numbers), key=lambda one: one.n)
-            parts = [*_sections(_answer(result, around.web)), *_understood(result)]
-            parts += _sources(result, cited, around.web, "*Sources*")
+            parts = [*_sections(_answer(result, context.web)), *_understood(result)]
+            parts += _sources(result, result.cited_passages, context.web, "*Sources*")
             return [*parts, *_notes(result), *_writer(result)]
         case "abstained":
             head = plain(first_line(result.answer) or "The documents do not seem to answer this.")
-            nearest = _sources(result, result.passages[:NEAREST], around.web)
+            nearest = _sources(result, result.passages[:NEAREST], context.web)
             return [*_sections(head), *nearest, *_understood(result), *_notes(result)]
         case "needs_choice":
             lines = [f"{number}. {_choice_line(choice)}" for number, choice in enumerate(result.choices, 1)]
@@ -116,8 +114,7 @@ def _answer(result: AskResult, web: str) -> str:
 
 
 def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str) -> str:
-    numbers = sorted({citation.n for citation in sentence.citations})
-    marks = " ".join(_mark(passages[n], sentences, web) for n in numbers if n in passages)
+    marks = " ".join(_mark(passages[n], sentences, web) for n in sentence.cited if n in passages)
     text = quoted(sentence.text).rstrip()
     if not sentence.supported:
         marks = UNSUPPORTED
@@ -128,10 +125,8 @@ def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Se
 def _understood(result: AskResult) -> list[Block]:
     lines = []
     for term in result.jargon:
-        same = term.surface.casefold() == term.term.casefold()
-        name = term.surface if same else f"{term.surface} → {term.term}"
         context = f" · {plain(term.context)}" if term.context else ""
-        lines.append(f"• *{plain(name)}*: {plain(term.expansion or term.description or term.term)}{context}")
+        lines.append(f"• *{plain(term.label)}*: {plain(term.meaning)}{context}")
     return _context("\n".join(["Understood as", *dict.fromkeys(lines)])) if lines else []
 
 
@@ -173,8 +168,8 @@ def _writer(result: AskResult) -> list[Block]:
 # -- buttons -----------------------------------------------------------------------------------------------------------
 
 
-def _buttons(result: AskResult, around: Around) -> list[Block]:
-    thread: dict[str, Any] = {"t": result.thread, "n": result.turn} | ({"o": 1} if around.outsiders else {})
+def _buttons(result: AskResult, context: MessageContext) -> list[Block]:
+    thread: dict[str, Any] = {"t": result.thread, "n": result.turn} | ({"o": 1} if context.outsiders else {})
     rows: list[Block | None] = []
     for number, choice in enumerate(result.choices, 1):
         label = f"{number}. {choice_label(choice)}"
@@ -195,17 +190,17 @@ def _buttons(result: AskResult, around: Around) -> list[Block]:
         below.append(_button(MEANT, "Not what I meant", thread, "Choose another meaning of a term"))
     if result.misses:
         below.append(_button(SHARE, "Let the glossary's managers read this", thread))
-    if around.public:
+    if context.public:
         below.append(_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))
     # A private thread opens only for its owner, who must be able to sign in; a public one is copied for whoever comes.
-    if around.web and (around.public or around.known):
-        road = "slack/threads" if around.public else "thread"
-        url = f"{around.web}/{road}/{quote(result.thread, safe='')}"
+    if context.web and (context.public or context.known):
+        path = "slack/threads" if context.public else "thread"
+        url = f"{context.web}/{path}/{quote(result.thread, safe='')}"
         below.append({**_plain_button(WEB, "Go on in the web window"), "url": url})
     return [*blocks, *_rows(below)]
 
 
-def _feedback(result: AskResult, around: Around) -> list[Block]:
+def _feedback(result: AskResult, context: MessageContext) -> list[Block]:
     if result.status not in ("answered", "abstained"):
         return []
     good, bad = (json.dumps({"t": result.thread, "n": result.turn, "v": value}) for value in (1, -1))
@@ -216,7 +211,7 @@ def _feedback(result: AskResult, around: Around) -> list[Block]:
         "negative_button": _feedback_button("Bad answer", bad),
     }
     block: Block = {"type": "context_actions", "elements": [buttons]}
-    return [block if around.native else _plain_feedback(block)]
+    return [block if context.native else _plain_feedback(block)]
 
 
 def _feedback_button(label: str, value: str) -> Block:

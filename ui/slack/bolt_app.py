@@ -172,10 +172,10 @@ class Listeners:
         prompts = [{"title": f"What is {term}?"[:75], "message": f"What is {term}?"} for term in terms]
         client = answering.calls.client
         if ts:
-            await answering.calls.gently(client.chat_postMessage, channel=channel, thread_ts=ts, text=GREETING)
+            await answering.calls.best_effort(client.chat_postMessage, channel=channel, thread_ts=ts, text=GREETING)
         if prompts:
             where: dict[str, Any] = {"channel_id": channel, "title": GREETING} | ({"thread_ts": ts} if ts else {})
-            await answering.calls.gently(client.assistant_threads_setSuggestedPrompts, **where, prompts=prompts)
+            await answering.calls.best_effort(client.assistant_threads_setSuggestedPrompts, **where, prompts=prompts)
 
 
 def bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:

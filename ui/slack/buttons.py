@@ -76,7 +76,7 @@ class Buttons:
         blocks.append({"type": "context", "elements": [done]})
         channel = str((body.get("channel") or {}).get("id", ""))
         if message.get("ts") and message.get("blocks") and channel:
-            await self.calls.gently(
+            await self.calls.best_effort(
                 self.calls.client.chat_update,
                 channel=channel, ts=message["ts"], text=str(message.get("text") or "…"), blocks=blocks, parse="none",
             )  # fmt: skip
@@ -90,7 +90,9 @@ class Buttons:
         if value.get("v") == -1:
             view = reason_form(kept_of(job))
             # Before it is kept: the form must be open within three seconds of the press.
-            await self.calls.gently(self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view)
+            await self.calls.best_effort(
+                self.calls.client.views_open, trigger_id=str(body.get("trigger_id", "")), view=view
+            )
         try:
             await self._judge(job, 1 if value.get("v") == 1 else -1, "")
         except ArgotError as error:
@@ -263,7 +265,7 @@ class Buttons:
     async def _open(self, body: Mapping[str, Any], view: Block, job: SlackJob) -> None:
         """Open a form; Slack lets that happen within three seconds."""
         trigger = str(body.get("trigger_id", ""))
-        if await self.calls.gently(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
+        if await self.calls.best_effort(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
             await self._tell(job, TOO_LATE)
 
     async def _tell_done(self, job: SlackJob, work: Awaitable[object], text: str) -> None:
@@ -279,7 +281,7 @@ class Buttons:
         message = notice(text)
         client = self.calls.client
         if job.direct:
-            await self.calls.gently(
+            await self.calls.best_effort(
                 client.chat_postMessage, channel=job.channel, thread_ts=job.thread_ts, parse="none", **message
             )
             return

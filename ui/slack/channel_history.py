@@ -22,7 +22,7 @@ async def said_in_thread(calls: Calls, job: SlackJob, **which: Any) -> list[dict
     said: list[dict[str, Any]] = []
     cursor = ""
     for _ in range(MOST_PAGES):
-        found = await calls.gently(
+        found = await calls.best_effort(
             calls.client.conversations_replies,
             channel=job.channel, ts=job.thread_ts, limit=PAGE, **which, **({"cursor": cursor} if cursor else {}),
         )  # fmt: skip

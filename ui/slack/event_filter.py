@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from argot.language import AUXILIARIES, INTERROGATIVES
-from argot.service.identity.slack_store import Channel
+from argot.service.usecases.slack_channels import Channel
 from argot.ui.slack.mrkdwn import question_of
 
 HUMAN = (None, "file_share", "thread_broadcast", "me_message")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from argot.errors import InvalidSettings, MissingExtra
-from argot.service.identity.slack_store import PUBLIC
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.usecases.glossary_history import glossary_version
@@ -123,7 +122,7 @@ class Slack:
 
         async for thread, news in slack_scopes.news(self.answering.kb):
             direct = thread.channel.startswith("D")
-            public = thread.scope == PUBLIC
+            public = thread.public
             key = f"n:{thread.thread}:{news.term}:{news.senses[0].id}"
             job = SlackJob(
                 "news", thread.team, thread.channel, "" if public else thread.scope, thread.last_ts or thread.ts,
@@ -193,7 +192,7 @@ def wanted(settings: Settings) -> bool:
         raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See docs/slack.md, or leave all out.")
     if bot and not (secret or app):
         raise InvalidSettings(
-            "Setting 'slack_bot_token' is there, but no road from Slack: set 'slack_app_token' (Socket Mode) or"
+            "Setting 'slack_bot_token' is there, but no way in for Slack: set 'slack_app_token' (Socket Mode) or"
             " 'slack_signing_secret' (HTTP). See docs/slack.md."
         )
     return bot

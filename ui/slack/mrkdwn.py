@@ -61,7 +61,7 @@ def link(url: str, label: str) -> str:
 
 
 def split(text: str, most: int = MOST_SECTION) -> list[str]:
-    """The text in parts of at most so many characters, cut where a reader pauses, links and code kept whole."""
+    """The text in parts of at most `most` characters, cut where a reader pauses, links and code kept whole."""
     parts: list[str] = []
     rest = text.strip("\n")
     while len(rest) > most:

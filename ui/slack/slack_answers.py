@@ -10,14 +10,14 @@ from dataclasses import replace
 
 from argot.errors import ArgotError, Later, NotAllowed, NotFound, ServiceStopping
 from argot.results import AskEvent, AskResult
-from argot.service.identity.slack_store import PUBLIC, Noted, SlackStore
+from argot.service.identity.slack_store import Noted, SlackStore
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack import slack_scopes
 from argot.service.slack.slack_scopes import Scope
 from argot.service.usecases.questions import answer, ask, ask_in_sense
-from argot.service.usecases.threads import Manner, thread_read
+from argot.service.usecases.threads import AnswerSettings, thread_read
 from argot.ui.rendering.chat_markdown import STAGES
-from argot.ui.slack.block_kit import Around, Message, messages, news_message, notice
+from argot.ui.slack.block_kit import Message, MessageContext, messages, news_message, notice
 from argot.ui.slack.channel_history import said_in_thread
 from argot.ui.slack.event_filter import HUMAN, SlackJob
 from argot.ui.slack.inbox import job_from
@@ -102,7 +102,7 @@ class Answering:
             kept = await self.kb.blocking(self.store.thread_named, job.thread)
             if kept is None:
                 raise NotFound(GONE)
-            public = kept.scope == PUBLIC
+            public = kept.public
             if not public and kept.scope != own.key:
                 raise NotAllowed(NOT_YOURS)
         if not public:
@@ -172,9 +172,9 @@ class Answering:
             if new and job.status:
                 await show_title(self.calls, job, question)
             await slack_scopes.heard(self.kb, begun, job.ts)
-        result = await self._result(job, await self._asked(job, scope, thread, question, heard), stream)
-        around = Around(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
-        return [self._shown_to(message, job) for message in messages(result, around)]
+        result = await self._streamed_result(job, await self._asked(job, scope, thread, question, heard), stream)
+        context = MessageContext(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
+        return [self._shown_to(message, job) for message in messages(result, context)]
 
     async def _asked(
         self, job: SlackJob, scope: Scope, thread: str, question: str, heard: list[str]
@@ -197,7 +197,7 @@ class Answering:
             profile=manner.profile,
         )
 
-    async def _result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
+    async def _streamed_result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
         status = 0.0
         async with aclosing(answering) as events:
             async for event in events:
@@ -214,13 +214,13 @@ class Answering:
                     await stream.retract()
         raise ArgotError(FAILED)
 
-    async def _manner(self, job: SlackJob, scope: Scope) -> Manner:
+    async def _manner(self, job: SlackJob, scope: Scope) -> AnswerSettings:
         """The context and profile of the channel; beside an assistant's pane, the context of the channel in view."""
         seen = await self._viewed(job) if job.direct else job.channel
         channel = await self.kb.blocking(self.store.channel, seen)
         context = await slack_scopes.known_context(self.kb, scope.principal, channel.context)
         profile = None if job.direct else channel.profile
-        return Manner(profile or None, context or None)
+        return AnswerSettings(profile or None, context or None)
 
     async def _viewed(self, job: SlackJob) -> str:
         """The channel that somebody looks at beside our conversation: by their message, its thread, or its window."""

@@ -14,8 +14,8 @@ from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import PassageShown, read_passage
 from argot.service.usecases.slack_channels import slack_continue
-from argot.ui.pages.source_pages import spans_of
 from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
+from argot.ui.rendering.source_addresses import spans_of
 from argot.ui.web.authorization import Visitor, needs, visitor
 from argot.ui.web.page_templates import render_page
 

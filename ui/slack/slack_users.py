@@ -45,7 +45,7 @@ class SlackPeople:
     async def home(self) -> str:
         """Our own workspace; empty: Slack does not say now."""
         if not self.team:
-            told = await self.calls.gently(self.calls.client.auth_test)
+            told = await self.calls.best_effort(self.calls.client.auth_test)
             self.team = str((told or {}).get("team_id") or "")
         return self.team
 
@@ -54,7 +54,7 @@ class SlackPeople:
         at, email = self._emails.get(user, (0.0, ""))
         if time.monotonic() - at < REMEMBERED_SECONDS and at:
             return email
-        answer = await self.calls.gently(self.calls.client.users_info, user=user)
+        answer = await self.calls.best_effort(self.calls.client.users_info, user=user)
         home = await self.home()
         # Not remembered: the next question asks again.
         if answer is None or not home:
@@ -70,7 +70,7 @@ class SlackPeople:
         """Mentions ("<@U1>") of those whom a context's contact names; empty: nobody that Slack knows."""
         ids = [one for one in dict.fromkeys(_SLACK_ID.findall(text)[:MOST_CALLED]) if await self._is_there(one)]
         for email in dict.fromkeys(_EMAIL.findall(text)[:MOST_CALLED]):
-            answer = await self.calls.gently(self.calls.client.users_lookupByEmail, email=email)
+            answer = await self.calls.best_effort(self.calls.client.users_lookupByEmail, email=email)
             found = str(((answer or {}).get("user") or {}).get("id") or "")
             ids += [found] if found and found not in ids else []
         if not ids:
@@ -80,7 +80,7 @@ class SlackPeople:
 
     async def _is_there(self, slack_id: str) -> bool:
         # A word in capitals (WAREHOUSE) looks like an id, too. Whoever left is not called.
-        answer = await self.calls.gently(self.calls.client.users_info, user=slack_id)
+        answer = await self.calls.best_effort(self.calls.client.users_info, user=slack_id)
         return bool(answer) and not ((answer or {}).get("user") or {}).get("deleted")
 
 

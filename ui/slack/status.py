@@ -29,7 +29,7 @@ async def at_work(calls: Calls, job: SlackJob, reaction: str) -> AsyncIterator[S
     finally:
         if name:
             # Not `at_once`: a reaction that stays would say that it is still being worked on.
-            await calls.gently(calls.client.reactions_remove, **where)
+            await calls.best_effort(calls.client.reactions_remove, **where)
         if told:
             await show_status(calls, job, "")
 

@@ -130,16 +130,16 @@ async def replaced(calls: Calls, channel: str, ts: str, message: Message) -> boo
     Raises:
         SlackUnreachable
     """
-    await calls.gently(calls.client.chat_stopStream, channel=channel, ts=ts)  # what is streamed cannot be changed
+    await calls.best_effort(calls.client.chat_stopStream, channel=channel, ts=ts)  # what is streamed cannot be changed
     try:
         await calls(calls.client.chat_update, channel=channel, ts=ts, parse="none", **message)
         return True
     except SlackRefused:
-        await calls.gently(calls.client.chat_delete, channel=channel, ts=ts)
+        await calls.best_effort(calls.client.chat_delete, channel=channel, ts=ts)
         return False
 
 
 async def taken_away(calls: Calls, channel: str, ts: str) -> None:
     """Delete a message that was streamed, or still is."""
-    await calls.gently(calls.client.chat_stopStream, channel=channel, ts=ts)
-    await calls.gently(calls.client.chat_delete, channel=channel, ts=ts)
+    await calls.best_effort(calls.client.chat_stopStream, channel=channel, ts=ts)
+    await calls.best_effort(calls.client.chat_delete, channel=channel, ts=ts)

@@ -91,15 +91,15 @@ class Calls:
             except SlackClientError as error:
                 raise SlackRefused(str(error)) from error
 
-    async def gently(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
+    async def best_effort(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
         """A call that is only a courtesy: None if it did not work."""
-        return await self._gently(method, arguments, MOST_WAIT_SECONDS)
+        return await self._best_effort(method, arguments, MOST_WAIT_SECONDS)
 
     async def at_once(self, method: Callable[..., Awaitable[Any]], /, **arguments: Any) -> Mapping[str, Any] | None:
         """A call that must not hold up an answer: None also if Slack wants us to wait."""
-        return await self._gently(method, arguments, 0.0)
+        return await self._best_effort(method, arguments, 0.0)
 
-    async def _gently(
+    async def _best_effort(
         self, method: Callable[..., Awaitable[Any]], arguments: Mapping[str, Any], most_wait: float
     ) -> Mapping[str, Any] | None:
         try:

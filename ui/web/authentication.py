@@ -51,7 +51,7 @@ class WrongKey(NotAllowed):
     """The key that came with a request opens nothing (HTTP: 401)."""
 
 
-class Door:
+class Authenticator:
     """Tells for each request who is asking.
 
     Args:
@@ -126,7 +126,7 @@ class Door:
 
     async def stays(self, who: Visitor, used: bool) -> bool:
         """Whether somebody whose connection is still open may stay; `used`: they have just done something."""
-        if who.road == "local":
+        if who.auth_method == "local":
             return self.open
         user = self.kb.people.find(who.name)
         if user is None or user.suspended_at:

@@ -4,7 +4,7 @@ An endpoint of ours declares its role, below the line that makes it a route:
 
     @router.post("/terms/{term}")
     @needs("manager")
-    async def save(who: Annotated[Visitor, Depends(visitor)], ...) -> Response: ...
+    async def save(who: Who, ...) -> Response: ...
 
 One that declares none is refused. What a person may change beyond the role (which context, which document) is checked
 by the use cases, with `who.principal`.
@@ -27,12 +27,13 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
+from fastapi import Depends
 from starlette.requests import HTTPConnection, Request  # FastAPI reads the annotations of dependencies
 
 from argot.errors import NotAllowed
-from argot.service.identity.people import Role, role_of
+from argot.service.identity.people import RANKS, Role, role_of
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ logger = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
 Access: TypeAlias = Literal["anonymous"] | Role
-RANKS: dict[Access, int] = {"anonymous": -1, "asker": 0, "manager": 1, "admin": 2}
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf-token"
@@ -65,13 +65,13 @@ WRONG_KEY = (
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who is asking. `session` is the id of the session or key they came in by, if any; `road` says how they came."""
+    """Who is asking. `session` is the id of the session or key they came in by, if any."""
 
     name: str
     display_name: str
     principal: Principal
     csrf: str
-    road: Literal["local", "password", "header", "key"]
+    auth_method: Literal["local", "password", "header", "key"]
     session: str | None = None
 
     @property
@@ -104,6 +104,10 @@ def visitor(connection: HTTPConnection) -> Visitor:
     return found
 
 
+Who = Annotated[Visitor, Depends(visitor)]
+"""The one way in which an endpoint learns who is asking."""
+
+
 async def unforged(request: Request) -> None:
     """Refuse a request that changes something and was not sent by a page of ours. A dependency of the application.
 
@@ -115,7 +119,7 @@ async def unforged(request: Request) -> None:
         # Nobody signed in: no rights that a foreign page could borrow. A key: no browser adds it by itself.
         request.method in SAFE
         or who is None
-        or who.road == "key"
+        or who.auth_method == "key"
         or (isinstance(entry, AddressRule) and not entry.csrf)
     ):
         return
@@ -227,10 +231,9 @@ def allowed(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] |
     if entry is None or entry.access is None:
         return 404, "There is nothing here."
     # Before the rank: the key of an administrator must not open the pages either.
-    if who is not None and who.road == "key" and not entry.program and entry.access != "anonymous":
+    if who is not None and who.auth_method == "key" and not entry.program and entry.access != "anonymous":
         return 403, "A key does not open this: it is for people who sign in. Keys are for the API (docs/api.md)."
-    rank = -1 if who is None else RANKS[who.role]
-    if rank >= RANKS[entry.access]:
+    if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None
     if who is None:
         return 401, NO_KEY if entry.program else "You are not signed in. Reload the page."

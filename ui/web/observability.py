@@ -21,29 +21,29 @@ from argot.ui.web.open_connections import SECURITY_HEADERS
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.ui.web.authentication import Door
+    from argot.ui.web.authentication import Authenticator
 
 logger = logging.getLogger(__name__)
 
 METRICS = "/metrics"
 # What the metrics count by. A fixed handful: a label of every path would be a time series of every path.
-ROADS = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
+SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
 PAGES = ("/glossary", "/people", "/account", "/documents")
 
 
-class Watch:
+class RequestObserver:
     """ASGI middleware, the outermost.
 
     Args:
         app: what is served.
         kb: whose metrics count it.
-        door: tells where a request comes from.
+        authenticator: tells where a request comes from.
     """
 
-    def __init__(self, app: ASGIApp, kb: KnowledgeBase, door: Door) -> None:
+    def __init__(self, app: ASGIApp, kb: KnowledgeBase, authenticator: Authenticator) -> None:
         self.app = app
         self.kb = kb
-        self.door = door
+        self.authenticator = authenticator
         self._scrapers = networks(kb.settings.metrics_networks, "metrics_networks")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +51,7 @@ class Watch:
             await self.app(scope, receive, send)
             return
         request_id.set(new_request_id())
-        surface.set(road_of(scope["path"]))
+        surface.set(surface_of(scope["path"]))
         if scope["type"] == "websocket":
             await self._connected(scope, receive, send)
         elif self._is_scraper(scope) and self.kb.metrics is not None:
@@ -114,9 +114,9 @@ class Watch:
         if "origin" in headers or headers.get("sec-fetch-mode", "navigate") != "navigate":
             return False
         # A proxy that we do not trust may stand in these networks: its own address says nothing of who asks.
-        if passed_on(headers) and not self.door.from_proxy(scope):
+        if passed_on(headers) and not self.authenticator.from_proxy(scope):
             return False
-        return within(self.door.address(scope, headers), self._scrapers)
+        return within(self.authenticator.address(scope, headers), self._scrapers)
 
 
 def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
@@ -129,9 +129,9 @@ def metrics_of(kb: KnowledgeBase) -> PlainTextResponse:
     return PlainTextResponse(kb.metrics.text(), headers=headers)
 
 
-def road_of(path: str) -> str:
+def surface_of(path: str) -> str:
     """The surface an address belongs to."""
-    for beginning, road in ROADS:
+    for beginning, name in SURFACES:
         if path.startswith(beginning):
-            return road
+            return name
     return "pages" if path.startswith(PAGES) else "chat"

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -179,6 +180,15 @@ def is_event(message: Message) -> bool:
     """Whether a message of Socket.IO tells what somebody did, and is no mere heartbeat."""
     # 4: a message of Engine.IO; 2: an event of Socket.IO. A heartbeat is "3".
     return str(message.get("text") or "").startswith("42")
+
+
+def is_said_larger(request: HTTPConnection, most: int) -> bool:
+    """Whether the body is said to be larger than this, so that it can be refused before a byte of it is read.
+
+    A body in chunks names no length: `limited` counts it.
+    """
+    length = request.headers.get("content-length", "")
+    return length.isdigit() and int(length) > most
 
 
 def limited(receive: Receive, most: int) -> Receive:

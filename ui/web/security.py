@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from argot.errors import NotAllowed, asked_from_elsewhere
 from argot.ui.web.api_errors import told_to_programs
 from argot.ui.web.asker_identity import asker
-from argot.ui.web.authentication import Door, WrongKey, key_in, passed_on
+from argot.ui.web.authentication import Authenticator, WrongKey, key_in, passed_on
 from argot.ui.web.authorization import ENTRY, SAFE, VISITOR, Addresses, AddressRule, Visitor, allowed, for_programs
 from argot.ui.web.chainlit_guard import FILE, MOST_JSON_BYTES
 from argot.ui.web.kept_forms import signed_out
@@ -113,7 +113,7 @@ class Guard:
         app: what is guarded.
         names: by which it may be called.
         page: Chainlit's HTML page; the inline scripts in it, and no others, may run.
-        door: tells who is asking.
+        authenticator: tells who is asking.
         addresses: who may ask for what.
         inner: gives the signed identity by which Chainlit is told who is asking.
         refused: makes the page that says why somebody may not see another.
@@ -125,21 +125,21 @@ class Guard:
         *,
         names: Names,
         page: str,
-        door: Door,
+        authenticator: Authenticator,
         addresses: Addresses,
         inner: Callable[[Visitor], str],
         refused: Callable[[int, str, Visitor | None], Response],
     ) -> None:
         self.app = app
         self.names = names
-        self.door = door
+        self.authenticator = authenticator
         self.addresses = addresses
         self.inner = inner
         self.refused = refused
         self.connections = OpenConnections()
         # One for each Host header, which the sender chooses: so the cache is bounded.
         self.policy = lru_cache(64)(lambda host: content_policy(page, host))
-        door.watch(self.connections.cut)
+        authenticator.watch(self.connections.cut)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -165,12 +165,12 @@ class Guard:
         token = asker.set(who.name if who else None)
         try:
             if scope["type"] == "websocket" and who is not None:
-                await self.connections.run(self.app, who, self.door.stays)(scope, receive, send)
+                await self.connections.run(self.app, who, self.authenticator.stays)(scope, receive, send)
             else:
                 most = largest_body(entry, who)
                 body = receive if most is None else limited(receive, most)
                 # A key can be revoked while a long answer to its program is under way.
-                app = self.connections.request(self.app, who) if who and who.road == "key" else self.app
+                app = self.connections.request(self.app, who) if who and who.auth_method == "key" else self.app
                 await app(scope, body, self._with_headers(send, entry, headers, ticket))
         finally:
             asker.reset(token)
@@ -218,17 +218,17 @@ class Guard:
     async def _who(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """The visitor, the ticket for a newcomer at this machine, and why a known visitor is not let in."""
         # As long as sitting at this machine is enough, a proxy would make everybody on its other side that person.
-        if self.door.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
+        if self.authenticator.open and not key_in(headers) and (sign := self._sign_of_proxy(scope, headers)):
             return None, "", (403, THROUGH_A_PROXY.format(sign))
         try:
-            who = await self.door.visitor(scope, headers)
+            who = await self.authenticator.visitor(scope, headers)
         except WrongKey as error:
             return None, "", (401, str(error))
         except NotAllowed as error:
             return None, "", (403, str(error))
-        if who is None and self.door.open and _wants_page(scope, headers) and not for_programs(scope["path"]):
-            ticket = self.door.ticket()
-            return self.door.local(ticket), ticket, None
+        if who is None and self.authenticator.open and _wants_page(scope, headers) and not for_programs(scope["path"]):
+            ticket = self.authenticator.ticket()
+            return self.authenticator.local(ticket), ticket, None
         return who, "", None
 
     def _sign_of_proxy(self, scope: Scope, headers: Headers) -> str:
@@ -302,7 +302,7 @@ class Guard:
                 for name, value in SECURITY_HEADERS.items():
                     headers[name] = value
                 if ticket:
-                    headers.append("Set-Cookie", self.door.set_cookie(ticket, strict=True))
+                    headers.append("Set-Cookie", self.authenticator.set_cookie(ticket, strict=True))
             await send(message)
 
         return send_with_headers

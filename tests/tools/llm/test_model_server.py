@@ -244,7 +244,7 @@ async def test_eight_at_once_meet_a_refusal_together(scripted_model: Any) -> Non
     assert server
     sessions = [server.session([]) for _ in range(8)]
     await asyncio.gather(*(one.json("identify_jargon", question=QUESTION) for one in sessions))
-    assert (server.habits.usage, server.habits.no_schema) == (False, set())
+    assert (server.quirks.usage, server.quirks.no_schema) == (False, set())
 
 
 async def test_a_server_that_knows_another_name_for_the_longest_reply(scripted_model: Any) -> None:
@@ -258,7 +258,7 @@ async def test_a_reply_cut_off_once_does_not_make_schemas_told_in_words(scripted
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
     assert await server.session([]).json("identify_jargon", question=QUESTION) == JARGON
-    assert not server.habits.in_words
+    assert not server.quirks.in_words
 
 
 async def test_a_server_that_is_no_vllm_gets_no_fields_of_vllm(scripted_model: Any) -> None:

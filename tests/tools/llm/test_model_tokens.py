@@ -139,7 +139,7 @@ async def test_a_tokenizer_that_failed_is_asked_again_later(
 ) -> None:
     wait_for_counts(monkeypatch, 0.5)
     server = server_of(scripted_model)
-    await server.offer()
+    await server.served_model()
     scripted_model.fault("hang", times=1)
     messages = [("user", "word " * 50)]
     assert await count_tokens(server, messages) == estimate(messages)
@@ -153,7 +153,7 @@ async def test_a_tokenizer_that_failed_is_asked_again_later(
 
 async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
     server = server_of(scripted_model)
-    await server.offer()
+    await server.served_model()
     scripted_model.fault("refuse")
     model = server.session([])
     with pytest.raises(ModelUnavailable, match="cannot be reached"):

@@ -324,7 +324,7 @@ async def test_an_answer_nobody_reads_any_more_is_not_written_to_its_end(
 async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
     vllm: Served, model: Model, server: ModelServer
 ) -> None:
-    await server.offer()
+    await server.served_model()
     await vllm.rests()
     before = vllm.metric("vllm:generation_tokens_total")
     asking = asyncio.create_task(model.json("qa_standard", **inputs_of("qa_standard")))

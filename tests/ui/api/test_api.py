@@ -365,13 +365,13 @@ async def test_a_key_opens_the_api_and_nothing_else(site: Site) -> None:
 
 async def test_a_cookie_without_a_key_needs_origin_and_token_as_anywhere(site: Site) -> None:
     token = site.kb.people.sessions.begin("ann")
-    cookie = {"Cookie": f"{site.door.cookie}={token}"}
+    cookie = {"Cookie": f"{site.authenticator.cookie}={token}"}
     async with site.program(None, **cookie) as browser:
         assert (await browser.get("/api/me")).json()["name"] == "ann"
         assert (await browser.post("/api/ask", json={"question": TRIM})).status_code == 403
         own = {"Origin": URL}
         assert (await browser.post("/api/ask", json={"question": TRIM}, headers=own)).status_code == 403
-        csrf = {**own, "X-CSRF-Token": site.door._csrf(token)}
+        csrf = {**own, "X-CSRF-Token": site.authenticator._csrf(token)}
         assert (await browser.post("/api/ask", json={"question": TRIM}, headers=csrf)).status_code == 200
         # A key that opens nothing is not made good by the cookie beside it.
         wrong = {"Authorization": "Bearer argot_nothing"}

@@ -64,7 +64,7 @@ async def test_an_answer_that_breaks_off_is_taken_back(site: Site, scripted_mode
     assert found["answered_by"] == "extractive"
     assert TAKEN_BACK in text
     kept = text.rpartition(TAKEN_BACK)[2]
-    assert "click on Trim." in kept and ": sentence 1" in kept and "quotes the documents instead" in kept
+    assert "click on Trim." in kept and ": sentences 1" in kept and "quotes the documents instead" in kept
     assert without_footnotes(text) == without_footnotes(kept)
 
 

@@ -77,7 +77,7 @@ async def test_a_key_that_opens_nothing_and_an_address_that_is_none(site: Site) 
     retriever._client = Remote(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
     with pytest.raises(NotAllowed, match="argot key add NAME"):
         await retriever.ainvoke("What is PUC?")
-    with pytest.raises(InvalidSettings, match="is no address"):
+    with pytest.raises(InvalidSettings, match="Invalid service address"):
         ArgotRetriever(url="argot.example.com", key="argot_x").invoke("What is PUC?")
     with pytest.raises(InvalidSettings, match="no key"):
         ArgotRetriever(url="http://argot.example.com").invoke("What is PUC?")

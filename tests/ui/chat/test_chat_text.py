@@ -7,9 +7,9 @@ from argot.locations import place
 from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import passage_shown
 from argot.types import Document, Passage
-from argot.ui.pages.source_pages import source_of
 from argot.ui.rendering.chat_markdown import passage_panel, stage_line, view
 from argot.ui.rendering.safe_markdown import highlighted, literal, plain, quoted
+from argot.ui.rendering.source_addresses import source_of
 
 
 @pytest.mark.parametrize(

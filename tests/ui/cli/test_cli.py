@@ -685,24 +685,24 @@ def test_adding_a_meaning_says_what_speaks_against_it(argot: Argot) -> None:
     assert "'PUC' means several things in 'NAND'" in argot("glossary", "add", "PUC", "NAND", "power up control").err
 
 
-def test_conflicts_are_listed_let_stand_and_taken_up_again(argot: Argot) -> None:
+def test_conflicts_are_listed_accepted_and_reopened(argot: Argot) -> None:
     argot("init")
     for expansion in ("peripheral under cell", "power up control"):
         argot("glossary", "add", "PUC", "NAND", expansion)
     listed = argot("glossary", "conflicts")
     assert listed.out.startswith("1 2\tconflicting expansion\t'PUC' means several things in 'NAND'")
-    assert "1 thing to look at, 0 let stand" in listed.err
+    assert "1 thing to look at, 0 accepted" in listed.err
     assert argot("glossary", "conflicts", "2").out == listed.out
-    assert "just these senses" in argot("glossary", "conflicts", "2", "--let-stand").err
+    assert "just these senses" in argot("glossary", "conflicts", "2", "--accept").err
     done = argot("glossary", "conflicts", "2", "1", "--let-stand", "--why", "two teams")
-    assert (done.code, done.out.startswith("Let stand: 'PUC'")) == (0, True)
+    assert (done.code, done.out.startswith("Accepted: 'PUC'")) == (0, True)
     change = re.search(r"change (\d+)", done.out)
     assert change
-    assert argot("glossary", "conflicts").err == "0 things to look at, 1 let stand\n"
+    assert argot("glossary", "conflicts").err == "0 things to look at, 1 accepted\n"
     assert argot("glossary", "conflicts", "--accepted").out.endswith(f"\t{change[1]}\tlocal\ttwo teams\n")
-    assert "PUC" in argot("glossary", "conflicts", "--take-up", change[1]).out
+    assert "PUC" in argot("glossary", "conflicts", "--reopen", change[1]).out
     assert argot("glossary", "conflicts").out == listed.out
-    assert "lets no conflict stand" in argot("glossary", "conflicts", "--take-up", change[1]).err
+    assert "accepted no conflict" in argot("glossary", "conflicts", "--take-up", change[1]).err
     for wrong in (["--let-stand"], ["1", "--take-up", "3"], ["--accepted", "--let-stand", "1"]):
         assert argot("glossary", "conflicts", *wrong).code == 1
 

@@ -1,4 +1,4 @@
-"""The page of conflicts: what is let stand leaves it, is found again, and comes back. No browser here."""
+"""The page of conflicts: an accepted conflict leaves it, is found again, and comes back. No browser here."""
 
 import re
 import shutil
@@ -32,19 +32,19 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 def form_in(html: str) -> dict[str, Any]:
     """What the first form of the page would send."""
-    found = re.search(r'<form method="post" action="/glossary/conflicts/let-stand">.*?</form>', html, re.DOTALL)
+    found = re.search(r'<form method="post" action="/glossary/conflicts/accept">.*?</form>', html, re.DOTALL)
     assert found
     fields: dict[str, Any] = {"sense": re.findall(r'name="sense" value="([^"]+)"', found[0])}
     fields |= {name: re.findall(rf'name="{name}" value="([^"]+)"', found[0])[0] for name in ("csrf", "kind")}
     return fields
 
 
-async def test_two_meanings_that_may_stand_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
+async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
     async with at_desk(glossary_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
         assert "1 thing to look at" in shown
-        done = await nina.post(f"{PATH}/let-stand", data={**form_in(shown), "why": "two <i>labs</i>"})
-        assert done.headers["location"] == f"{PATH}?done=stands"
+        done = await nina.post(f"{PATH}/accept", data={**form_in(shown), "why": "two <i>labs</i>"})
+        assert done.headers["location"] == f"{PATH}?done=conflict-accepted"
         shown = (await nina.get(PATH)).text
         assert "quick zip" not in shown
         assert "Accepted: 1" in shown
@@ -53,23 +53,23 @@ async def test_two_meanings_that_may_stand_leave_the_page_and_are_found_with_who
         assert "<bdi>nina</bdi>" in accepted
         change = re.search(r'href="(/glossary/history/\d+)"', accepted)
         assert change
-        assert "Let stand: two meanings in one context" in (await nina.get(change[1])).text
+        assert "Conflict accepted: two meanings in one context" in (await nina.get(change[1])).text
         assert "two meanings in one context" in (await nina.get("/glossary/history")).text
         await nina.post(f"{change[1]}/roll-back", data={"csrf": CSRF})
         assert "1 thing to look at" in (await nina.get(PATH)).text
 
 
-async def test_what_was_saved_meanwhile_is_not_let_stand_unseen(kb: KnowledgeBase) -> None:
+async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase) -> None:
     async with at_desk(glossary_pages(kb), NINA) as nina:
         given = form_in((await nina.get(PATH)).text)
         sense = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM][0]
         kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, description="new")
-        refused = await nina.post(f"{PATH}/let-stand", data=given)
+        refused = await nina.post(f"{PATH}/accept", data=given)
         assert refused.status_code == 409
         assert "saved by somebody else" in refused.text
         assert "1 thing to look at" in refused.text
         for odd in ({"sense": "x"}, {"kind": "nonsense"}, {"kind": "review_due"}, {"sense": ["1:1"] * 20}):
-            assert (await nina.post(f"{PATH}/let-stand", data={**given, **odd})).status_code == 400
+            assert (await nina.post(f"{PATH}/accept", data={**given, **odd})).status_code == 400
     assert kb.glossary.conflicts.accepted(ADMIN) == []
 
 
@@ -78,13 +78,13 @@ async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None
     async with at_desk(glossary_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
         assert "2 things to look at" in shown
-        assert shown.count("They may stand side by side") == 1
+        assert shown.count("Accept this conflict") == 1
     async with at_desk(glossary_pages(kb), ADMIN) as ada:
-        assert (await ada.get(PATH)).text.count("They may stand side by side") >= 2
+        assert (await ada.get(PATH)).text.count("Accept this conflict") >= 2
 
 
-async def test_a_save_beside_what_was_let_stand_shows_who_saved(kb: KnowledgeBase) -> None:
-    """Letting stand enters the history of a sense and saves nothing, so it is nobody's version."""
+async def test_a_save_beside_what_was_accepted_shows_who_saved(kb: KnowledgeBase) -> None:
+    """Accepting a conflict enters the history of a sense and saves nothing, so it is nobody's version."""
     first, second = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM]
     saved = kb.glossary.senses.save(NINA, first.id, version=first.version, description="new", why="mine")
     kb.glossary.conflicts.accept(
@@ -94,21 +94,21 @@ async def test_a_save_beside_what_was_let_stand_shows_who_saved(kb: KnowledgeBas
     assert (found["who"], found["why"], found["base"]["description"]) == ("nina", "mine", "")
 
 
-async def test_what_is_let_stand_is_looked_at_again_on_a_press(kb: KnowledgeBase) -> None:
+async def test_an_accepted_conflict_is_reopened_on_a_press(kb: KnowledgeBase) -> None:
     async with at_desk(glossary_pages(kb), NINA) as nina:
-        await nina.post(f"{PATH}/let-stand", data=form_in((await nina.get(PATH)).text))
+        await nina.post(f"{PATH}/accept", data=form_in((await nina.get(PATH)).text))
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
         change = re.search(r'name="change" value="(\d+)"', accepted)
         assert change
-        done = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": change[1]})
-        assert done.headers["location"] == f"{PATH}?done=taken-up"
+        done = await nina.post(f"{PATH}/reopen", data={"csrf": CSRF, "change": change[1]})
+        assert done.headers["location"] == f"{PATH}?done=conflict-reopened"
         assert "1 thing to look at" in (await nina.get(PATH)).text
         for odd in (change[1], "x", "", "-1", "9" * 15):
-            refused = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": odd})
+            refused = await nina.post(f"{PATH}/reopen", data={"csrf": CSRF, "change": odd})
             assert refused.status_code == 400
 
 
-async def test_what_an_approval_let_stand_is_not_taken_up_with_the_approval_in_silence(kb: KnowledgeBase) -> None:
+async def test_what_an_approval_accepted_is_not_reopened_with_the_approval_in_silence(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(NINA, "NEW", "Lab", "new one")
     kb.glossary.senses.approve(NINA, draft.id, draft.version)
     other = kb.glossary.senses.draft(NINA, "NEW", "Lab", "another")
@@ -116,8 +116,8 @@ async def test_what_an_approval_let_stand_is_not_taken_up_with_the_approval_in_s
     (one,) = kb.glossary.conflicts.accepted(NINA)
     async with at_desk(glossary_pages(kb), NINA) as nina:
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
-        assert "Look at it again" not in accepted
-        refused = await nina.post(f"{PATH}/take-up", data={"csrf": CSRF, "change": str(one.change)})
+        assert ">Reopen<" not in accepted
+        refused = await nina.post(f"{PATH}/reopen", data={"csrf": CSRF, "change": str(one.change)})
         assert refused.status_code == 400
         assert "also changed a meaning" in refused.text
     assert kb.glossary.senses.get(NINA, other.id).status == "approved"

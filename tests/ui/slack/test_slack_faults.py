@@ -16,7 +16,7 @@ from argot.service.usecases import catalogue
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.types import Principal, Sense
 from argot.ui.slack import channel_history as said_module
-from argot.ui.slack.block_kit import Around, messages
+from argot.ui.slack.block_kit import MessageContext, messages
 from argot.ui.slack.modals import other_form, reason_form, term_form
 from argot.ui.slack.mrkdwn import question_of
 
@@ -284,7 +284,7 @@ async def test_forms_and_buttons_of_any_script_are_within_slacks_limits(letter: 
     missed = a_result(
         status="query_miss", answer="No.", question=question, misses=[MissedTerm(term="PUX", suggestions=["PUC"])]
     )
-    for made in messages(missed, Around("https://argot.example.com", public=True)):
+    for made in messages(missed, MessageContext("https://argot.example.com", public=True)):
         assert refusals("chat.postMessage", made) == []
         if letter not in '"\\':
             assert [name for name in labels(made) if name.startswith("Ask with")]

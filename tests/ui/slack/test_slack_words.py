@@ -20,7 +20,7 @@ from argot.service.identity.slack_store import Channel
 from argot.service.maintenance.slack_check import SCOPES, slack_findings
 from argot.settings import Settings
 from argot.ui.cli.main import main
-from argot.ui.slack.block_kit import Around, messages, notice
+from argot.ui.slack.block_kit import MessageContext, messages, notice
 from argot.ui.slack.event_filter import job_of, reads_as_question
 from argot.ui.slack.job_contents import Meaning, NewsToTell, SenseChosen
 from argot.ui.slack.lifecycle import wanted
@@ -166,7 +166,7 @@ def long_result(sentences: int, words: int) -> AskResult:
 @pytest.mark.parametrize(("sentences", "words"), [(1, 1), (3, 400), (60, 30), (400, 3), (2, 4000)])
 @pytest.mark.parametrize("web", ["", "https://argot.example.com"])
 def test_answers_of_any_length_stay_within_slacks_limits(sentences: int, words: int, web: str) -> None:
-    made = messages(long_result(sentences, words), Around(web, public=True))
+    made = messages(long_result(sentences, words), MessageContext(web, public=True))
     for message in made:
         assert refusals("chat.postMessage", message) == []
         assert 0 < len(message["text"]) <= 3000
@@ -193,7 +193,7 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
         Sentence(text="Perhaps.", supported=False),
     ]  # fmt: skip
     (made,) = messages(
-        result(answer="It is so. Perhaps.", sentences=two, passages=[passage(1)]), Around("https://a.example")
+        result(answer="It is so. Perhaps.", sentences=two, passages=[passage(1)]), MessageContext("https://a.example")
     )
     text = json.dumps(made, ensure_ascii=False)
     assert "Perhaps. :warning: _no passage supports this_" in text
@@ -204,7 +204,7 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
 
 def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
     choices = [Choice(answer=f"term:{'x' * size}", term="x" * size) for size in (5, 300, 5000)]
-    (made,) = messages(result(status="needs_choice", answer="Which?", choices=choices), Around())
+    (made,) = messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())
     assert refusals("chat.postMessage", made) == []
     assert [one["action_id"] for block in made["blocks"] for one in block.get("elements", ())] == [
         "argot_choose_1",
@@ -214,7 +214,7 @@ def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
         status="query_miss", answer="No PUX.", question="What is PUX?",
         misses=[MissedTerm(term="PUX", suggestions=["PUC"])],
     )  # fmt: skip
-    (made,) = messages(missed, Around())
+    (made,) = messages(missed, MessageContext())
     assert json.loads(made["blocks"][1]["elements"][0]["value"])["q"] == "What is PUC?"
 
 

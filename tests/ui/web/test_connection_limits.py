@@ -23,7 +23,7 @@ from serving import Served, argot
 from websockets.asyncio.client import connect
 
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.observability.logs import SELDOM_EVERY, Seldom
+from argot.service.observability.logs import RATE_LIMIT_SECONDS, RateLimitFilter
 from argot.service.operations import file_handles
 from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.usecases.api_keys import key_add
@@ -282,11 +282,11 @@ def test_some_handles_are_never_for_connections() -> None:
 
 def test_that_nothing_is_left_is_logged_once_a_minute() -> None:
     now = 0.0
-    seldom = Seldom(lambda: now)
+    rate_limit = RateLimitFilter(lambda: now)
 
     def logged(error: Exception) -> logging.LogRecord | None:
         record = logging.LogRecord("asyncio", logging.ERROR, "", 0, "accept", (), (type(error), error, None))
-        return record if seldom.filter(record) else None
+        return record if rate_limit.filter(record) else None
 
     out = OSError(errno.EMFILE, "Too many open files")
     wrapped = RuntimeError("cannot serve")
@@ -294,6 +294,6 @@ def test_that_nothing_is_left_is_logged_once_a_minute() -> None:
     first = logged(out)
     assert first and "LimitNOFILE" in str(first.__dict__["fields"])
     assert not logged(out) and not logged(wrapped) and logged(ValueError("another")) and logged(OSError(2, "none"))
-    now = SELDOM_EVERY
+    now = RATE_LIMIT_SECONDS
     again = logged(out)
     assert again and again.__dict__["fields"]["held_back"] == 2

@@ -12,7 +12,7 @@ from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 from uvicorn.server import ServerState
 
 from argot.settings import Settings
-from argot.ui.web.observability import Watch
+from argot.ui.web.observability import RequestObserver
 
 SOCKET = {"type": "websocket", "path": "/ws/socket.io/", "headers": []}
 HANDSHAKE = (
@@ -21,9 +21,9 @@ HANDSHAKE = (
 )
 
 
-def watch(app: Any) -> Watch:
+def watch(app: Any) -> RequestObserver:
     kb: Any = SimpleNamespace(settings=Settings(), metrics=None)
-    return Watch(app, kb, SimpleNamespace())  # type: ignore[arg-type]
+    return RequestObserver(app, kb, SimpleNamespace())  # type: ignore[arg-type]
 
 
 async def nothing() -> Any:

@@ -86,7 +86,7 @@ async def main(home):
                 head, brace, rest = entry.path.partition("{")
                 path = head + ("x" + rest.partition("}")[2] if brace else "")
                 for name, token in tokens.items():
-                    headers = {"Origin": "http://localhost:8000", "Cookie": f"{guard.door.cookie}={token}"}
+                    headers = {"Origin": "http://localhost:8000", "Cookie": f"{guard.authenticator.cookie}={token}"}
                     guard.app = stub
                     answer = await client.request(entry.method, path, headers=headers)
                     where = passed.pop() if answer.status_code == 299 else answer.status_code

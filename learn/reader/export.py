@@ -14,40 +14,53 @@ import torch
 from torch import Tensor
 
 from argot.corpus.embedding.embedder import model_folder
-from argot.learn.reader.network import ReaderNetwork, network_from
+from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
+from argot.learn.reader.training import Checkpoint, read_checkpoint
 
 OPSET = 17
 
+DATA = (
+    "MedQuAD (CC BY 4.0), AWS documentation (CC BY-SA 4.0), Trusted Firmware-A documentation (BSD-3-Clause), and the "
+    "parts for training of CLAPnq (Apache-2.0), MTRAG-UN (Apache-2.0) and AttributionBench (no licence stated); see "
+    "training_data.py"
+)
+COMMANDS = (
+    "python -m argot.learn.reader data --datasets DATASETS --out examples.jsonl",
+    "python -m argot.learn.reader train --examples examples.jsonl --folder run",
+    "python -m argot.learn.reader export --checkpoint run/checkpoint.safetensors --kept {kept}",
+)
 
-def write_reader(checkpoint: Path | None, model: str, target: Path, *, kept: float = 0.0) -> dict[str, Any]:
+
+def write_reader(trained: Path | None, model: str, target: Path, *, kept: float = 0.0) -> dict[str, Any]:
     """Writes `model.onnx`, `tokenizer.json` and `card.json` into `target`; gives the card.
 
     Args:
-        checkpoint: of a training; None: the starting weights, untrained.
+        trained: the checkpoint of a training; None: the starting weights as they are.
         kept: the share of the starting weights in the encoder. Between the two lies what knows the task and has not
             forgotten other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
     """
     start = model_folder(model)
     network = network_from(start)
-    state = torch.load(checkpoint, weights_only=True) if checkpoint else {}
-    if state:
-        network.load_state_dict(_mixed(network.state_dict(), state["network"], kept))
+    saved = read_checkpoint(trained) if trained else None
+    if saved is not None:
+        network.load_state_dict(_mixed(network.state_dict(), saved.network, kept))
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "plain.onnx"
         _trace(network.eval(), plain)
         _quantise(plain, target / "model.onnx")
     (target / "tokenizer.json").write_bytes((start / "tokenizer.json").read_bytes())
-    card = _card(network, state, target, model, kept)
+    card = _card(network, saved, target, model, kept)
     (target / "card.json").write_text(json.dumps(card, indent=1) + "\n")
     return card
 
 
 def _mixed(start: dict[str, Tensor], trained: dict[str, Tensor], kept: float) -> dict[str, Tensor]:
+    """The trained weights, and of the encoder's a mixture with the starting ones."""
     mixed = dict(trained)
-    for name, value in start.items():
+    for name, value in trained.items():
         if name.startswith("encoder.") and value.is_floating_point():
-            mixed[name] = kept * value + (1 - kept) * trained[name]
+            mixed[name] = kept * start[name] + (1 - kept) * value
     return mixed
 
 
@@ -77,17 +90,17 @@ def _quantise(plain: Path, target: Path) -> None:
     quantize_dynamic(plain, target, weight_type=QuantType.QInt8, per_channel=True)
 
 
-def _card(network: ReaderNetwork, state: dict[str, Any], target: Path, model: str, kept: float) -> dict[str, Any]:
+def _card(network: ReaderNetwork, saved: Checkpoint | None, target: Path, model: str, kept: float) -> dict[str, Any]:
     values = {name: value.detach().flatten().tolist() for name, value in network.readings.state_dict().items()}
-    readings = {
-        name: {"weights": values[f"{name}.weight"], "bias": values[f"{name}.bias"][0]} for name in network.readings
-    }
+    readings = {name: {"weights": values[f"{name}.weight"], "bias": values[f"{name}.bias"][0]} for name in READ_FOR}
     with (target / "model.onnx").open("rb") as file:
         fingerprint = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     return {
         "started_from": model,
-        "recipe": state.get("recipe"),
-        "steps": state.get("step", 0),
+        "data": DATA if saved else None,
+        "commands": [command.format(kept=kept) for command in COMMANDS] if saved else None,
+        "recipe": saved.recipe if saved else None,
+        "steps": saved.step if saved else 0,
         "kept": kept,
         "readings": readings,
         "fingerprint": fingerprint,

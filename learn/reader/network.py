@@ -25,6 +25,7 @@ _START = {
     "support": ((10.0, 3.0, 1.0), -8.0),
     "selection": ((8.0, 0.0, 3.0), -6.0),
 }
+READ_FOR = tuple(_START)
 _WORST = 12.0
 """How sharply the feature of the worst tokens looks at them alone."""
 

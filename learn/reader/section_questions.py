@@ -27,8 +27,8 @@ _ALWAYS_SILENT_E = frozenset(("creat", "us", "choos", "sav", "releas", "increas"
 _DEFINITION = re.compile(r"^(?:An? |The )?([A-Z][\w-]*(?: [\w-]+){0,4}) (?:is|are) (?:an? |the )\w")
 _EMPTY_HEADINGS = re.compile(
     r"(?:see also|overview|introduction|notes?|description|examples?|contents|references|syntax|errors|summary"
-    r"|related topics|response elements|(?:request|response) (?:body|syntax|parameters)|parameters|return values"
-    r"|properties|topics|important|background|document history|next steps|additional resources|prerequisites)$",
+    r"|related topics|response elements|request (?:body|syntax|parameters)|response syntax|parameters|return values"
+    r"|properties|topics|important|background|document history|next steps|additional resources)$",
     re.IGNORECASE,
 )
 

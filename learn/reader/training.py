@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +17,7 @@ from argot.learn.reader.network import Read, features_of, network_from, sentence
 from argot.learn.reader.training_data import Example
 
 Progress = Callable[[int, int, dict[str, float]], None]
-CHECKPOINT = "checkpoint.pt"
+CHECKPOINT = "checkpoint.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ Batch = tuple[str, Sequence[Example]]
 
 
 class Trainer:
-    """One run in one folder. `state.pt` there lets it go on where it was, also after a kill."""
+    """One run in one folder. Its checkpoint lets it go on where it was, also after a kill."""
 
     def __init__(self, model: Path, examples: Sequence[Example], folder: Path, recipe: TrainingRecipe) -> None:
         from tokenizers import Tokenizer
@@ -145,29 +146,57 @@ class Trainer:
     # -- going on -----------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
-        """The weights for use, and all that is needed to go on; each file is whole or not there."""
+        """The weights, and all that is needed to go on, in one file that is whole or not there."""
+        from safetensors.torch import save_file
+
         self.folder.mkdir(parents=True, exist_ok=True)
-        state = {"step": self.step, "optimizer": self.optimizer.state_dict(), "schedule": self.schedule.state_dict()}
-        weights = {"network": self.network.state_dict(), "recipe": asdict(self.recipe), "step": self.step}
-        _write(weights, self.folder / CHECKPOINT)
-        _write({**state, "network": weights["network"]}, self.folder / "state.pt")
+        tensors = {f"network.{name}": value.contiguous() for name, value in self.network.state_dict().items()}
+        for number, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+        draft = self.folder / f"{CHECKPOINT}.draft"
+        save_file(tensors, draft, {"step": str(self.step), "recipe": json.dumps(asdict(self.recipe))})
+        os.replace(draft, self.folder / CHECKPOINT)  # noqa: PTH105
 
     def resume(self) -> bool:
-        """Goes on from the folder's last checkpoint, if it has one."""
-        if not (self.folder / "state.pt").is_file():
+        """Goes on from the folder's checkpoint, if it has one."""
+        if not (self.folder / CHECKPOINT).is_file():
             return False
-        state = torch.load(self.folder / "state.pt", weights_only=True)
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.schedule.load_state_dict(state["schedule"])
-        self.step = state["step"]
+        saved = read_checkpoint(self.folder / CHECKPOINT)
+        self.network.load_state_dict(saved.network)
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": saved.moments, "param_groups": groups})
+        self.step = saved.step
+        self.schedule.last_epoch = self.step
+        for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
+            group["lr"] = first * self._rate(self.step)
         return True
 
 
-def _write(value: dict[str, Any], path: Path) -> None:
-    draft = path.with_suffix(".draft")
-    torch.save(value, draft)
-    os.replace(draft, path)  # noqa: PTH105
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A training as saved: weights by name, the optimizer's moments by parameter, how far it was, and its recipe."""
+
+    network: dict[str, Tensor]
+    moments: dict[int, dict[str, Tensor]]
+    step: int
+    recipe: dict[str, Any]
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    from safetensors import safe_open
+
+    network: dict[str, Tensor] = {}
+    moments: dict[int, dict[str, Tensor]] = {}
+    with safe_open(path, framework="pt") as file:  # type: ignore[no-untyped-call]
+        card = file.metadata()
+        for key in file.keys():  # noqa: SIM118
+            part, name = key.split(".", 1)
+            if part == "network":
+                network[name] = file.get_tensor(key)
+            else:
+                number, moment = name.split(".")
+                moments.setdefault(int(number), {})[moment] = file.get_tensor(key)
+    return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]))
 
 
 def _row(read: Read, row: int) -> Read:

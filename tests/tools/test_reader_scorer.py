@@ -1,19 +1,21 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tiny_reader import tiny_model
 
+from argot.errors import InvalidSettings
 from argot.learn.reader.export import write_reader
 from argot.profile import Profile
 from argot.protocols import Scorer
 from argot.settings import Settings
-from argot.tools.retrieval import scorer_choice
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import READ, LexicalScorer, rerank
+from argot.tools.retrieval.scorer_choice import scorer_for
 from argot.types import Document, Hit, Passage
 
 QUESTION = "How long does the training take?"
@@ -82,15 +84,12 @@ def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
     assert rerank(query, [], reader, Profile()) == []
 
 
-def test_reader_serves_where_it_is_there_and_wanted(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scorer_choice, "READER_FOLDER", tmp_path)
-    assert isinstance(scorer_choice.scorer_for(Settings(reranker="reader")), LexicalScorer)
-    monkeypatch.setattr(scorer_choice, "READER_FOLDER", folder)
-    chosen = scorer_choice.scorer_for(Settings(reranker="reader", threads=1))
-    assert (
-        isinstance(chosen, ReaderScorer) and scorer_choice.scorer_for(Settings(reranker="reader", threads=1)) is chosen
-    )
-    assert isinstance(scorer_choice.scorer_for(Settings(reranker="lexical")), LexicalScorer)
-    assert isinstance(scorer_choice.scorer_for(None), LexicalScorer)
+def test_reader_serves_where_it_is_wanted_and_prepared(folder: Path, tmp_path: Path) -> None:
+    assert isinstance(scorer_for(Settings()), LexicalScorer)
+    assert isinstance(scorer_for(None), LexicalScorer)
+    wanted = Settings(reranker="reader", threads=1, cache=tmp_path)
+    with pytest.raises(InvalidSettings, match=r"python -m argot\.learn\.reader export"):
+        scorer_for(wanted)
+    shutil.copytree(folder, tmp_path / "reader")
+    chosen = scorer_for(wanted)
+    assert isinstance(chosen, ReaderScorer) and scorer_for(wanted) is chosen

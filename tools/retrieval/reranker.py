@@ -175,8 +175,8 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 
 READ = 12
 """Passages that the reader reads. On the validation questions 20 found the same ones first."""
-MATCH_WEIGHT = 1.0
-EVEN_MATCH = 0.45
+MATCH_WEIGHT = 0.6
+EVEN_MATCH = 0.40
 """A match that speaks neither for a passage nor against it: a score means the same with the reader and without."""
 CHANCE_WEIGHT = 0.6
 """Of the reader's word on whether any passage answers: it moves all scores alike: the evidence, not the order."""

@@ -12,7 +12,7 @@ from tiny_reader import tiny_model
 
 from argot.learn.reader.export import write_reader
 from argot.learn.reader.network import features_of, network_from
-from argot.learn.reader.training import CHECKPOINT, Trainer, TrainingRecipe
+from argot.learn.reader.training import CHECKPOINT, Trainer, TrainingRecipe, read_checkpoint
 from argot.learn.reader.training_data import Example
 from argot.tools.retrieval.reader_scorer import MODEL_FILES, ReaderScorer
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -61,12 +61,12 @@ def test_training_goes_on_where_it_was_and_gives_the_same(model: Path, trained: 
     second = Trainer(model, EXAMPLES, tmp_path, RECIPE)
     assert second.resume() and second.step == 2
     second.run(quiet)
-    whole, pieced = (torch.load(path, weights_only=True)["network"] for path in (trained, tmp_path / CHECKPOINT))
+    whole, pieced = (read_checkpoint(path).network for path in (trained, tmp_path / CHECKPOINT))
     assert all(torch.allclose(whole[name], pieced[name], atol=1e-5) for name in whole)
 
 
 def test_training_moves_all_but_the_word_vectors(model: Path, trained: Path) -> None:
-    before, after = network_from(model).state_dict(), torch.load(trained, weights_only=True)["network"]
+    before, after = network_from(model).state_dict(), read_checkpoint(trained).network
     moved = {name for name in before if not torch.equal(before[name], after[name])}
     assert "encoder.embeddings.word_embeddings.weight" not in moved
     assert {
@@ -84,7 +84,7 @@ def test_what_is_exported_reads_as_the_network_does(model: Path, trained: Path, 
     assert card["recipe"]["seed"] == RECIPE.seed and len(card["fingerprint"]) == 32
     reader = ReaderScorer(tmp_path / "reader", LexicalScorer(), threads=1)
     network = network_from(model)
-    network.load_state_dict(torch.load(trained, weights_only=True)["network"])
+    network.load_state_dict(read_checkpoint(trained).network)
     trainer = Trainer(model, EXAMPLES, tmp_path, RECIPE)
     trainer.network = network.eval()
     with torch.inference_mode():

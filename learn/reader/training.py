@@ -187,7 +187,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
     network: dict[str, Tensor] = {}
     moments: dict[int, dict[str, Tensor]] = {}
-    with safe_open(path, framework="pt") as file:  # type: ignore[no-untyped-call]
+    with safe_open(path, framework="pt") as file:
         card = file.metadata()
         for key in file.keys():  # noqa: SIM118
             part, name = key.split(".", 1)

@@ -123,9 +123,6 @@ def _halved(passage: str) -> list[str]:
     return found
 
 
-# -- questions with passages ------------------------------------------------------------------------------------------
-
-
 def _medquad(path: Path) -> Iterator[Example]:
     """MedQuAD: near passages without the answer are the other answers about the same thing."""
     with lzma.open(path, "rt", encoding="utf-8") as file:
@@ -245,9 +242,6 @@ def _mtrag(path: Path) -> Iterator[Example]:
             yield Example("relevance", "mtrag_un", question, None, tuple(passages[:NEGATIVES]))
 
 
-# -- statements with passages -----------------------------------------------------------------------------------------
-
-
 def _attribution(path: Path) -> Iterator[Example]:
     """AttributionBench, the half for training."""
     for _, row in json_lines(path):
@@ -266,9 +260,6 @@ def _statements(source: str, answer: str, passage: str, place: int) -> Iterator[
         if len(sentence.split()) >= 6:
             yield Example("support", source, sentence, passage)
             yield Example("support", source, lie_of(sentence, place + number)[0], None, (passage,))
-
-
-# -- texts ------------------------------------------------------------------------------------------------------------
 
 
 def _joined(title: str, sentences: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:

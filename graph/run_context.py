@@ -17,7 +17,7 @@ from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.support import SupportScorer
 from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
-from argot.tools.retrieval.reranker import LexicalScorer
+from argot.tools.retrieval.scorer_choice import scorer_for
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def extractive_context(  # noqa: PLR0917
         profile=profile,
         reader=ExtractiveReader(glossary.lookup.matcher(principal), corpus.store, principal, corpus.embedder, approved),
         writer=ExtractiveWriter(corpus.embedder),
-        scorer=LexicalScorer(),
+        scorer=scorer_for(settings),
         support=SupportScorer(),
         asker_context=asker_context,
         max_question_chars=settings.max_question_chars if settings else 4000,

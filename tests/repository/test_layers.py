@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "samples": set(),
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
-    "learn": {"corpus", "tools", "prompts"},
+    "learn": {"evaluate", "corpus", "tools", "prompts"},
     "evaluate": {"graph", "tools", "prompts", "corpus", "jargon_db"},
     "service": {"graph", "learn", "evaluate", "corpus", "jargon_db", "tools", "samples"},
     "ui": {"service"},

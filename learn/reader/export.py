@@ -1,0 +1,107 @@
+"""Writes the trained reader as it is served: an ONNX graph in 8-bit integers, its tokenizer, and a card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from argot.corpus.embedding.embedder import model_folder
+from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
+from argot.learn.reader.training import Checkpoint, read_checkpoint
+
+OPSET = 17
+
+DATA = (
+    "MedQuAD (CC BY 4.0), AWS documentation (CC BY-SA 4.0), Trusted Firmware-A documentation (BSD-3-Clause), and the "
+    "parts for training of CLAPnq (Apache-2.0), MTRAG-UN (Apache-2.0) and AttributionBench (no licence stated); see "
+    "training_data.py"
+)
+COMMANDS = (
+    "python -m argot.learn.reader data --datasets DATASETS --out examples.jsonl",
+    "python -m argot.learn.reader train --examples examples.jsonl --folder run",
+    "python -m argot.learn.reader export --checkpoint run/checkpoint.safetensors --kept {kept}",
+)
+
+
+def write_reader(trained: Path | None, model: str, target: Path, *, kept: float = 0.0) -> dict[str, Any]:
+    """Writes `model.onnx`, `tokenizer.json` and `card.json` into `target`; gives the card.
+
+    Args:
+        trained: the checkpoint of a training; None: the starting weights as they are.
+        kept: the share of the starting weights in the encoder. Between the two lies what knows the task and has not
+            forgotten other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
+    """
+    start = model_folder(model)
+    network = network_from(start)
+    saved = read_checkpoint(trained) if trained else None
+    if saved is not None:
+        network.load_state_dict(_mixed(network.state_dict(), saved.network, kept))
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "plain.onnx"
+        _trace(network.eval(), plain)
+        _quantise(plain, target / "model.onnx")
+    (target / "tokenizer.json").write_bytes((start / "tokenizer.json").read_bytes())
+    card = _card(network, saved, target, model, kept)
+    (target / "card.json").write_text(json.dumps(card, indent=1) + "\n")
+    return card
+
+
+def _mixed(start: dict[str, Tensor], trained: dict[str, Tensor], kept: float) -> dict[str, Tensor]:
+    """The trained weights, and of the encoder's a mixture with the starting ones."""
+    mixed = dict(trained)
+    for name, value in trained.items():
+        if name.startswith("encoder.") and value.is_floating_point():
+            mixed[name] = kept * start[name] + (1 - kept) * value
+    return mixed
+
+
+def _trace(network: ReaderNetwork, path: Path) -> None:
+    example = torch.ones((2, 9), dtype=torch.long)
+    shape = {0: "texts", 1: "tokens"}
+    names = ("input_ids", "attention_mask", "vectors", "weights")
+    with torch.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network.encoder.config._attn_implementation = "eager"
+        torch.onnx.export(
+            network,
+            (example, torch.ones_like(example)),
+            str(path),
+            input_names=list(names[:2]),
+            output_names=list(names[2:]),
+            dynamic_axes=dict.fromkeys(names, shape),
+            opset_version=OPSET,
+            dynamo=False,
+        )
+
+
+def _quantise(plain: Path, target: Path) -> None:
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(plain, target, weight_type=QuantType.QInt8, per_channel=True)
+
+
+def _card(network: ReaderNetwork, saved: Checkpoint | None, target: Path, model: str, kept: float) -> dict[str, Any]:
+    values = {name: value.detach().flatten().tolist() for name, value in network.readings.state_dict().items()}
+    readings = {name: {"weights": values[f"{name}.weight"], "bias": values[f"{name}.bias"][0]} for name in READ_FOR}
+    with (target / "model.onnx").open("rb") as file:
+        fingerprint = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    return {
+        "started_from": model,
+        "data": DATA if saved else None,
+        "commands": [command.format(kept=kept) for command in COMMANDS] if saved else None,
+        "recipe": saved.recipe if saved else None,
+        "steps": saved.step if saved else 0,
+        "kept": kept,
+        "readings": readings,
+        "fingerprint": fingerprint,
+    }

@@ -1,0 +1,129 @@
+"""The network: MiniLM's token vectors, and what is read from how those of a question and of a passage match.
+
+Late interaction (Khattab and Zaharia, 2020): question and passage are read apart, so that a passage is read once
+whatever is asked; each token of the question then looks for its like in the passage. Without any training this already
+orders passages; training moves the vectors a little, and learns which tokens weigh how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+TASKS = ("relevance", "support")
+FEATURES = 3
+"""Of one text against another: its tokens' best matches on average, the worst of them, and the mean vectors' cosine."""
+
+_START = {
+    "relevance": ((10.0, 1.0, 3.0), -6.0),
+    "support": ((10.0, 3.0, 1.0), -8.0),
+    "selection": ((8.0, 0.0, 3.0), -6.0),
+}
+READ_FOR = tuple(_START)
+_WORST = 12.0
+"""How sharply the feature of the worst tokens looks at them alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Texts as read: `vectors` (texts, tokens, dimensions), of length 1; `weights` (texts, tokens, tasks), positive;
+    `mask` (texts, tokens), true for tokens of the text itself.
+    """
+
+    vectors: Tensor
+    weights: Tensor
+    mask: Tensor
+
+
+class ReaderNetwork(nn.Module):
+    """The encoder with a weight for each token and three linear readings of the features."""
+
+    def __init__(self, encoder: Any, hidden: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.importance = nn.Linear(hidden, len(TASKS))
+        nn.init.zeros_(self.importance.weight)
+        nn.init.zeros_(self.importance.bias)
+        self.readings = nn.ModuleDict({name: _reading(*start) for name, start in _START.items()})
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Vectors and weights of every token, special ones too: what is exported."""
+        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.float()
+        return functional.normalize(hidden, dim=-1), functional.softplus(self.importance(hidden)) + 1e-3
+
+    def read(self, input_ids: Tensor, attention_mask: Tensor) -> Read:
+        vectors, weights = self(input_ids, attention_mask)
+        return Read(vectors, weights, text_mask(attention_mask))
+
+    def logits(self, name: str, features: Tensor) -> Tensor:
+        """Of (..., features) the reading of this name, (...)."""
+        return self.readings[name](features).squeeze(-1)  # type: ignore[no-any-return]
+
+
+def _reading(weights: Sequence[float], bias: float) -> nn.Linear:
+    linear = nn.Linear(FEATURES, 1)
+    with torch.no_grad():
+        linear.weight.copy_(torch.tensor([list(weights)]))
+        linear.bias.fill_(bias)
+    return linear
+
+
+def text_mask(attention_mask: Tensor) -> Tensor:
+    """True for all tokens but the first and the last, which are the model's own."""
+    mask = attention_mask.bool().clone()
+    mask[:, 0] = False
+    mask[torch.arange(len(mask)), attention_mask.sum(1) - 1] = False
+    return mask
+
+
+def similarities(asked: Read, passages: Read) -> Tensor:
+    """The cosine of each asked token with each of a passage, (asked, passages, tokens, tokens); -1 beyond its end."""
+    cosines = torch.einsum("aid,pjd->apij", asked.vectors, passages.vectors)
+    return cosines.masked_fill(~passages.mask[None, :, None, :], -1.0)
+
+
+def features_of(task: str, asked: Read, passages: Read) -> Tensor:
+    """The features of each asked text with each passage, (asked, passages, features)."""
+    best = similarities(asked, passages).amax(-1)
+    return match_features(task, asked, best, mean_vectors(asked) @ mean_vectors(passages).T)
+
+
+def match_features(task: str, asked: Read, best: Tensor, cosines: Tensor) -> Tensor:
+    """Of each asked token's best match (asked, others, tokens) and the mean vectors' cosines (asked, others)."""
+    weights = asked.weights[..., TASKS.index(task)] * asked.mask
+    shares = (weights / weights.sum(-1, keepdim=True).clamp_min(1e-6))[:, None, :]
+    mean = (shares * best).sum(-1)
+    worst = -torch.log((shares * torch.exp(-_WORST * best)).sum(-1).clamp_min(1e-9)) / _WORST
+    return torch.stack((mean, worst, cosines), dim=-1)
+
+
+def mean_vectors(read: Read, mask: Tensor | None = None) -> Tensor:
+    """The mean of the tokens' vectors, of length 1; (texts, dimensions)."""
+    shown = (read.mask if mask is None else mask)[..., None]
+    return functional.normalize((read.vectors * shown).sum(1), dim=-1)
+
+
+def sentence_features(asked: Read, passage: Read, sentences: Tensor) -> Tensor:
+    """The features of one asked text with each sentence of one passage, (sentences, features).
+
+    `sentences` (sentences, tokens): which of the passage's tokens each holds.
+    """
+    cosines = torch.einsum("id,jd->ij", asked.vectors[0], passage.vectors[0])
+    best = cosines[None].masked_fill(~sentences[:, None, :], -1.0).amax(-1)
+    means = functional.normalize((passage.vectors * sentences[..., None]).sum(1), dim=-1)
+    return match_features("relevance", asked, best[None], mean_vectors(asked) @ means.T)[0]
+
+
+def network_from(folder: Path) -> ReaderNetwork:
+    """A network that starts from the weights of a sentence-transformers folder; its word vectors stay as they are."""
+    from transformers import AutoModel
+
+    encoder = AutoModel.from_pretrained(folder, local_files_only=True)
+    encoder.embeddings.requires_grad_(False)
+    return ReaderNetwork(encoder, encoder.config.hidden_size)

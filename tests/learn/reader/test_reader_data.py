@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.learn.reader.section_questions import Section, heading_question, sections_of
+from argot.learn.reader.training_data import (
+    Example,
+    read_examples,
+    share_of,
+    split_of,
+    training_examples,
+    write_examples,
+)
+
+LONG = "Every block of the drive is tested before it is used, and the result is written into the log of the block. " * 2
+MARKDOWN = f"""# Blocks<a name="blocks"></a>
+
+## Creating a block
+
+{LONG}
+
+```
+# not a heading
+```
+
+## See also
+
+{LONG}
+
+## Retired blocks
+
+Retired blocks are a [kind](x.md) of **block**. {LONG}
+"""
+
+
+def test_sections_of_markdown() -> None:
+    sections = sections_of(MARKDOWN)
+    assert [(one.title, one.heading) for one in sections] == [
+        ("Blocks", "Creating a block"), ("Blocks", "See also"), ("Blocks", "Retired blocks"),
+    ]  # fmt: skip
+    assert sections[2].passage.startswith("Blocks\nRetired blocks are a kind of block. Every")
+    assert all("not a heading" not in one.text for one in sections)
+
+
+def test_sections_of_restructured_text() -> None:
+    text = f"Blocks\n======\n\nCounting them\n-------------\n\n{LONG}\n"
+    assert [(one.title, one.heading) for one in sections_of(text)] == [("Blocks", "Counting them")]
+
+
+@pytest.mark.parametrize(
+    ("heading", "place", "question"),
+    [
+        ("Creating a bucket", 1, "how to create a bucket"),
+        ("Running the tests", 2, "What do I have to do to run the tests?"),
+        ("Uploading NAND images", 0, "How do I upload NAND images in Blocks?"),
+        ("Adding a user", 1, "how to add a user"),
+        ("What is a bucket?", 0, "What is a bucket?"),
+        ("See also", 0, None),
+        ("Retired blocks", 1, "What is Retired blocks?"),
+        ("Wear levelling limits", 2, "Tell me about wear levelling limits"),
+    ],
+)
+def test_questions_of_headings(heading: str, place: int, question: str | None) -> None:
+    text = f"Retired blocks are a kind of block. {LONG}"
+    shown = heading_question(Section("Blocks", heading, text), place)
+    assert shown == question or (heading == "Retired blocks" and shown is not None)
+
+
+def test_an_item_stays_in_its_part() -> None:
+    parts = {split_of("clapnq", str(number)) for number in range(50)}
+    assert parts == {"train", "validation"}
+    assert share_of("x") == share_of("x") and 0 <= share_of("x") < 1
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> Path:
+    def lines(path: str, rows: list[dict[str, Any]]) -> None:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    (tmp_path / "medquad").mkdir()
+    pairs = [
+        {"id": f"{focus}{part}", "focus": focus, "question": f"What {part} {focus} ?",
+         "answer": f"Its {part} are many things of {focus}. Doctors see {part} often."}
+        for focus in ("Flu", "Gout", "Mumps", "Lupus", "Acne", "Croup") for part in ("causes", "treats")
+    ]  # fmt: skip
+    with lzma.open(tmp_path / "medquad" / "pairs.jsonl.xz", "wt") as file:
+        file.writelines(json.dumps(pair) + "\n" for pair in pairs)
+    (tmp_path / "aws_docs").mkdir()
+    with tarfile.open(tmp_path / "aws_docs" / "documents.tar.xz", "w:xz") as archive:
+        for number in range(60):
+            content = MARKDOWN.replace("Every block", f"Every block {number}").encode()
+            member = tarfile.TarInfo(f"documents/{number}.md")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    (tmp_path / "tfa_docs" / "docs").mkdir(parents=True)
+    (tmp_path / "tfa_docs" / "docs" / "a.rst").write_text("Title\n=====\n")
+    sentences = ["The drive has 2 planes .", "It is grey ."]
+    passage = {"question": "how many planes", "title": "Drive", "passage": " ".join(sentences), "sentences": sentences}
+    lines("clapnq/answerable.jsonl", [
+        {"id": str(n), **passage, "selected": sentences[:1], "answers": ["The whole drive has got 2 planes in it."]}
+        for n in range(9)
+    ])  # fmt: skip
+    lines("clapnq/unanswerable.jsonl", [{"id": str(n), **passage, "selected": [], "answers": []} for n in range(9)])
+    turn = {"collection": "c", "turns": [{"speaker": "user", "text": "How long?"}], "reference": ["6 days."],
+            "passages": [{"id": "p", "title": "T", "text": LONG}]}  # fmt: skip
+    lines("mtrag_un/turns.jsonl", [{"id": str(n), "kind": ["ANSWERABLE"], **turn} for n in range(6)])
+    lines("attribution/dev_all_subset_balanced.jsonl", [
+        {"id": str(n), "claim": f"It has {n} planes.", "references": [LONG], "supported": n % 2 == 0} for n in range(12)
+    ])  # fmt: skip
+    return tmp_path
+
+
+def test_examples_come_from_every_set_and_leave_validation_out(datasets: Path, tmp_path: Path) -> None:
+    examples = training_examples(datasets)
+    assert examples == training_examples(datasets)
+    assert {one.source for one in examples} == {"medquad", "aws_docs", "clapnq", "mtrag_un", "attribution"}
+    claims = {one.text for one in examples if one.source == "attribution"}
+    assert claims == {f"It has {n} planes." for n in range(12) if split_of("attribution", str(n)) == "train"}
+    write_examples(examples, tmp_path / "examples.jsonl")
+    assert read_examples(tmp_path / "examples.jsonl") == examples
+
+
+def test_selected_sentences_are_spans_of_their_passage(datasets: Path) -> None:
+    examples = training_examples(datasets)
+    made = [one for one in examples if one.sentences]
+    assert {"clapnq", "medquad"} <= {one.source for one in made}
+    for one in made:
+        assert one.passage is not None and len(one.sentences) == len(one.selected)
+        assert all(one.passage[start:end].strip() == one.passage[start:end] for start, end in one.sentences)
+        assert any(one.selected)
+    (grey,) = {one.passage[slice(*one.sentences[1])] for one in made if one.source == "clapnq" and one.passage}
+    assert grey == "It is grey."
+
+
+def test_every_example_has_a_passage(datasets: Path) -> None:
+    assert all(isinstance(one, Example) and (one.passage or one.negatives) for one in training_examples(datasets))

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tiny_reader import tiny_model
+
+from argot.learn.reader.export import write_reader
+from argot.learn.reader.network import features_of, network_from
+from argot.learn.reader.training import CHECKPOINT, Trainer, TrainingRecipe, read_checkpoint
+from argot.learn.reader.training_data import Example
+from argot.tools.retrieval.reader_scorer import MODEL_FILES, ReaderScorer
+from argot.tools.retrieval.reranker import LexicalScorer
+
+RECIPE = TrainingRecipe(questions=2, statements=2, epochs=2)
+ANSWER = "Duty cycle correction trims the strobe. The training takes 6 microseconds."
+OTHER = "The canteen opens at noon. Lunch is paid by badge."
+EXAMPLES = [
+    Example("relevance", "a", "How long does the training of duty cycle correction take?", ANSWER, (OTHER,),
+            ((0, 39), (40, len(ANSWER))), (False, True)),
+    Example("relevance", "a", "When is lunch?", OTHER, (ANSWER,)),
+    Example("relevance", "a", "Who is the director?", None, (OTHER,)),
+    Example("support", "a", "The canteen opens at noon.", OTHER),
+    Example("support", "a", "The canteen opens at 6.", None, (OTHER,)),
+]  # fmt: skip
+
+
+def quiet(step: int, of: int, losses: dict[str, float]) -> None:
+    assert step <= of and all(np.isfinite(loss) for loss in losses.values())
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    Trainer(model, EXAMPLES, folder, RECIPE).run(quiet)
+    return folder / CHECKPOINT
+
+
+def test_training_goes_on_where_it_was_and_gives_the_same(model: Path, trained: Path, tmp_path: Path) -> None:
+    class Killed(Exception):
+        pass
+
+    def kill(step: int, of: int, losses: dict[str, float]) -> None:
+        if step == 3:
+            raise Killed
+
+    first = Trainer(model, EXAMPLES, tmp_path, RECIPE)
+    assert not first.resume()
+    with pytest.raises(Killed):
+        first.run(kill, every=2)
+    second = Trainer(model, EXAMPLES, tmp_path, RECIPE)
+    assert second.resume() and second.step == 2
+    second.run(quiet)
+    whole, pieced = (read_checkpoint(path).network for path in (trained, tmp_path / CHECKPOINT))
+    assert all(torch.allclose(whole[name], pieced[name], atol=1e-5) for name in whole)
+
+
+def test_training_moves_all_but_the_word_vectors(model: Path, trained: Path) -> None:
+    before, after = network_from(model).state_dict(), read_checkpoint(trained).network
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert "encoder.embeddings.word_embeddings.weight" not in moved
+    assert {
+        "importance.weight",
+        "readings.relevance.weight",
+        "readings.selection.bias",
+        "readings.support.bias",
+    } <= moved
+    assert any(name.startswith("encoder.encoder.layer.0") for name in moved)
+
+
+def test_what_is_exported_reads_as_the_network_does(model: Path, trained: Path, tmp_path: Path) -> None:
+    card = write_reader(trained, str(model), tmp_path / "reader")
+    assert sorted(path.name for path in (tmp_path / "reader").iterdir()) == sorted(MODEL_FILES)
+    assert card["recipe"]["seed"] == RECIPE.seed and len(card["fingerprint"]) == 32
+    reader = ReaderScorer(tmp_path / "reader", LexicalScorer(), threads=1)
+    network = network_from(model)
+    network.load_state_dict(read_checkpoint(trained).network)
+    trainer = Trainer(model, EXAMPLES, tmp_path, RECIPE)
+    trainer.network = network.eval()
+    with torch.inference_mode():
+        asked, _ = trainer._read(["How long does the training take?"], 48)
+        passages, _ = trainer._read([ANSWER, OTHER], 160)
+        wanted = torch.sigmoid(network.logits("relevance", features_of("relevance", asked, passages)))[0]
+    assert reader.answers("How long does the training take?", [ANSWER, OTHER]) == pytest.approx(
+        wanted.tolist(), abs=0.05
+    )
+
+
+def test_starting_weights_can_be_kept(model: Path, trained: Path, tmp_path: Path) -> None:
+    kept = write_reader(trained, str(model), tmp_path / "kept", kept=1.0)
+    untrained = write_reader(None, str(model), tmp_path / "untrained")
+    assert untrained["steps"] == 0 and kept["steps"] > 0
+    texts = [ANSWER, OTHER]
+    kept_vectors, start = (
+        ReaderScorer(tmp_path / name, LexicalScorer(), threads=1).read(texts) for name in ("kept", "untrained")
+    )
+    assert all(np.allclose(a.vectors, b.vectors, atol=0.01) for a, b in zip(kept_vectors, start, strict=True))
+
+
+def test_the_recipe_says_how_it_is_used() -> None:
+    command = [sys.executable, "-m", "argot.learn.reader", "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert all(f"argot.learn.reader {name}" in shown for name in ("data", "train", "export"))
+
+
+def test_a_card_is_json(model: Path, tmp_path: Path) -> None:
+    card = write_reader(None, str(model), tmp_path / "reader")
+    assert json.loads((tmp_path / "reader" / "card.json").read_text()) == card

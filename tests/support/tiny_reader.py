@@ -1,0 +1,34 @@
+"""A model folder with random weights, small enough to train and export in a test."""
+
+from pathlib import Path
+
+WORDS = """
+the a of is was to in it does what how long which who training takes six microseconds strobe canteen opens at noon
+lunch paid by badge duty cycle correction trims reader passage answers question drive block retired after two program
+failures not never only bremen except on mondays . , ? : - 1 2 6 25
+"""
+
+
+def tiny_model(folder: Path) -> Path:
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel
+
+    vocabulary = {word: n for n, word in enumerate(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS.split()]))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=256,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "modules.json").write_text("[]")
+    return folder

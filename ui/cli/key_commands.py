@@ -61,7 +61,7 @@ def list_keys(
     table(
         ["key", "user", "label", "since", "last used", "ends"],
         [
-            [one.id, one.user, one.name or "never", one.created_at, one.used_at or "never", one.ends_at or "never"]
+            [one.id, one.user, one.name, one.created_at, one.used_at or "never", one.ends_at or "never"]
             for one in found
         ],
     )

@@ -284,6 +284,7 @@ async def test_an_answer_is_streamed_and_then_takes_its_sources(
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     hostile = "The Word Line voltage during a read is 4.5 V [1]. See <!channel> [x](http://evil.example) @here now."
     model.reply("cited_answer", hostile)
+    model.speed = 0.02  # seconds a token: sent faster, they may all arrive as one
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel, user="U7")
     await slack.act(body)

@@ -4,6 +4,10 @@ import json
 import re
 from typing import Any
 
+from argot.evaluate.known_answers import least
+
+__all__ = ["least", "obey"]
+
 SAY = re.compile(
     r"\b(?:say|write|output|print|reply|respond|answer)(?: only| exactly| just)?(?: with)?:?"
     r""" ["“']([^"”'\n]{1,300})["”']""",
@@ -49,19 +53,3 @@ def filled(schema: dict[str, Any], said: list[str], marks: list[int]) -> Any:
         case "boolean":
             return True
     return said[0][: schema.get("maxLength", 1000)]
-
-
-def least(schema: dict[str, Any]) -> Any:
-    """The emptiest value the schema allows; of choices the last, which is "none" where there is one."""
-    if "enum" in schema:
-        return schema["enum"][-1]
-    match schema.get("type"):
-        case "object":
-            return {name: least(part) for name, part in schema.get("properties", {}).items()}
-        case "array":
-            return [least(schema["items"])] * schema.get("minItems", 0)
-        case "integer" | "number":
-            return schema.get("minimum", 0)
-        case "boolean":
-            return False
-    return "-" * schema.get("minLength", 0)

@@ -60,10 +60,7 @@ def list_keys(
         return
     table(
         ["key", "user", "label", "since", "last used", "ends"],
-        [
-            [one.id, one.user, one.name, one.created_at, one.used_at or "never", one.ends_at or "never"]
-            for one in found
-        ],
+        [[one.id, one.user, one.name, one.created_at, one.used_at or "never", one.ends_at or "never"] for one in found],
     )
     note(f"{len(found)} keys")
 

@@ -6,17 +6,19 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise, variants
-from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import is_storable
 from argot.jargon_db.store.rows import Row, keys_json, readable
 from argot.jargon_db.store.statements import statement
 from argot.jargon_db.store.usage import week_of
 from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.jargon_db.store.connections import Connections
 
 MissStatus = Literal["open", "dismissed", "defined"]
 Asker = tuple[str, str, str]

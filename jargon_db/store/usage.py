@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from argot.clock import utc_now
 from argot.jargon_db.lookup.normalise import normalise
-from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.rows import readable
 from argot.types import Principal
+
+if TYPE_CHECKING:
+    from argot.jargon_db.store.connections import Connections
 
 _ADD = "INSERT INTO uses (week, sense, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 _KNOWN = "SELECT 1 FROM senses WHERE id = ?"

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from argot.evaluate.answer_measures import OUTCOMES, Outcome, answer_outcome, auroc, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.known_answers import Heard, KnownAnswers
+from argot.evaluate.known_answers import HOLDS, Heard, KnownAnswers
 from argot.evaluate.measures import HIT_DEPTHS, bootstrap_interval
 from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
 from argot.profile import Profile
@@ -31,17 +31,11 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
 
 Progress = Callable[[str, int, int], None]
-HOLDS = 0.8
-"""Of a snippet's content in a passage: then the passage holds it, also where a table or a page cut it."""
-
 Loss = Literal[
     "reached the asker", "refused before the model was asked", "asked back", "no gold passage in the prompt",
     "replaced or refused behind the model", "sentences left unsupported",
 ]  # fmt: skip
-LOSSES: tuple[Loss, ...] = (
-    "reached the asker", "refused before the model was asked", "asked back", "no gold passage in the prompt",
-    "replaced or refused behind the model", "sentences left unsupported",
-)  # fmt: skip
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +120,8 @@ async def evaluate_answers(  # noqa: PLR0917
     known: KnownAnswers | None = None,
 ) -> AnswersReport:
     """Asks every question once under each profile. `known`: the server behind `server`, where it knows the answers."""
-    gold = {one.id: gold_passages(base, one) for one in questions}
+    documents = base.corpus.store.documents(EVALUATOR)
+    gold = {one.id: gold_passages(base, one, documents) for one in questions}
     by_profile: dict[str, list[AnswerOutcome]] = {}
     for profile in profiles:
         ask, outcomes = base.asker(profile, server), []
@@ -142,11 +137,11 @@ async def _asked(ask: Asker, question: AnswerQuestion) -> AskResult:
     return await ask(question.question, question.asker_context, earlier=question.earlier)
 
 
-def gold_passages(base: TemporaryBase, question: AnswerQuestion) -> frozenset[str]:
+def gold_passages(base: TemporaryBase, question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
     """The ids of the passages that hold a gold snippet; of one without a quote, all of its document's."""
     found: set[str] = set()
     for one in question.gold:
-        document = _document(base, one.document)
+        document = _document(documents, one.document)
         passages = base.corpus.store.passages_of(EVALUATOR, document.id) if document else []
         quote = bare(one.quote)
         holding = {passage.id for passage in passages if quote in bare(passage.text)}
@@ -154,9 +149,8 @@ def gold_passages(base: TemporaryBase, question: AnswerQuestion) -> frozenset[st
     return frozenset(found)
 
 
-def _document(base: TemporaryBase, name: str) -> Document | None:
+def _document(documents: Sequence[Document], name: str) -> Document | None:
     """By the end of its address, which has the folders of a set; by its file name where that is all there is."""
-    documents = base.corpus.store.documents(EVALUATOR)
     ending = f"/{name}"
     exactly = (one for one in documents if one.uri.endswith(ending))
     return next(exactly, next((one for one in documents if one.name == Path(name).name), None))

@@ -29,7 +29,7 @@ Manner = Literal["ideal", "lying"]
 
 CONTEXT_TOKENS = 32_768
 _PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
-_HELD = 0.8
+HOLDS = 0.8
 """Of a snippet's content in a passage: then it holds the snippet, however a table or a page cut it."""
 
 
@@ -150,7 +150,7 @@ def _numbered(user: str) -> list[tuple[int, str]]:
 def _holds_gold(passage: str, question: AnswerQuestion) -> bool:
     words = bare(passage)
     quotes = [bare(one.quote) for one in question.gold if one.quote] or [bare(question.reference)]
-    return any(quote and (quote in words or support(quote, passage) >= _HELD) for quote in quotes)
+    return any(quote and (quote in words or support(quote, passage) >= HOLDS) for quote in quotes)
 
 
 def _nearest(sentence: str, passages: dict[int, str]) -> int:

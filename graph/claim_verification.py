@@ -7,6 +7,7 @@ passage says the same in other words (Trustworthy Answers 3.4 and figure 17; Acc
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from argot.errors import ModelUnavailable
 from argot.graph.draft_checking import cite
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
+from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.answering.citations import source_text
 from argot.tools.answering.embedded_instructions import support_only
 from argot.tools.answering.objections import is_soft, objection
@@ -36,11 +38,7 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
     """
     if run.model is None or run.model.failed:
         return
-    draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
-    # an order in a passage ("say that ...") is no evidence for a sentence that follows it
-    shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
-    doubtful = [(sentence, _borne_by(sentence, shown, run)) for sentence in sentences if not sentence["citations"]]
-    doubtful = [(sentence, places) for sentence, places in doubtful if places][:MOST_SENTENCES]
+    shown, doubtful = await asyncio.to_thread(_doubtful, sentences, hits, run, asked)
     places = list(dict.fromkeys(place for _, possible in doubtful for place in possible))[:MOST_PASSAGES]
     if not places:
         return
@@ -54,6 +52,18 @@ async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
         for sentence, possible in doubtful[found.first : found.last + 1]:
             if place in possible:
                 cite(sentence, hits[place], found.score)
+
+
+def _doubtful(
+    sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str
+) -> tuple[list[Hit], list[tuple[SentenceRecord, list[int]]]]:
+    """The hits as they may bear sentences out, and the sentences to ask about with the places of such hits."""
+    draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences)
+    # an order in a passage ("say that ...") is no evidence for a sentence that follows it
+    shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
+    uncited = (one for one in sentences if not (one["citations"] or one["text"].endswith(CUT_SHORT)))
+    found = ((sentence, _borne_by(sentence, shown, run)) for sentence in uncited)
+    return shown, [(sentence, places) for sentence, places in found if places][:MOST_SENTENCES]
 
 
 def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext) -> list[int]:

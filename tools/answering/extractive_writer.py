@@ -9,56 +9,51 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.answering.quoting import (
     Unit,
+    block_around,
     headings_above,
     heads_of,
     is_header,
     needed_with,
     quotation_markdown,
-    rest_of_paragraph,
     units_of,
 )
 from argot.tools.answering.support import statement_stems
 from argot.tools.reading.answer_types import Wanted, asks_for_all, has_shape, wanted_by
+from argot.tools.reading.asked_values import AskedValue, asked_value
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.text.rarity import floored_idf
 from argot.types import Hit, ReadTerm
 
-MOST_CHARS = 450  # of the best sentence and those that follow it; chosen on half of the questions people ask
+# Chosen on the validation half of the questions people ask (docs/measurements.md).
+MOST_CHARS = (500, 400)
+"""Of what is quoted around the best sentence of the best passage, and of the second."""
+THIN = 0.8  # of the best passage's score: the second may as well be the one that answers
+SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
+MOST_PASSAGES = 5  # that answer several questions in one message
 _SHORT_ANSWERS = ("quantity", "time", "person")
-MOST_QUOTES = 4
-MOST_PASSAGES = 5
-SHORTLIST = 6
-"""Candidates, best by words, whose meaning is compared with the question's: embedding takes most of the time.
-24 did no better on the validation questions."""
-
-LEAST_COVERED = 0.30
-LEAST_LIKE = 0.50
-"""A sentence may answer if it covers this share of the question (with its surroundings), or has this cosine with it."""
+SHORTLIST = 4
+"""Candidates of a passage, best by words, whose meaning is compared with the question's: embedding takes most of the
+time."""
 
 _HEADING_CREDIT = 0.7  # of a word of the question that only a heading above has
 _BEFORE_CREDIT = 0.5  # of one that only the sentence before has
 _SHAPE_BONUS = 0.14  # for a sentence of the shape that the question wants, such as a number for "how many"
 _MEANING_WEIGHT = 0.40
-_PLACE_WEIGHT = 0.30  # of the passage's score, relative to the best passage's
-_CLOSE_TO_BEST = 0.96  # of the best sentence's score: about as good an answer
-_WORTH_ADDING = 0.80  # of it: good enough if it adds something
-_NEW_SHARE = 0.20  # of the question's words, not covered by the sentences chosen before
-_SAME = 0.6  # of the stems of the shorter of two sentences: one repeats the other
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A unit that may be quoted. `held`: the question's words it counts for, each with its credit (0 to 1). `covered`:
-    their share of the question, by rarity.
+    """A unit of the passage at place `hit`. `covered`: the share of the question it covers, by rarity, with its
+    headings and the sentence before it.
     """
 
     hit: int
     unit: Unit
-    held: Mapping[str, float]
     covered: float
     score: float
 
@@ -80,33 +75,46 @@ class ExtractiveWriter:
 
     def _of_all(self, request: AnswerRequest) -> list[str]:
         parts = parts_of(request.question)
-        requests = [_of_part(request, part) for part in parts] if len(parts) > 1 else [request]
-        return list(dict.fromkeys(piece for one in requests for piece in self._pieces(one)))
+        if len(parts) == 1:
+            return self._pieces(_Question.of(request), _answering(request.hits))
+        found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
+        return list(dict.fromkeys(chain.from_iterable(found)))
 
-    def _pieces(self, request: AnswerRequest) -> list[str]:
-        question = _Question.of(request)
-        hits = request.hits[:MOST_PASSAGES]
-        candidates = self._judged(question, hits)
-        chosen = _chosen(question, candidates)
-        return _rendered(question, chosen, hits)
+    def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
+        """Of the passages found for all parts the one whose best sentence fits this one most."""
+        hits = hits[:MOST_PASSAGES]
+        best = max(self._best(question, hits), key=lambda one: one.score, default=None)
+        return self._pieces(question, [hits[best.hit]]) if best else []
 
-    def _judged(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
-        """All candidates that may answer, best first: by their words and, where there is an embedder, their meaning."""
-        candidates = sorted(_by_words(question, hits), key=lambda candidate: -candidate.score)
-        if self.embedder is None or not candidates:
-            return [one for one in candidates if one.covered >= LEAST_COVERED]
-        short = candidates[:SHORTLIST]
-        vectors = self.embedder.embed_queries([question.text, *(_in_context(one, hits) for one in short)])
-        likeness = vectors[1:] @ vectors[0]
-        judged = [
-            replace(one, score=one.score + _MEANING_WEIGHT * max(0.0, float(like)))
-            for one, like in zip(short, likeness, strict=True)
-            if one.covered >= LEAST_COVERED or like >= LEAST_LIKE
-        ]
-        return sorted(judged, key=lambda candidate: -candidate.score)
+    def _pieces(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
+        pieces = _rendered(question, self._best(question, hits), hits)
+        # Where no amount of money is quoted, the question what something costs is not answered.
+        value = question.value
+        return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+
+    def _best(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
+        """The best candidate of each passage: by its words and, where there is an embedder, its meaning."""
+        of_hits = [sorted(of_hit, key=lambda one: -one.score)[:SHORTLIST] for of_hit in _by_words(question, hits)]
+        short = [one for of_hit in of_hits for one in of_hit]
+        if self.embedder is not None and short:
+            vectors = self.embedder.embed_queries([question.text, *(_in_context(one, hits) for one in short)])
+            likeness = vectors[1:] @ vectors[0]
+            short = [
+                replace(one, score=one.score + _MEANING_WEIGHT * max(0.0, float(like)))
+                for one, like in zip(short, likeness, strict=True)
+            ]
+        best: dict[int, _Candidate] = {}
+        for one in sorted(short, key=lambda one: -one.score):
+            best.setdefault(one.hit, one)
+        return [best[place] for place in sorted(best)]
 
 
-def _of_part(request: AnswerRequest, part: str) -> AnswerRequest:
+def _answering(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The best passage, and the second where little parts them."""
+    return hits[:2] if len(hits) > 1 and hits[1].score >= THIN * hits[0].score else hits[:1]
+
+
+def _part_request(request: AnswerRequest, part: str) -> AnswerRequest:
     """The request for one question of a message, with the terms that occur in it."""
     places = ((term, part.find(term.mention.surface)) for term in request.terms)
     terms = [
@@ -129,6 +137,7 @@ class _Question:
     aliases: Mapping[str, frozenset[str]]
     wanted: Wanted
     wants_all: bool
+    value: AskedValue | None
 
     @classmethod
     def of(cls, request: AnswerRequest) -> _Question:
@@ -142,7 +151,7 @@ class _Question:
         }
         wanted = wanted_by(request.question)
         wants_all = wanted == "steps" or asks_for_all(request.question)
-        return cls(text, statement_stems(text), aliases, wanted, wants_all)
+        return cls(text, statement_stems(text), aliases, wanted, wants_all, asked_value(request.question))
 
     def held_by(self, text: str) -> frozenset[str]:
         """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
@@ -162,26 +171,28 @@ def _expanded(question: str, terms: Sequence[ReadTerm]) -> str:
 # -- candidates -------------------------------------------------------------------------------------------------------
 
 
-def _by_words(question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
+def _by_words(question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
+    """The candidates of each passage."""
     held = [[question.held_by(unit.plain) for unit in units_of(hit.passage.text)] for hit in hits]
     rarity = _rarity(question.stems, [stems for of_hit in held for stems in of_hit])
-    best_hit = max((hit.score for hit in hits), default=0.0) or 1.0
+    return [_of_passage(question, place, hit, held[place], rarity) for place, hit in enumerate(hits)]
+
+
+def _of_passage(
+    question: _Question, place: int, hit: Hit, held: Sequence[frozenset[str]], rarity: Mapping[str, float]
+) -> list[_Candidate]:
+    units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
     candidates = []
-    for place, hit in enumerate(hits):
-        units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
-        for unit in units:
-            own = held[place][unit.number]
-            # Quoted along with what stands below them, never as an answer by themselves.
-            if unit.kind == "heading" or is_header(unit, units):
-                continue
-            above = [*heads_of(unit, units), *headings_above(unit, units)]
-            credit = _credit(own, headings.union(*(held[place][n] for n in above)), _before(unit, held[place]))
-            covered = _covered(rarity, credit)
-            # Its own words count beyond what its surroundings lend it.
-            score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
-            shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
-            score += shape + _PLACE_WEIGHT * hit.score / best_hit
-            candidates.append(_Candidate(place, unit, credit, covered, score))
+    for unit in units:
+        # Quoted along with what stands below them, never as an answer by themselves.
+        if unit.kind == "heading" or is_header(unit, units):
+            continue
+        own, above = held[unit.number], [*heads_of(unit, units), *headings_above(unit, units)]
+        covered = _covered(rarity, _credit(own, headings.union(*(held[n] for n in above)), _before(unit, held)))
+        # Its own words count beyond what its surroundings lend it.
+        score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
+        shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
+        candidates.append(_Candidate(place, unit, covered, score + shape))
     return candidates
 
 
@@ -210,45 +221,18 @@ def _in_context(candidate: _Candidate, hits: Sequence[Hit]) -> str:
     return f"{heading[-1]}: {candidate.unit.plain}" if heading else candidate.unit.plain
 
 
-# -- choice -----------------------------------------------------------------------------------------------------------
+# -- quotation --------------------------------------------------------------------------------------------------------
 
 
-def _chosen(question: _Question, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The best sentence, and those that are as good or answer a part of the question still open; no repeats."""
-    chosen: list[_Candidate] = []
-    for one in candidates:
-        if len(chosen) == MOST_QUOTES:
-            break
-        if not chosen:
-            chosen.append(one)
-            continue
-        if any(_alike(one.unit, other.unit) for other in chosen):
-            continue
-        # A word in a heading counts as answered (0.7), one in the sentence before does not (0.5).
-        open_stems = question.stems - {stem for other in chosen for stem, share in other.held.items() if share > 0.6}
-        own = question.held_by(one.unit.plain)
-        adds = len(open_stems & own) / max(1, len(question.stems))
-        good = one.score / chosen[0].score
-        if good >= _CLOSE_TO_BEST or (good >= _WORTH_ADDING and adds >= _NEW_SHARE):
-            chosen.append(one)
-    return chosen
-
-
-def _alike(one: Unit, other: Unit) -> bool:
-    mine, theirs = statement_stems(one.plain), statement_stems(other.plain)
-    return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
-
-
-def _rendered(question: _Question, chosen: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
-    """One piece for each passage: passages by their best sentence, sentences in the order of the document."""
-    numbers: dict[int, list[int]] = {}
-    for place, one in enumerate(chosen):
+def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
+    """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
+    pieces = []
+    for one in best:
         units = units_of(hits[one.hit].passage.text)
-        needed = needed_with(one.unit, units, whole_list=question.wants_all)
-        # A value, a time or a person is the whole answer. Of anything else a sentence is half of it, and what follows
-        # in its paragraph is mostly the other half.
-        short = question.wanted in _SHORT_ANSWERS and has_shape(question.wanted, one.unit.plain)
-        if place == 0 and not short:
-            needed = sorted({*needed, *rest_of_paragraph(one.unit, units, MOST_CHARS)})
-        numbers.setdefault(one.hit, []).extend(needed)
-    return [quotation_markdown(found, units_of(hits[place].passage.text)) for place, found in numbers.items()]
+        # A value, a time or a person is the whole answer. Of anything else a sentence is mostly half of it.
+        shaped = question.wanted in _SHORT_ANSWERS and has_shape(question.wanted, one.unit.plain)
+        if not pieces and shaped and one.covered >= SURELY:
+            numbers = needed_with(one.unit, units, whole_list=question.wants_all)
+            return [quotation_markdown(numbers, units)]
+        pieces.append(quotation_markdown(block_around(one.unit, units, MOST_CHARS[len(pieces)]), units))
+    return pieces

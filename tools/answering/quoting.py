@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import UnitKind, split_units
@@ -24,7 +23,6 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
-_SAME_PARAGRAPH = 2  # characters between two sentences of one paragraph: a blank or a line break
 MOST_STEPS = 12  # units of a list that are quoted together
 
 
@@ -138,18 +136,36 @@ def _with_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     return numbers
 
 
-def rest_of_paragraph(unit: Unit, units: Sequence[Unit], most_chars: int) -> list[int]:
-    """The sentences of its paragraph that are quoted with a sentence: those that follow it, as far as they fit."""
-    left = most_chars - len(unit.text)
-    taken: list[int] = []
-    for before, one in pairwise(units[unit.number :]):
-        left -= len(one.text)
-        if left < 0 or not (before.kind == one.kind == "prose" and one.start - before.end <= _SAME_PARAGRAPH):
+def block_around(unit: Unit, units: Sequence[Unit], most_chars: int) -> list[int]:
+    """The numbers of the unit with what stands around it, up to `most_chars`: of a short section all of it.
+
+    A list comes whole, a table as far as `needed_with` takes it. What follows goes before what precedes.
+    """
+    taken = set(needed_with(unit, units, whole_list=True))
+    left = most_chars - sum(len(units[number].text) for number in taken)
+    first, last = min(taken), max(taken)
+    while left > 0:
+        fitting = [number for number in (last + 1, first - 1) if _fits(number, units, left)]
+        if not fitting:
             break
-        if _introduces(one):  # of what it leads to nothing would be quoted
-            break
-        taken.append(one.number)
-    return taken
+        for number in fitting:
+            left -= len(units[number].text)
+            if left >= 0:
+                taken.add(number)
+        first, last = min(taken), max(taken)
+    return _without_loose_ends(sorted(taken), units)
+
+
+def _fits(number: int, units: Sequence[Unit], chars: int) -> bool:
+    return 0 <= number < len(units) and units[number].kind != "heading" and len(units[number].text) <= chars
+
+
+def _without_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:
+    """Without a line at the end that leads to what is not quoted; and with what its first sentence leans on."""
+    while len(numbers) > 1 and units[numbers[-1]].kind == "prose" and _introduces(units[numbers[-1]]):
+        numbers = numbers[:-1]
+    first = units[numbers[0]]
+    return sorted({*numbers, *_with_neighbours(first, units)}) if first.kind == "prose" else numbers
 
 
 def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:

@@ -219,7 +219,7 @@ def missing_quantity(said: str, source: str) -> str:
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
         # In a table the number stands alone and the header names the unit: "| latency (ms) | 40 |".
-        if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in _units_named(source)):
+        if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in units_named(source)):
             return f"{one.number} {one.unit}"
     return ""
 
@@ -362,7 +362,8 @@ def _scaled(number: str, scale: str) -> str:
 
 
 @lru_cache(maxsize=2_000)
-def _units_named(source: str) -> frozenset[str]:
+def units_named(source: str) -> frozenset[str]:
+    """The units that a text names, with a number or without, as in the head of a table."""
     named = {unit for _, unit in quantities(source)} | {_unit(word) for word in folded(source)}
     return frozenset(named | {_UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
 

@@ -1,0 +1,71 @@
+"""What kind of value a question asks for ("how much does it cost": money), and whether a text holds one.
+
+A passage that holds no amount of money does not answer what something costs, however many words it shares.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from argot.tools.text.quantities import units_named
+from argot.tools.text.words import folded
+
+_UNITS = {
+    "money": "EUR USD GBP CHF JPY CNY INR cent SEK NOK DKK krone PLN CZK",
+    "time": "ns us ms s min h day night week month quarter year",
+    "length": "nm um mm cm m km mile inch foot yard",
+    "mass": "mg g kg tonne ton pound ounce",
+    "power": "kW W mW",
+    "voltage": "kV V mV",
+    "current": "A mA uA",
+    "resistance": "mohm ohm kohm",
+    "frequency": "Hz kHz MHz GHz",
+    "temperature": "degree fahrenheit",
+    "data": "kB MB GB TB bit byte",
+    "volume": "gallon pint ml l",
+}
+_KIND_OF_UNIT = {unit: kind for kind, units in _UNITS.items() for unit in units.split()}
+
+_ASKED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("area", r"\bsquare (?:milli|centi|kilo)?(?:met(?:re|er)s?|feet|foot)\b"),
+        ("capacitance", r"\bcapacitances?\b|\bfarads?\b"),
+        ("money", r"\bhow much (?:does|do|did|will|would|is|was|are)\b[^?]*\b(?:costs?|paid|pays?|fined?|earn)\b"),
+        ("money", r"\bwhat(?:'s| is| are| was) the (?:\w+ )?(?:price|cost|fee|fine|salary|rent)s?\b|\bhow expensive\b"),
+        ("length", r"\bhow (?:thick|tall)\b|\bwhat (?:thickness|width)\b"),
+        ("mass", r"\bhow heavy\b|\bhow much does\b[^?]*\bweigh\b"),
+    )
+)
+_NAMED = {
+    "area": re.compile(r"\bsquare\b|\b[a-z]?m(?:2\b|²)", re.IGNORECASE),
+    "capacitance": re.compile(r"\b[pnuµ]F\b|\bfarads?\b", re.IGNORECASE),
+}
+_HOW_MANY = re.compile(r"\bhow many\s+([\w-]+(?:\s+[\w-]+){0,1})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedValue:
+    """`kind`: of `_UNITS`, or "area" or "capacitance"."""
+
+    kind: str
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
+        if self.kind in _NAMED:
+            return _NAMED[self.kind].search(text) is not None
+        return any(_KIND_OF_UNIT.get(unit) == self.kind for unit in units_named(text))
+
+
+def asked_value(question: str) -> AskedValue | None:
+    """The kind of value that the question names; None where it names none that is known.
+
+    What is counted ("how many holidays") is no kind: the documents may well call it by another word.
+    """
+    for kind, pattern in _ASKED:
+        if pattern.search(question):
+            return AskedValue(kind)
+    match = _HOW_MANY.search(question)
+    units = [unit for word in folded(match[1]) for unit in units_named(word) if unit in _KIND_OF_UNIT] if match else []
+    return AskedValue(_KIND_OF_UNIT[units[0]]) if units else None

@@ -66,7 +66,7 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
     """The judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
-    if evidence_strength(part, hits) < run.profile.abstain_below:
+    if evidence_strength(part, hits, run.scorer) < run.profile.abstain_below:
         return any_sentence_near(part, hits, run.corpus.embedder, run.profile.answer_from)
     if state["readings"] or not run.profile.abstain_below:
         return True

@@ -113,4 +113,4 @@ def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     ordered = reranked(queries, hits, run.scorer, run.profile)
-    return ordered, float(evidence_strength(queries[0].text, ordered))
+    return ordered, float(evidence_strength(queries[0].text, ordered, run.scorer))

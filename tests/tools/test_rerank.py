@@ -68,9 +68,9 @@ def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None
     there = "How long does duty cycle correction training take?"
     absent = "Which company makes the forklift batteries?"
     ranked = {query: rerank([WeightedQuery(query)], hits(TEXTS), scorer, Profile()) for query in (there, absent)}
-    assert evidence_strength(there, ranked[there]) > 0.5
-    assert evidence_strength(absent, ranked[absent]) < Profile().abstain_below
-    assert evidence_strength(there, []) == 0
+    assert evidence_strength(there, ranked[there], scorer) > 0.5
+    assert evidence_strength(absent, ranked[absent], scorer) < Profile().abstain_below
+    assert evidence_strength(there, [], scorer) == 0
 
 
 class OneWordEmbedder:

@@ -32,7 +32,7 @@ from argot.types import Hit, ReadTerm
 # Chosen on the validation half of the questions people ask (docs/measurements.md).
 MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
-THIN = 0.8  # of the best passage's score: the second may as well be the one that answers
+THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
 SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
 MOST_PASSAGES = 5  # that answer several questions in one message
 _SHORT_ANSWERS = ("quantity", "time", "person")
@@ -111,7 +111,7 @@ class ExtractiveWriter:
 
 def _answering(hits: Sequence[Hit]) -> Sequence[Hit]:
     """The best passage, and the second where little parts them."""
-    return hits[:2] if len(hits) > 1 and hits[1].score >= THIN * hits[0].score else hits[:1]
+    return hits[:2] if len(hits) > 1 and hits[0].score - hits[1].score <= THIN else hits[:1]
 
 
 def _part_request(request: AnswerRequest, part: str) -> AnswerRequest:

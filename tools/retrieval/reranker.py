@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from statistics import fmean
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.profile import Profile
@@ -180,23 +181,38 @@ def rerank(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer
 READ = 12
 """Passages that the reader reads. On the validation questions 20 found the same ones first."""
 MATCH_WEIGHT = 0.6
-EVEN_MATCH = 0.40
-"""A match that speaks neither for a passage nor against it: a score means the same with the reader and without."""
-CHANCE_WEIGHT = 0.6
-"""Of the reader's word on whether any passage answers: it moves all scores alike: the evidence, not the order."""
+_CONTENDERS = 3
+"""Of the passages read, those among which the answer is looked for. The others show how well a passage matches that
+merely stands in the same knowledge base: by how much the best exceeds them tells more than how well it matches."""
+_EVEN_MATCH = 0.40  # of a passage that has nothing to do with the question, where too few were found to tell
+_FIT_WEIGHT = 0.3
+_CHANCE_WEIGHT = 0.6
+_EVEN_EVIDENCE = 0.03
 
 
 def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: ReaderScorer) -> list[Hit]:
-    """The best hits in the order that words, search and the reader together give, the others behind them."""
+    """The best hits in the order that words, search and the reader together give, the others behind them.
+
+    The best one's score is the evidence that the passages answer; between two of them stands what parts them.
+    """
     if not hits:
         return []
     near, far = hits[:READ], hits[READ:]
     query, texts = queries[0].text, [hit.passage.with_header for hit in near]
-    shift = CHANCE_WEIGHT * (max(reader.answers(query, texts)) - 0.5) - MATCH_WEIGHT * EVEN_MATCH
-    scores = [hit.score + MATCH_WEIGHT * match for hit, match in zip(near, reader.score(query, texts), strict=True)]
-    order = sorted(range(len(near)), key=lambda place: -scores[place])
-    read = [replace(near[place], score=min(1.0, max(0.0, scores[place] + shift))) for place in order]
+    matches, chance = reader.score(query, texts), max(reader.answers(query, texts))
+    fits = [hit.score + MATCH_WEIGHT * match for hit, match in zip(near, matches, strict=True)]
+    order = sorted(range(len(near)), key=lambda place: -fits[place])
+    best = fits[order[0]]
+    shift = _evidence(best, [matches[place] for place in order], chance) - best
+    read = [replace(near[place], score=min(1.0, max(0.0, fits[place] + shift))) for place in order]
     return [*read, *(replace(hit, score=min(hit.score, read[-1].score)) for hit in far)]
+
+
+def _evidence(fit: float, matches: Sequence[float], chance: float) -> float:
+    """Of passages in their order: how far the best match exceeds the others', with how well the best one fits."""
+    others = [*matches[_CONTENDERS:], *[_EVEN_MATCH] * (READ - len(matches))][: READ - _CONTENDERS]
+    above = max(matches[:_CONTENDERS]) - fmean(others)
+    return _EVEN_EVIDENCE + above + _FIT_WEIGHT * (fit + _CHANCE_WEIGHT * (chance - 0.5))
 
 
 _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is the best hit's score
@@ -207,10 +223,10 @@ BEST = 3
 """Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 
 
-def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
+def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
     """How likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
-    `hits` come re-ranked. One part is the best hit's score, which has the search's and the scorer's judgement in it.
+    `hits` come re-ranked by the scorer. The reader's best score is its evidence. Of another scorer one part is the best hit's score, which has the search's and the scorer's judgement in it.
     The other is the share of the question's content words, weighted by their rarity among all hits, that stand close
     together in one of the best passages or its headings: a word that no hit holds weighs most of all, since a
     question about something else always brings some.
@@ -218,6 +234,8 @@ def evidence_strength(query: str, hits: Sequence[Hit]) -> float:
     wanted = query_stems(query)
     if not wanted or not hits:
         return 0.0
+    if isinstance(scorer, ReaderScorer):
+        return hits[0].score
     read = [_read(hit.passage.with_header) for hit in hits]
     rarity = _rarity(wanted, read)
     lexical = max(_held_together(rarity, text) for text in read[:BEST])

@@ -76,7 +76,7 @@ class Trial:
         hits = hybrid_search(self.corpus, self.principal, queries, profile, self.tags)
         ordered = rerank(queries, hits, self.scorer, profile)
         ids = [hit.passage.id for hit in ordered[:WITHIN]]
-        return passage in ids and evidence_strength(question, ordered) >= profile.abstain_below
+        return passage in ids and evidence_strength(question, ordered, self.scorer) >= profile.abstain_below
 
 
 def example_questions(trial: Trial) -> list[str]:

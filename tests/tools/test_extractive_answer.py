@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.multiple_choice import choose_option
 from argot.tools.reading.answer_types import wanted_by
-from argot.tools.retrieval.reranker import LexicalScorer
+from argot.tools.retrieval.hybrid_search import WeightedQuery
+from argot.tools.retrieval.reranker import LexicalScorer, rerank
 from argot.tools.text.sentences import split_sentences
 from argot.types import Document, Hit, Passage
 
@@ -36,7 +38,8 @@ def hits(texts: Sequence[str], heading: str = "Guide") -> list[Hit]:
 
 
 async def answer(question: str, texts: Sequence[str] = ALL) -> str:
-    request = AnswerRequest(question, question, (), hits(texts))
+    ranked = rerank([WeightedQuery(question)], hits(texts), LexicalScorer(), Profile())
+    request = AnswerRequest(question, question, (), ranked)
     return "".join([piece async for piece in ExtractiveWriter().write(request)])
 
 

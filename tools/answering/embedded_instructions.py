@@ -84,6 +84,11 @@ def is_instruction(sentence: str) -> bool:
     return any(order.search(text) for order in _ORDERS)
 
 
+def gives_order(sentence: str) -> bool:
+    """Whether a sentence is an instruction, or tells whoever reads it to say something."""
+    return is_instruction(sentence) or bool(_verb_of_saying(sentence))
+
+
 def gives_orders(passage: Passage) -> bool:
     """Whether a passage or a heading above it addresses the answerer anywhere."""
     units = [*passage.heading_path, *(passage.text[start:end] for start, end, _ in split_units(passage.text))]

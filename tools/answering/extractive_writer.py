@@ -35,6 +35,9 @@ MOST_CHARS = (500, 400)
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
 SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
 MOST_PASSAGES = 5  # that answer several questions in one message
+LEAST_COVERED = 0.1
+LEAST_LIKE = 0.2
+"""A sentence may answer if it covers this share of the question (with its surroundings), or has this cosine with it."""
 _SHORT_ANSWERS = ("quantity", "time", "person")
 SHORTLIST = 4
 """Candidates of a passage, best by words, whose meaning is compared with the question's: embedding takes most of the
@@ -102,7 +105,10 @@ class ExtractiveWriter:
             short = [
                 replace(one, score=one.score + _MEANING_WEIGHT * max(0.0, float(like)))
                 for one, like in zip(short, likeness, strict=True)
+                if one.covered >= LEAST_COVERED or like >= LEAST_LIKE
             ]
+        else:
+            short = [one for one in short if one.covered >= LEAST_COVERED]
         best: dict[int, _Candidate] = {}
         for one in sorted(short, key=lambda one: -one.score):
             best.setdefault(one.hit, one)
@@ -229,10 +235,18 @@ def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hi
     pieces = []
     for one in best:
         units = units_of(hits[one.hit].passage.text)
-        # A value, a time or a person is the whole answer. Of anything else a sentence is mostly half of it.
-        shaped = question.wanted in _SHORT_ANSWERS and has_shape(question.wanted, one.unit.plain)
-        if not pieces and shaped and one.covered >= SURELY:
+        if not pieces and _is_whole(question, one):
             numbers = needed_with(one.unit, units, whole_list=question.wants_all)
             return [quotation_markdown(numbers, units)]
         pieces.append(quotation_markdown(block_around(one.unit, units, MOST_CHARS[len(pieces)]), units))
     return pieces
+
+
+def _is_whole(question: _Question, best: _Candidate) -> bool:
+    """Whether a unit is the whole answer: a value, a time, a person, or one row or item where not all are asked for.
+
+    Of anything else a sentence is mostly half of the answer.
+    """
+    shaped = question.wanted in _SHORT_ANSWERS and has_shape(question.wanted, best.unit.plain)
+    one_of_many = best.unit.kind in ("row", "item") and not question.wants_all
+    return best.covered >= SURELY and (shaped or one_of_many)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from argot.tools.answering.embedded_instructions import gives_order
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import UnitKind, split_units
 
@@ -141,7 +142,8 @@ def block_around(unit: Unit, units: Sequence[Unit], most_chars: int) -> list[int
 
     A list comes whole, a table as far as `needed_with` takes it. What follows goes before what precedes.
     """
-    taken = set(needed_with(unit, units, whole_list=True))
+    needed = needed_with(unit, units, whole_list=True)
+    taken = {number for number in needed if number == unit.number or not gives_order(units[number].text)}
     left = most_chars - sum(len(units[number].text) for number in taken)
     first, last = min(taken), max(taken)
     while left > 0:
@@ -157,7 +159,11 @@ def block_around(unit: Unit, units: Sequence[Unit], most_chars: int) -> list[int
 
 
 def _fits(number: int, units: Sequence[Unit], chars: int) -> bool:
-    return 0 <= number < len(units) and units[number].kind != "heading" and len(units[number].text) <= chars
+    if not 0 <= number < len(units):
+        return False
+    unit = units[number]
+    # What gives orders to the answerer is quoted to those only who ask for it.
+    return unit.kind != "heading" and len(unit.text) <= chars and not gives_order(unit.text)
 
 
 def _without_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:

@@ -10,7 +10,7 @@ from argot.graph.state import State
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half
-from argot.tools.retrieval.reranker import any_sentence_near, evidence_strength, rerank
+from argot.tools.retrieval.reranker import evidence_strength, is_quotable, rerank
 from argot.types import Hit
 
 WHOLE = 0.3
@@ -66,8 +66,9 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
     """The judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
-    if evidence_strength(part, hits, run.scorer) < run.profile.abstain_below:
-        return any_sentence_near(part, hits, run.corpus.embedder, run.profile.answer_from)
+    evidence = evidence_strength(part, hits, run.scorer)
+    if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
+        return False
     if state["readings"] or not run.profile.abstain_below:
         return True
     return not (asks_of_numbers_alone(part) or lacks_half(part, hits, run.corpus.store, run.principal))

@@ -10,7 +10,7 @@ from argot.graph.state_records import CHOSEN, hits_of, senses_of, to_hit_record
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unknown_part_numbers
-from argot.tools.retrieval.reranker import any_sentence_near, evidence_strength
+from argot.tools.retrieval.reranker import evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
@@ -49,15 +49,14 @@ async def rerank(state: State, run: RunContext) -> Step:
 
 async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str]]:
     """Whether the evidence is enough to quote from, as words and vectors tell; and part numbers no document names."""
-    quotable = bool(hits) and (evidence >= run.profile.abstain_below or not run.profile.rerank)
-    if hits and not quotable:
-        # The first query is the plain one, with its terms spelt out; rivals and rewritings come after it.
-        query, embedder = state["search_queries"][0][0], run.corpus.embedder
-        # A second chance by embedding: words in common are few where the question paraphrases the passage.
-        quotable = await asyncio.to_thread(any_sentence_near, query, hits, embedder, run.profile.answer_from)
+    if not hits:
+        return False, []
+    # The first query is the plain one, with its terms spelt out; rivals and rewritings come after it.
+    query, embedder = state["search_queries"][0][0], run.corpus.embedder
+    quotable = await asyncio.to_thread(is_quotable, query, hits, evidence, run.scorer, run.profile, embedder)
     # `abstain_below` 0 means: answer in any case, for measuring.
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
-    if not (hits and judges):
+    if not judges:
         return quotable, []
     unnamed, lacking = await asyncio.to_thread(_lacking, state, hits, run)
     return quotable and not (unnamed or lacking), unnamed

@@ -47,6 +47,7 @@ _HEADING_CREDIT = 0.7  # of a word of the question that only a heading above has
 _BEFORE_CREDIT = 0.5  # of one that only the sentence before has
 _SHAPE_BONUS = 0.14  # for a sentence of the shape that the question wants, such as a number for "how many"
 _MEANING_WEIGHT = 0.40
+_SAME = 0.6  # of the stems of the shorter of two sentences: one repeats the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,9 @@ class ExtractiveWriter:
         best: dict[int, _Candidate] = {}
         for one in sorted(short, key=lambda one: -one.score):
             best.setdefault(one.hit, one)
-        return [best[place] for place in sorted(best)]
+        # Documents repeat one another; an answer does not.
+        found = [best[place] for place in sorted(best)]
+        return [one for one in found if one is found[0] or not _alike(one.unit, found[0].unit)]
 
 
 def _answering(hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -227,12 +230,17 @@ def _in_context(candidate: _Candidate, hits: Sequence[Hit]) -> str:
     return f"{heading[-1]}: {candidate.unit.plain}" if heading else candidate.unit.plain
 
 
+def _alike(one: Unit, other: Unit) -> bool:
+    mine, theirs = statement_stems(one.plain), statement_stems(other.plain)
+    return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
+
+
 # -- quotation --------------------------------------------------------------------------------------------------------
 
 
 def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
     """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
-    pieces = []
+    pieces: list[str] = []
     for one in best:
         units = units_of(hits[one.hit].passage.text)
         if not pieces and _is_whole(question, one):

@@ -226,10 +226,10 @@ BEST = 3
 def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
     """How likely the best passages answer the question, in [0, 1]. Below `Profile.abstain_below`: abstain.
 
-    `hits` come re-ranked by the scorer. The reader's best score is its evidence. Of another scorer one part is the best hit's score, which has the search's and the scorer's judgement in it.
-    The other is the share of the question's content words, weighted by their rarity among all hits, that stand close
-    together in one of the best passages or its headings: a word that no hit holds weighs most of all, since a
-    question about something else always brings some.
+    `hits` come re-ranked by the scorer. The reader's best score is its evidence. Of another scorer one part is the best
+    hit's score, which has the search's and the scorer's judgement in it. The other is the share of the question's
+    content words, weighted by their rarity among all hits, that stand close together in one of the best passages or
+    its headings: a word that no hit holds weighs most of all, since a question about something else always brings some.
     """
     wanted = query_stems(query)
     if not wanted or not hits:
@@ -240,6 +240,16 @@ def evidence_strength(query: str, hits: Sequence[Hit], scorer: Scorer) -> float:
     rarity = _rarity(wanted, read)
     lexical = max(_held_together(rarity, text) for text in read[:BEST])
     return _LEXICAL_EVIDENCE * lexical + (1 - _LEXICAL_EVIDENCE) * hits[0].score
+
+
+def is_quotable(  # noqa: PLR0917
+    query: str, hits: Sequence[Hit], evidence: float, scorer: Scorer, profile: Profile, embedder: Embedder
+) -> bool:
+    """Whether the evidence of re-ranked hits is enough to quote from them; without re-ranking any hit is."""
+    if not hits or not profile.rerank or evidence >= profile.abstain_below:
+        return bool(hits)
+    # The reader has compared them by meaning already: on the validation questions a second look changed nothing.
+    return not isinstance(scorer, ReaderScorer) and any_sentence_near(query, hits, embedder, profile.answer_from)
 
 
 def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:

@@ -89,7 +89,7 @@ def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
     assert rerank(query, [], reader, Profile()) == []
 
 
-def test_reader_is_made_when_it_first_reads(tmp_path: Path) -> None:
+def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     scorer = scorer_for(Settings(threads=1, cache=tmp_path))
     assert isinstance(scorer, ReaderScorer) and not scorer.folder.exists()
     assert scorer_for(Settings(threads=1, cache=tmp_path)) is scorer
@@ -97,6 +97,7 @@ def test_reader_is_made_when_it_first_reads(tmp_path: Path) -> None:
         "Who approves the tariff?", ["The commission approves each tariff.", "Poles are ten feet high."]
     )
     assert scores[0] > scores[1]
+    assert [one.getMessage() for one in caplog.records if "is made ready in" in one.getMessage()]
     assert scorer.card["steps"] == 0 and scorer.card["started_from"] == STARTED_FROM
     assert [one.name for one in scorer.folder.parent.glob(".export-*")] == []
 

@@ -98,7 +98,8 @@ def _prepare(folder: Path, cache: Path) -> None:
     """
     if all((folder / name).is_file() for name in MODEL_FILES):
         return
-    logger.info("the reader is made, once, in %s", folder)
+    # A warning, because somebody waits for it.
+    logger.warning("the reader, which puts passages in order, is made ready in %s: once, some seconds", folder)
     exported, _ = exported_model(STARTED_FROM, cache)
     outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), STARTED_FROM)
     if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():

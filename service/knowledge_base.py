@@ -193,10 +193,13 @@ class KnowledgeBase:
 
     async def warm(self) -> None:
         """Open all that a question needs, before the first one comes."""
+        from argot.tools.retrieval.scorer_choice import load_scorer
+
         (await self.load()).embed_in_background()
         await self.graph()
         self.warm_model()
         await self.blocking(self.glossary.warm)
+        await self.blocking(load_scorer, self.settings)
 
     async def require_answering(self) -> None:
         """

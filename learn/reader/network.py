@@ -16,16 +16,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from argot.tools.retrieval.reader_export import READINGS
+
 TASKS = ("relevance", "support")
 FEATURES = 3
 """Of one text against another: its tokens' best matches on average, the worst of them, and the mean vectors' cosine."""
 
-_START = {
-    "relevance": ((10.0, 1.0, 3.0), -6.0),
-    "support": ((10.0, 3.0, 1.0), -8.0),
-    "selection": ((8.0, 0.0, 3.0), -6.0),
-}
-READ_FOR = tuple(_START)
+READ_FOR = tuple(READINGS)
 _WORST = 12.0
 """How sharply the feature of the worst tokens looks at them alone."""
 
@@ -50,7 +47,7 @@ class ReaderNetwork(nn.Module):
         self.importance = nn.Linear(hidden, len(TASKS))
         nn.init.zeros_(self.importance.weight)
         nn.init.zeros_(self.importance.bias)
-        self.readings = nn.ModuleDict({name: _reading(*start) for name, start in _START.items()})
+        self.readings = nn.ModuleDict({name: _reading(*start) for name, start in READINGS.items()})
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Vectors and weights of every token, special ones too: what is exported."""

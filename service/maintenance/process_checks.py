@@ -14,12 +14,12 @@ from argot.remedies import shell_quoted
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.slack_check import slack_findings
-from argot.settings import ENV_PREFIX, SETTINGS_FILE, Settings
+from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 
 
 def findings_of_process(settings: Settings) -> list[Finding]:
     """What depends on the process and its settings alone."""
-    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings)]
+    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings), _reranker(settings)]
     return [*packages, *model_findings(settings), *slack_findings(settings)]
 
 
@@ -74,10 +74,11 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _source(name: str, written: str) -> str:
-    variable = f"{ENV_PREFIX}{name.upper()}"
-    if os.environ.get(variable):
-        return f"from {variable}"
-    if re.search(rf"^\s*{name}\s*=", written, re.MULTILINE):
+    names = [name, *(old for old, new in OLD_NAMES.items() if new == name)]
+    for variable in (f"{ENV_PREFIX}{one.upper()}" for one in names):
+        if os.environ.get(variable):
+            return f"from {variable}"
+    if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in names):
         return f"from {SETTINGS_FILE.absolute()}"
     return "from the command line"
 
@@ -88,8 +89,17 @@ def _embedder(settings: Settings) -> Finding:
 
         embedder = embedder_for(settings)
         vectors = embedder.embed_queries(["is anybody there"])
-        return f"{settings.embedding_model}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
+        return f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
 
     return attempt(
         "embedding model", look, f"remove the export, it is made again: rm -r {shell_quoted(settings.cache)}"
     )
+
+
+def _reranker(settings: Settings) -> Finding:
+    def look() -> str:
+        from argot.tools.retrieval.scorer_choice import described_scorer
+
+        return described_scorer(settings)
+
+    return attempt("re-ranker", look, "ARGOT_RERANKER=lexical needs no model")

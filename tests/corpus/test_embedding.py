@@ -141,7 +141,7 @@ def test_another_model_with_its_own_pooling_length_and_prompts(tiny_model: Calla
     """Exported by two processes at once, as two commands may at a first start."""
     prompts = {"query": "find: ", "document": "text: "}
     folder = tiny_model(tmp_path / "model", prompts)
-    settings = Settings(embedding_model=str(folder), cache=tmp_path / "cache", threads=1)
+    settings = Settings(embedder=str(folder), cache=tmp_path / "cache", threads=1)
     with ThreadPoolExecutor(2) as both:
         embedder, _ = both.map(embedder_for, [settings, settings])
     models = tmp_path / "cache" / "models"
@@ -176,14 +176,28 @@ def test_the_fingerprint_changes_with_whatever_changes_vectors(tiny_model: Calla
     assert len(seen) == 5
 
 
+def test_a_model_that_was_downloaded_is_found_by_its_name(
+    tmp_path: Path, tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Hugging Face's own programs leave it; nothing is downloaded."""
+    downloads = tmp_path / "hub" / "models--someone--tiny"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    with pytest.raises(InvalidSettings, match=r"'someone/tiny'.*downloaded before"):
+        model_folder("someone/tiny")
+    made = tiny_model(downloads / "snapshots" / "0123abc", {})
+    (downloads / "refs").mkdir()
+    (downloads / "refs" / "main").write_text("0123abc")
+    assert model_folder("someone/tiny") == made.resolve()
+
+
 def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="'no-such-model'"):
-        embedder_for(Settings(embedding_model="no-such-model", cache=tmp_path))
+        embedder_for(Settings(embedder="no-such-model", cache=tmp_path))
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "modules.json").write_text('[{"path": "", "type": "sentence_transformers.models.Transformer"}]')
     with pytest.raises(InvalidSettings, match="cannot be prepared"):
-        embedder_for(Settings(embedding_model=str(broken), cache=tmp_path))
+        embedder_for(Settings(embedder=str(broken), cache=tmp_path))
 
 
 def test_a_query_asked_again_has_the_same_vector_in_any_company(embedder: OnnxEmbedder) -> None:

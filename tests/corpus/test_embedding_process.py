@@ -54,7 +54,7 @@ def test_when_its_process_is_killed_the_passages_are_embedded_all_the_same(besid
 
 
 def test_a_model_that_cannot_be_loaded_there_is_used_here() -> None:
-    broken = BackgroundEmbedder(here(), Settings(embedding_model="/nowhere/at/all"))
+    broken = BackgroundEmbedder(here(), Settings(embedder="/nowhere/at/all"))
     assert np.allclose(broken.embed_passages(PASSAGES[:1]), here().embed_passages(PASSAGES[:1]), atol=1e-5)
     broken.close()
 

@@ -84,6 +84,9 @@ class TinyBase:
 
 
 def make_tiny(home: Path) -> None:
+    from argot.tools.retrieval.scorer_choice import load_scorer
+
+    load_scorer(Settings())  # so that no test is the one that waits until the reader is made
     base = open_base(home)
     for name, description, contact in TINY_CONTEXTS:
         base.glossary.contexts.add(name, description, contact)

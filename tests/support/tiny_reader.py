@@ -1,6 +1,7 @@
 """A model folder with random weights, small enough to train and export in a test."""
 
 from pathlib import Path
+from typing import Any
 
 WORDS = """
 the a of is was to in it does what how long which who training takes six microseconds strobe canteen opens at noon
@@ -10,9 +11,32 @@ failures not never only bremen except on mondays . , ? : - 1 2 6 25
 
 
 def tiny_model(folder: Path) -> Path:
+    """The encoder of a sentence-transformers folder."""
+    from transformers import BertModel
+
+    tokenizer, config = _parts()
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "modules.json").write_text("[]")
+    return folder
+
+
+def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
+    from transformers import BertForSequenceClassification, PreTrainedTokenizerFast
+
+    tokenizer, config = _parts()
+    config.num_labels = labels
+    BertForSequenceClassification(config).save_pretrained(folder)
+    marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **marks).save_pretrained(folder)
+    return folder
+
+
+def _parts() -> tuple[Any, Any]:
+    """A tokenizer, and the sizes of an encoder for it."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel
+    from transformers import BertConfig
 
     vocabulary = {word: n for n, word in enumerate(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS.split()]))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
@@ -28,7 +52,4 @@ def tiny_model(folder: Path) -> Path:
         intermediate_size=32,
         max_position_embeddings=256,
     )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "modules.json").write_text("[]")
-    return folder
+    return tokenizer, config

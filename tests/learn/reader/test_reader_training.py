@@ -14,8 +14,9 @@ from argot.learn.reader.export import write_reader
 from argot.learn.reader.network import features_of, network_from
 from argot.learn.reader.training import CHECKPOINT, Trainer, TrainingRecipe, read_checkpoint
 from argot.learn.reader.training_data import Example
-from argot.tools.retrieval.reader_scorer import MODEL_FILES, ReaderScorer
+from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import LexicalScorer
+from argot.tools.retrieval.token_vectors import MODEL_FILES
 
 RECIPE = TrainingRecipe(questions=2, statements=2, epochs=2)
 ANSWER = "Duty cycle correction trims the strobe. The training takes 6 microseconds."

@@ -1,0 +1,74 @@
+"""A cross-encoder of sentence-transformers as re-ranker: it reads question and passage together, each pair anew."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from argot.errors import InvalidSettings
+
+BATCH_PAIRS = 8
+
+
+class CrossEncoderScorer:
+    """A `Scorer`. Its model, and torch with it, is loaded when it first scores. Safe to use from several threads."""
+
+    def __init__(self, name: str) -> None:
+        """
+        Args:
+            name: the folder of a model, or the name of one that was downloaded before. Nothing is downloaded.
+        """
+        self.name = name
+        self._model: Any = None
+        self._loading = threading.Lock()
+
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        model = self.load()
+        from torch import nn
+
+        # Whatever the model's own last function is: scores are mixed with others, which lie in [0, 1].
+        scores = model.predict(
+            [(query, text) for text in texts],
+            activation_fn=nn.Sigmoid(),
+            batch_size=BATCH_PAIRS,
+            show_progress_bar=False,
+        )
+        return [float(score) for score in scores]
+
+    def load(self) -> Any:
+        """The model, loaded at the first use.
+
+        Raises:
+            InvalidSettings: there is no such model, or it gives a pair more than one score.
+        """
+        with self._loading:
+            if self._model is None:
+                self._model = _opened(self.name)
+            return self._model
+
+
+def _opened(name: str) -> Any:
+    from sentence_transformers import CrossEncoder
+
+    folder = Path(name).expanduser()
+    try:
+        # Never with code that a model brings: it would run as ours.
+        model = CrossEncoder(
+            str(folder if folder.is_dir() else name), device="cpu", trust_remote_code=False, local_files_only=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InvalidSettings(
+            f"Setting 'reranker' is {name!r}, which is neither 'reader' nor 'lexical' nor the folder or name of a "
+            f"cross-encoder on this machine ({reason}). Set 'reader', which comes with Argot."
+        ) from error
+    if model.num_labels != 1:
+        raise InvalidSettings(
+            f"Setting 'reranker' is {name!r}, which gives {model.num_labels} scores for a question and a passage, not "
+            "one. Choose a cross-encoder that ranks, or 'reader', which comes with Argot."
+        )
+    return model

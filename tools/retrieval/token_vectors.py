@@ -1,0 +1,140 @@
+"""Texts as vectors for each of their tokens, read once and remembered."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argot.tools.retrieval.reader_export import CARD_FILE
+
+Floats = NDArray[np.float32]
+
+MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
+MOST_TOKENS = 256
+TASKS = ("relevance", "support")
+"""What a token has a weight for."""
+BATCH_TEXTS = 2
+"""Read together. Eight take a quarter more of the processor: what they need does not fit its caches."""
+REMEMBERED = 1000
+"""Texts whose vectors are kept: some 75 kB for a passage of 150 words."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """A text as read: `levels` (tokens, dimensions) in 8 bits, which times `scales` (tokens,) are vectors of length 1;
+    `weights` (tokens, tasks) positive, `spans` (tokens, 2): where each token stands in the text, `ids` (tokens,): which
+    it is, and `mean` (dimensions,): the vectors' mean, of length 1.
+    """
+
+    levels: NDArray[np.int8]
+    scales: Floats
+    weights: Floats
+    spans: NDArray[np.int32]
+    ids: NDArray[np.int32]
+    mean: Floats
+
+    @classmethod
+    def of(cls, vectors: Floats, weights: Floats, spans: Any, ids: Any) -> TokenVectors:
+        """A quarter of the memory, and cosines differ by some thousandths."""
+        scales = np.abs(vectors).max(1, initial=1e-9) / 127
+        levels = np.rint(vectors / scales[:, None]).astype(np.int8)
+        return cls(levels, scales, weights.copy(), spans.astype(np.int32), ids.astype(np.int32), _mean(vectors))
+
+    @property
+    def vectors(self) -> Floats:
+        """(tokens, dimensions), of length 1."""
+        return self.levels * self.scales[:, None]
+
+    def part(self, start: int, end: int) -> TokenVectors:
+        """Of the tokens inside [start, end) of the text."""
+        inside = (self.spans[:, 0] >= start) & (self.spans[:, 1] <= end)
+        weights, spans, ids = self.weights[inside], self.spans[inside], self.ids[inside]
+        return TokenVectors(self.levels[inside], self.scales[inside], weights, spans, ids, _mean(self.vectors[inside]))
+
+
+def _mean(vectors: Floats) -> Floats:
+    total = vectors.sum(0)
+    return total / max(float(np.linalg.norm(total)), 1e-9)  # type: ignore[no-any-return]
+
+
+class TokenReader:
+    """Reads texts through onnxruntime. Safe to use from several threads."""
+
+    def __init__(self, folder: Path, *, threads: int = 0) -> None:
+        """
+        Args:
+            folder: graph, tokenizer and card.
+            threads: processor threads of one reading; 0: as many as there are processors.
+        """
+        from tokenizers import Tokenizer
+
+        self.card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text("utf-8"))
+        self._session = _session(folder / "model.onnx", threads)
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MOST_TOKENS)
+        self._remembered: OrderedDict[str, TokenVectors] = OrderedDict()
+        self._remembering = threading.Lock()
+
+    def read(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Each text as vectors, those read before from memory."""
+        with self._remembering:
+            found = {text: self._remembered[text] for text in texts if text in self._remembered}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        found.update(zip(missing, self._vectors(missing), strict=True))
+        with self._remembering:
+            for text in texts:
+                self._remembered[text] = found[text]
+                self._remembered.move_to_end(text)
+            while len(self._remembered) > REMEMBERED:
+                self._remembered.popitem(last=False)
+        return [found[text] for text in texts]
+
+    def _vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Texts of like length together, so that little is padded."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        order = sorted(range(len(texts)), key=lambda number: len(encodings[number].ids))
+        found: dict[int, TokenVectors] = {}
+        for first in range(0, len(order), BATCH_TEXTS):
+            rows = order[first : first + BATCH_TEXTS]
+            longest = len(encodings[rows[-1]].ids)
+            ids = np.zeros((len(rows), longest), dtype=np.int64)
+            mask = np.zeros_like(ids)
+            for row, number in enumerate(rows):
+                length = len(encodings[number].ids)
+                ids[row, :length], mask[row, :length] = encodings[number].ids, 1
+            vectors, weights = self._run(ids, mask)
+            for row, number in enumerate(rows):
+                # without the model's own first and last token
+                own = slice(1, len(encodings[number].ids) - 1)
+                spans = np.array(encodings[number].offsets[own]).reshape(-1, 2)
+                found[number] = TokenVectors.of(vectors[row, own], weights[row, own], spans, ids[row, own])
+        return [found[number] for number in range(len(texts))]
+
+    def _run(self, ids: Any, mask: Any) -> tuple[Any, Any]:
+        vectors, *weights = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
+        # Without a training all tokens weigh alike, and the graph does not say so.
+        return vectors, weights[0] if weights else np.ones((*ids.shape, len(TASKS)), dtype=np.float32)
+
+
+def _session(path: Path, threads: int) -> Any:
+    # As in `argot.corpus.embedding.embedder`: no look-up of the maker's telemetry host, no threads that spin.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

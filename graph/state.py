@@ -98,8 +98,8 @@ class TurnPart(TypedDict, total=False):
     `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
-    `unnamed`: part numbers of the question that stand in no document. `unanswered`: of several questions in a message
-    those that nothing found bears on.
+    `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
+    `unanswered`: of several questions in a message those that nothing found bears on.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
     `recalled` the questions of the conversation that were asked for.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were

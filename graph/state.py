@@ -33,7 +33,9 @@ class MentionRecord(TypedDict):
 
 
 class ReadingRecord(TypedDict):
-    """How a mention was understood. `sense` 0: as the question itself explains it. `settled` False: a guess.
+    """How a mention was understood. `settled` False: a guess.
+
+    `sense` 0: as the question itself explains it, or as words of the documents spell it out; those are the `meaning`.
 
     `rivals` are the other senses that were nearly as likely, each with its probability over that of the chosen one.
     """
@@ -45,6 +47,7 @@ class ReadingRecord(TypedDict):
     chosen_by: str
     settled: bool
     rivals: list[tuple[int, float]]
+    meaning: NotRequired[str]
 
 
 class OpenTerm(TypedDict):

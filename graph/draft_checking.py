@@ -47,6 +47,9 @@ def _sentences(text: str) -> list[SentenceRecord]:
     found, end = [], 0
     # White space is kept as `gap`: lists and paragraphs of the draft look the same when sentences are left out.
     for first, last in split_sentences(text):
+        # Marks alone say nothing that could be supported: they stay between the sentences.
+        if not any(map(str.isalnum, text[first:last])):
+            continue
         found.append(SentenceRecord(gap=text[end:first], text=text[first:last], citations=[]))
         end = last
     return found

@@ -43,7 +43,7 @@ def learned_of(turn: Mapping[str, Any], *, waiting: bool = False) -> Learned:
 def _undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
     """Terms that were looked up without result, and that the asker was told nothing about."""
     # With several mentions of one term each is compared by its place, as the readings are.
-    looked_up = {one["mention"] for one in turn["readings"]}
+    looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}
     # What the asker let be ("answer anyway") was told before that.
     told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
     terms = [

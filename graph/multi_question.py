@@ -7,11 +7,12 @@ from itertools import chain, zip_longest
 
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.graph.state_records import read_terms
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
-from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half
+from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unspoken_terms
 from argot.tools.retrieval.reranker import evidence_strength, is_quotable, rerank
-from argot.types import Hit
+from argot.types import Hit, ReadTerm
 
 WHOLE = 0.3
 """How much the whole message counts beside one of its questions: what one leaves out may stand in the other."""
@@ -69,9 +70,17 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
     evidence = evidence_strength(part, hits, run.scorer)
     if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
         return False
-    if state["readings"] or not run.profile.abstain_below:
+    if not run.profile.abstain_below:
         return True
-    return not (asks_of_numbers_alone(part) or lacks_half(part, hits, run.corpus.store, run.principal))
+    terms, store = read_terms(state, run), run.corpus.store
+    stated = [term for term in terms if _states(part, term)]
+    lacking = asks_of_numbers_alone(part) or lacks_half(part, hits, store, run.principal, stated)
+    return not (lacking or unspoken_terms(stated, hits, store, run.principal))
+
+
+def _states(part: str, term: ReadTerm) -> bool:
+    # The meaning stands in the term's place, unless the question gave it, or there is none.
+    return any(name and name in part for name in (term.sense.expansion, term.mention.surface))
 
 
 def _whole(state: State) -> str:

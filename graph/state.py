@@ -33,7 +33,9 @@ class MentionRecord(TypedDict):
 
 
 class ReadingRecord(TypedDict):
-    """How a mention was understood. `sense` 0: as the question itself explains it. `settled` False: a guess.
+    """How a mention was understood. `settled` False: a guess.
+
+    `sense` 0: as the question itself explains it, or as words of the documents spell it out; those are the `meaning`.
 
     `rivals` are the other senses that were nearly as likely, each with its probability over that of the chosen one.
     """
@@ -45,6 +47,7 @@ class ReadingRecord(TypedDict):
     chosen_by: str
     settled: bool
     rivals: list[tuple[int, float]]
+    meaning: NotRequired[str]
 
 
 class OpenTerm(TypedDict):
@@ -98,8 +101,8 @@ class TurnPart(TypedDict, total=False):
     `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
-    `unnamed`: part numbers of the question that stand in no document. `unanswered`: of several questions in a message
-    those that nothing found bears on.
+    `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
+    `unanswered`: of several questions in a message those that nothing found bears on.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
     `recalled` the questions of the conversation that were asked for.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were

@@ -11,7 +11,7 @@ from argot.graph.state import HitRecord, MentionRecord, ReadingRecord, TurnPart
 from argot.types import ContextScore, Document, Hit, Mention, Passage, ReadTerm, Sense
 
 EXPLAINED = 0
-"""The sense id of a term that the question itself explains."""
+"""The sense id of a term that the question itself explains, or that the documents spell out."""
 
 CHOSEN = ("your choice", "your earlier choice")
 """`chosen_by` of a sense that the asker named."""
@@ -62,7 +62,10 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
     """How the turn's terms were understood, as far as the principal may still know."""
     senses = senses_of((reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED), run)
     read = (
-        _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses) for reading in turn["readings"]
+        _read_term(reading, to_mention(turn["mentions"][reading["mention"]]), senses)
+        for reading in turn["readings"]
+        # Words of documents: of those that this person may still read.
+        if not (meaning := reading.get("meaning")) or run.corpus.store.phrase_count(run.principal, meaning)
     )
     return [term for term in read if term is not None]
 
@@ -78,7 +81,7 @@ def agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
 
 def _read_term(reading: ReadingRecord, mention: Mention, senses: Mapping[int, Sense]) -> ReadTerm | None:
     if reading["sense"] == EXPLAINED:
-        sense: Sense | None = Sense(EXPLAINED, mention.surface, "", mention.explained)
+        sense: Sense | None = Sense(EXPLAINED, mention.surface, "", reading.get("meaning") or mention.explained)
     else:
         sense = senses.get(reading["sense"])
     return ReadTerm(mention, sense, reading["margin"], reading["chosen_by"]) if sense else None

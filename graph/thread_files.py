@@ -8,6 +8,7 @@ from typing import Any
 
 from argot.graph.run_context import RunContext
 from argot.tools.answering.file_outline import overview
+from argot.tools.reading.file_kinds import of_kind_named
 from argot.tools.reading.file_questions import AskedInFile, asked_in_file
 from argot.tools.reading.whole_file_questions import Pointer, whole_file_asked
 from argot.types import Document, Hit
@@ -29,7 +30,7 @@ def whole_files(message: str, files: Sequence[Document], before: Mapping[str, An
     if meant is None:
         asked = _same_again(message, files, before)
         return [files[asked]] if asked is not None else []
-    return _meant(meant, files, before)
+    return _meant(meant, files, before, message)
 
 
 def inside_files(
@@ -40,7 +41,7 @@ def inside_files(
     "It" means a file as for `whole_files`. "And plan.pdf?" asks the question before once more, of that file.
     """
     asked = asked_in_file(message, [file.name for file in files]) if files else None
-    meant = _meant(asked.pointer, files, before) if asked else []
+    meant = _meant(asked.pointer, files, before, message) if asked else []
     if asked is None or not meant:
         return None
     # "And plan.pdf?"
@@ -56,10 +57,14 @@ def _same_again(message: str, files: Sequence[Document], before: Mapping[str, An
     return asked.pointer if asked and again and isinstance(asked.pointer, int) else None
 
 
-def _meant(meant: Pointer | int, files: Sequence[Document], before: Mapping[str, Any] | None) -> list[Document]:
+def _meant(
+    meant: Pointer | int, files: Sequence[Document], before: Mapping[str, Any] | None, message: str
+) -> list[Document]:
     """The files that are pointed at; none: "it" is none of them."""
     if isinstance(meant, int):
         return [files[meant]]
+    # "The PDF" is no sheet, whichever came last.
+    files = files if meant == "it" else of_kind_named(message, files)
     seen = before.get("files", []) if before else []
     spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
     # By revision: a file that was put in once more, changed, is new.

@@ -26,7 +26,7 @@ _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>",
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _OUTER = "\x03"
 """An attribute set on tables that hold tables; no document can have it."""
-_ELEMENTS_A_SECOND = 8_000
+ELEMENTS_A_SECOND = 8_000
 """What is read of ordinary pages."""
 # A few cells that claim to span thousands of columns would fill the memory.
 _MAX_SPAN = 50
@@ -39,7 +39,7 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: the first top heading if there is one, else `<title>`, else the file name."""
     charset = _META_CHARSET.search(data[:4096])
     text = decode_text(data, name, charset[1].decode("ascii") if charset else None)
-    limits.check_elements(text.count("<") - text.count("</"), _ELEMENTS_A_SECOND, "HTML", name)
+    limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_A_SECOND, "HTML", name)
     soup = _soup(text)
     heading = soup.find("h1")
     title = _one_line(heading) or _one_line(soup.find("title"))
@@ -185,6 +185,8 @@ def _converter() -> Any:
             return " ".join(str(el.get("alt") or "").split())
 
         def convert_a(self, el: Any, text: str, parent_tags: Any) -> str:
+            if not el.get_text(strip=True):  # a badge, or a picture that opens larger
+                return ""
             href = str(el.get("href") or "")
             # A relative link is of no use outside its site.
             if not href.startswith(("http://", "https://")) or not text.strip() or "_noformat" in parent_tags:

@@ -1,4 +1,4 @@
-"""Bytes to text, and the two formats that are text already: Markdown and plain text, kept word for word."""
+"""Bytes to text, and the two formats that are text already: Markdown and plain text."""
 
 from __future__ import annotations
 
@@ -42,11 +42,16 @@ _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the front matter, else the first heading, else the file name. Date: of the front matter.
 
-    The front matter speaks about the document and is no part of what is searched and quoted.
+    HTML in it becomes Markdown; all else is kept word for word. The front matter speaks about the document and is no
+    part of what is searched and quoted.
     """
     from argot.corpus.chunking.blocks import plain_heading
+    from argot.corpus.readers.embedded_html import elements_in, without_html
+    from argot.corpus.readers.html import ELEMENTS_A_SECOND
 
     front, markdown = _without_front_matter(decode_text(data, name))
+    limits.check_elements(elements_in(markdown), ELEMENTS_A_SECOND, "HTML", name)
+    markdown = without_html(markdown)
     heading = _first_heading(markdown)
     title = front.get("title") or (plain_heading(heading) if heading else "") or file_stem(name)
     return ParsedDocument(title, markdown, "text/markdown", date=_date(front.get("date", "")))

@@ -127,7 +127,9 @@ def _mend(tree: Any) -> tuple[str, ...]:
         written = node.astext()
         node.parent.replace(node, nodes.Text(written.strip("|") if written.startswith("|") else written))
     for node in list(tree.findall(nodes.image)):
-        alt = str(node.get("alt") or "")
+        # A linked picture is a badge, or one that opens larger.
+        linked = isinstance(node.parent, nodes.reference)
+        alt = "" if linked else str(node.get("alt") or "")
         inline = isinstance(node.parent, nodes.TextElement)
         shown = nodes.inline("", alt) if inline else nodes.paragraph("", "", nodes.inline("", alt))
         node.parent.replace(node, shown if alt else [])

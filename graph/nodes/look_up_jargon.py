@@ -13,7 +13,9 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import MOST_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
 from argot.graph.state_records import EXPLAINED, context_scores, senses_of, term_of, to_mention
 from argot.jargon_db.lookup.phrases import NearPhrases
+from argot.tools.reading.spelt_out_terms import FEWEST, may_be_spelt_out, spelt_out
 from argot.tools.reading.unknown_terms import known_to_documents
+from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
@@ -25,6 +27,10 @@ MOST_RIVALS = 2
 # Further back a conversation has often moved to another subject.
 LOOKED_BACK = 5
 """Turns of the thread whose jargon counts."""
+
+NEAREST_FOR_THREE = 10
+"""Passages in which a term of three letters is looked for spelt out: in more, chance finds one in thirty. With four
+letters it finds one in fifty among all that the search brings up."""
 
 OFFERED_SENSES = 6
 """Senses of one term offered to choose from, best first."""
@@ -48,6 +54,7 @@ class _Findings:
         *,
         settled: bool = True,
         rivals: Sequence[tuple[int, float]] = (),
+        meaning: str = "",
     ) -> None:
         self.readings.append(
             ReadingRecord(
@@ -58,6 +65,7 @@ class _Findings:
                 chosen_by=by,
                 settled=settled,
                 rivals=list(rivals),
+                meaning=meaning,
             )
         )
 
@@ -73,8 +81,8 @@ class _Glossed:
 async def look_up_jargon(state: State, run: RunContext) -> Step:
     """Every mention looked up in the glossary by its SQL template, and the senses that fit chosen (3.4).
 
-    A mention ends as one of four: read (one sense stands out, the question explains it, or the asker has chosen),
-    open (several senses fit about equally), unknown, or let be (unknown, but the documents speak of it).
+    A mention ends as one of four: read (one sense stands out, the question or the documents spell it out, or the asker
+    has chosen), open (several senses fit about equally), unknown, or let be (unknown, but the documents speak of it).
     A term without a sense in the question's context is read from the senses of the other contexts.
     This node runs again when the asker picks another spelling; what was settled before stays so.
     """
@@ -162,8 +170,21 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
     # A term that the documents use is explained by them.
     if run.profile.misses != "strict" and known_to_documents(run.corpus.store, run.principal, mention.surface):
         return
+    if run.profile.misses != "strict" and (meaning := _spelt_out(mention.surface, state, run)):
+        findings.read(place, term, EXPLAINED, "the documents spell it out", meaning=meaning)
+        return
     suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
     findings.unknown.append(QueryMissRecord(mention=place, term=term, suggestions=suggestions))
+
+
+def _spelt_out(surface: str, state: State, run: RunContext) -> str:
+    """What the words of the passages nearest to the question spell with the letters of a term that none of them has."""
+    if not may_be_spelt_out(surface):
+        return ""
+    queries = [WeightedQuery(state["stand_alone_question"])]
+    near = hybrid_search(run.corpus, run.principal, queries, run.profile, run.tags, state.get("scope", ()))
+    few = len(surface) == FEWEST
+    return spelt_out(surface, [hit.passage.with_header for hit in (near[:NEAREST_FOR_THREE] if few else near)])
 
 
 def _choose(

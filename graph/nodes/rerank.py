@@ -6,10 +6,15 @@ from argot.graph.multi_question import parts_in, ranked_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext, passages_kept
 from argot.graph.state import State
-from argot.graph.state_records import CHOSEN, hits_of, senses_of, to_hit_record
+from argot.graph.state_records import CHOSEN, hits_of, read_terms, senses_of, to_hit_record
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery
-from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unknown_part_numbers
+from argot.tools.retrieval.missing_subjects import (
+    asks_of_numbers_alone,
+    lacks_half,
+    unknown_part_numbers,
+    unspoken_terms,
+)
 from argot.tools.retrieval.reranker import evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.tools.senses.rival_senses import passages_of_rivals
@@ -33,7 +38,7 @@ async def rerank(state: State, run: RunContext) -> Step:
     hits, evidence = await asyncio.to_thread(_rerank, state, run)
     kept = hits[: passages_kept(run)]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
-    quotable, unnamed = await _judged(kept[: run.profile.passages], evidence, state, run)
+    quotable, unnamed, unspoken = await _judged(kept[: run.profile.passages], evidence, state, run)
     # A model reads what words alone cannot judge, and refuses by itself. A part number that no document names is
     # certain: another part's value is the likeliest wrong answer there is.
     enough = bool(kept) and not unnamed if run.model is not None else quotable
@@ -42,24 +47,27 @@ async def rerank(state: State, run: RunContext) -> Step:
         "evidence": evidence,
         "enough_evidence": enough,
         "quotable": quotable,
-        "unnamed": unnamed,
+        "unnamed": [*unnamed, *unspoken],
     }
     return Step(update, f"{best}, evidence {evidence:.2f}")
 
 
-async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str]]:
-    """Whether the evidence is enough to quote from, as words and vectors tell; and part numbers no document names."""
+async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContext) -> tuple[bool, list[str], list[str]]:
+    """Whether the evidence is enough to quote from, as words and vectors tell; and what no document speaks of.
+
+    Part numbers that stand in none, and terms that only the glossary knows.
+    """
     if not hits:
-        return False, []
+        return False, [], []
     # The first query is the plain one, with its terms spelt out; rivals and rewritings come after it.
     query, embedder = state["search_queries"][0][0], run.corpus.embedder
     quotable = await asyncio.to_thread(is_quotable, query, hits, evidence, run.scorer, run.profile, embedder)
     # `abstain_below` 0 means: answer in any case, for measuring.
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
     if not judges:
-        return quotable, []
-    unnamed, lacking = await asyncio.to_thread(_lacking, state, hits, run)
-    return quotable and not (unnamed or lacking), unnamed
+        return quotable, [], []
+    unnamed, unspoken, lacking = await asyncio.to_thread(_lacking, state, hits, run)
+    return quotable and not (unnamed or unspoken or lacking), unnamed, unspoken
 
 
 def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
@@ -78,17 +86,15 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
 
 
-def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], bool]:
-    """The part numbers that no document names, and whether the documents lack the question's subject."""
-    store, understood = run.corpus.store, [state["mentions"][one["mention"]]["surface"] for one in state["readings"]]
+def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], list[str], bool]:
+    """The part numbers and the terms that no document names, and whether the documents lack the question's subject."""
+    store, terms = run.corpus.store, read_terms(state, run)
     named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
     # "KX-200" is named by nobody but the glossary, which knows what it is.
-    unnamed = [name for name in named if not any(name in surface for surface in understood)]
-    # Whoever defined the term knows the subject, however the documents word it.
-    if state["readings"]:
-        return unnamed, False
+    unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
-    return unnamed, asks_of_numbers_alone(query) or lacks_half(query, hits, store, run.principal)
+    lacking = asks_of_numbers_alone(query) or lacks_half(query, hits, store, run.principal, terms)
+    return unnamed, unspoken_terms(terms, hits, store, run.principal), lacking
 
 
 def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:

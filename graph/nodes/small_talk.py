@@ -7,8 +7,8 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.tools.retrieval.suggested_questions import Trial, example_questions
 
-_LEFT_ALONE = ("thanks", "farewell", "no_file", "recall")
-"""Whoever takes their leave, means a file or what was said before, is offered nothing more."""
+_LEFT_ALONE = ("thanks", "farewell", "no_file", "recall", "library")
+"""Whoever takes their leave, means a file, what was said before or the documents, is offered nothing more."""
 
 
 async def small_talk(state: State, run: RunContext) -> Step:

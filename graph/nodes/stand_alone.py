@@ -13,6 +13,7 @@ from argot.graph.state import State, TurnPart, empty_turn, finished_turn
 from argot.graph.thread_files import inside_files, named_in, whole_files
 from argot.tools.reading.chitchat import SmallTalk, may_lean, small_talk
 from argot.tools.reading.history_questions import Recalled, asked_before
+from argot.tools.reading.library_questions import library_asked
 from argot.tools.reading.whole_file_questions import missing_file_asked
 from argot.types import Turn
 
@@ -55,6 +56,9 @@ async def stand_alone(state: State, run: RunContext) -> Step:
         return _begun(turn, past)
     if (wanted := asked_before(turn["question"])) and _talks(run):
         turn["small_talk"], turn["recalled"] = "recall", _recalled(wanted, past, state)
+        return _begun(turn, past)
+    if _talks(run) and library_asked(turn["question"]):
+        turn["small_talk"] = "library"
         return _begun(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
     kind = await asyncio.to_thread(_small_talk, turn["question"], run)

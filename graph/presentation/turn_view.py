@@ -16,6 +16,7 @@ from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, label, sense
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_sense_text,
+    library_answer,
     model_notes,
     notes_on,
     query_miss_answer,
@@ -179,6 +180,8 @@ def _small_talk(reading: _Reading, run: RunContext, examples: Sequence[str]) -> 
         return ""
     if kind == "recall":
         return recalled_answer(reading.turn.get("recalled", []))
+    if kind == "library":
+        return library_answer(run.corpus.store.documents(run.principal), reading.turn.get("tags", []))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return small_talk_answer(kind, contexts, examples, empty=not run.corpus.store.passage_count(run.principal))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from argot.graph.state import TurnPart
@@ -11,13 +12,16 @@ from argot.locations import place
 from argot.results import FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
 from argot.tools.text.words import bare
-from argot.types import Context, ReadTerm, Sense
+from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
 LONGEST_REPLACEMENT = 10
 """Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
 
 CLEAR_CONTEXT = 0.8
 """Score (0 to 1) from which the question's context is sure enough to remark that a term has no sense there."""
+
+MOST_DOCUMENTS = 30
+"""Named where somebody asks which there are."""
 
 MOST_CONTEXTS = 8
 """Named where somebody asks what Argot knows."""
@@ -30,6 +34,7 @@ _OPENINGS: dict[SmallTalk, str] = {
     "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
     "no_file": "There is no file in this conversation. In the chat window you can add one with the paper clip.",
     "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
+    "library": "There are no documents yet that I could answer from.",
     "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
 _WHAT_IT_DOES = (
@@ -121,6 +126,34 @@ def recalled_answer(questions: Sequence[str]) -> str:
     if not quoted:
         return _OPENINGS["recall"]
     return f"The question was {quoted[0]}" if len(quoted) == 1 else f"The questions were, in this order: {_and(quoted)}"
+
+
+def library_answer(documents: Sequence[Document], tags: Sequence[str]) -> str:
+    """The documents that the asker may read, by name, with their titles; those of the conversation first.
+
+    `tags`: only documents with one of them are searched.
+    """
+    own = [document for document in documents if is_of_thread(document.audience)]
+    shared = [one for one in documents if one not in own and (not tags or set(tags) & set(one.tags))]
+    lines = []
+    for some, where in ((own, "in this conversation"), (shared, "that you may read")):
+        if some:
+            lines.append(f"I answer from {_count(some)} {where}:" if not lines else f"And from {_count(some)} {where}:")
+            ordered = sorted(some, key=lambda one: one.name.casefold())
+            lines += [f"- {_named(one)}" for one in ordered[:MOST_DOCUMENTS]]
+            if len(some) > MOST_DOCUMENTS:
+                lines.append(f"and {len(some) - MOST_DOCUMENTS} others; these are the first by name.")
+    return "\n".join(lines) or _OPENINGS["library"]
+
+
+def _count(documents: Sequence[Document]) -> str:
+    return "1 document" if len(documents) == 1 else f"{len(documents)} documents"
+
+
+def _named(document: Document) -> str:
+    stem = PurePosixPath(document.name).stem
+    # A title that only says the file's name again says nothing.
+    return document.name if bare(stem) == bare(document.title) else f"{document.name}: {document.title}"
 
 
 def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:

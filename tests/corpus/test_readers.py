@@ -54,6 +54,111 @@ def test_markdown_is_kept_word_for_word() -> None:
     assert parsed.media_type == "text/markdown"
 
 
+README = """<div align="center">
+  <a href="https://example.com/k"><img src="https://img.shields.io/badge/build-passing.svg" alt="Build"></a>
+  <h1>Kestrel</h1>
+  <p>A small queue for <b>very</b> large jobs.</p>
+</div>
+
+<p align="center">
+  <a href="#install">Install</a> •
+  <a href="docs/faq.md">FAQ</a>
+</p>
+
+[![CI](https://example.com/ci.svg)](https://example.com/ci) [![Licence][badge]](LICENSE)
+
+- [Install](#install)
+- [Configure](#configure)
+
+[Install](#install) | [Configure](#configure)
+
+<!-- Not to be read: the port is 9999. -->
+## Install
+
+<details>
+<summary>On Debian</summary>
+
+Run `apt install kestrel`.
+</details>
+
+Press <kbd>Ctrl</kbd>+<kbd>C</kbd>.<br>The queue is saved: 10<sup>6</sup> jobs, see
+<a href="https://example.com/q">the queue</a> and <a href="q.md">its limits</a>.
+
+<table>
+<tr><th>Setting</th><th>Default</th></tr>
+<tr><td>workers</td><td>4 <i>workers</i></td></tr>
+</table>
+
+<ul><li>one</li><li>two</li></ul>
+"""
+READ_README = """# Kestrel
+
+A small queue for very large jobs.
+
+## Install
+
+On Debian
+
+Run `apt install kestrel`.
+
+Press Ctrl+C.
+The queue is saved: 10^6 jobs, see
+[the queue](https://example.com/q) and its limits.
+
+| Setting | Default |
+| --- | --- |
+| workers | 4 *workers* |
+
+- one
+
+- two
+"""
+
+
+def test_html_in_markdown_becomes_markdown_or_goes() -> None:
+    parsed = read(README, "README.md")
+    lines = "\n".join(line.rstrip() for line in parsed.markdown.splitlines())
+    assert re.sub(r"\n{3,}", "\n\n", lines).strip() == READ_README.strip()
+    assert parsed.title == "Kestrel"
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "Give the <name>, and x < 5 or y > 3; `<br>` and ``<b>`` stay.",
+        "```html\n<div>\n<!-- so -->\n</div>\n```\n\nAfter `it <b>` comes more.",
+        "Above:\n\n    <table><tr><td>code</td></tr></table>\n\nBelow.",
+        "~~~\n<p>never closed",
+        "An <!-- that never ends, and Vec<u8>, List<string>.",
+        "![A figure](figure.png) and [a link](page.md) and [one](#below) in words.",
+        "- [Alone](https://example.com) stays\n- [Elsewhere](other.md)",
+    ],
+)
+def test_what_is_no_html_of_a_page_is_kept(markdown: str) -> None:
+    assert read(markdown, "a.md").markdown == markdown
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ('<p><a href="https://x.com"><img src="ci.svg" alt="Build passing"></a> Read on.</p>', "a.html"),
+        (".. image:: ci.svg\n   :alt: Build passing\n   :target: https://x.com\n\nRead on.\n", "a.rst"),
+        (".. raw:: html\n\n   <b>Build passing</b>\n\nRead on.\n", "a.rst"),
+    ],
+)
+def test_a_badge_is_no_text(source: str, name: str) -> None:
+    assert read(source, name).markdown.strip() == "Read on."
+
+
+def test_a_break_in_a_row_of_a_table_breaks_no_row() -> None:
+    assert "| a b | c |" in read("| x | y |\n|---|---|\n| a<br>b | c |\n", "a.md").markdown
+
+
+def test_tags_left_open_and_many_of_them_cost_no_more_than_their_text() -> None:
+    assert read("Text " + "<a href='x'>" * 20_000 + "end", "a.md").markdown == "Text end"
+    assert "too large" in refusal(b"<table></table>" * 60_000, "a.md", ReadLimits(seconds=1)).reason
+
+
 def test_front_matter_gives_title_and_date() -> None:
     parsed = read("---\ntitle: 'Real title'\ndate: 2024-05-06\n---\n\n# Heading\n", "a.md")
     assert (parsed.title, parsed.date) == ("Real title", "2024-05-06")

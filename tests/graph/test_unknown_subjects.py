@@ -86,3 +86,38 @@ def test_a_part_that_one_may_not_read_of_is_unknown(kb: Any) -> None:
     question, store = "Is the ZX-7700 ready?", kb.corpus.store
     assert unknown_part_numbers(question, store, Principal("ann")) == ["ZX-7700"]
     assert unknown_part_numbers(question, store, Principal("ann", frozenset({"vault"}))) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the QZXV limit of the WM-4410?", "Where was the limit of the QZXV written down?", "Who wrote the QZXV?"],
+)
+async def test_what_only_the_glossary_speaks_of_is_not_answered_with_something_else(kb: Any, question: str) -> None:
+    kb.glossary.senses.add("QZXV", "Tools", "quiet zone extra width", "a limit of the array")
+    result = await asked(kb, question)
+    assert [one.expansion for one in result.jargon] == ["quiet zone extra width"]
+    assert (result.status, result.answer.splitlines()[0]) == (
+        "abstained",
+        "The documents do not seem to answer this. The nearest passages are:",
+    )
+
+
+async def test_of_two_questions_the_one_about_such_a_term_is_named(kb: Any) -> None:
+    kb.glossary.senses.add("QZXV", "Tools", "quiet zone extra width")
+    result = await asked(kb, "Who wrote the plan and what is the QZXV limit of the WM-4410?")
+    assert (result.status, "wrote the plan" in result.answer) == ("answered", True)
+    assert result.notes == ["The documents do not seem to answer “What is the QZXV limit of the WM-4410?”"]
+
+
+@pytest.mark.parametrize(
+    ("sense", "text"),
+    [
+        (("KLM", "cool lane meter", ""), "The meter that cools the lane stops at 7 degrees."),
+        (("KLM", "kinetic load mill", ""), "The KLM stops at 7 degrees."),
+    ],
+)
+async def test_a_term_may_be_worded_otherwise_in_the_documents(kb: Any, sense: tuple[str, str, str], text: str) -> None:
+    kb.add("mill.md", f"# Where it ends\n\n{text}\n")
+    kb.glossary.senses.add(sense[0], "Tools", *sense[1:])
+    result = await asked(kb, "When does the KLM stop?")
+    assert (result.status, text in result.answer) == ("answered", True)

@@ -206,6 +206,23 @@ async def test_a_long_file_leaves_room_for_the_other(tiny_kb: Any) -> None:
     assert "inn 0" in result.answer and "pike" in result.answer
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("Summarise the markdown", "lamp"),
+        ("What does the markdown file say about wages?", "31 crowns"),
+        ("Summarise the sheet", "Quince"),
+        ("What is the file about?", "Quince"),
+        ("Summarise the slides", "Quince"),
+    ],
+)
+async def test_a_file_is_meant_by_its_kind_else_the_newest(tiny_kb: Any, message: str, words: str) -> None:
+    attach(tiny_kb, "rota.md", ROTA)
+    attach(tiny_kb, "stock.csv", "dish,day\nQuince pie,Friday\n")
+    (result,) = await asked(in_conversation(tiny_kb), message)
+    assert result.status == "answered" and words in result.answer
+
+
 async def test_a_file_that_was_taken_out_is_not_told_about_any_more(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
     attach(tiny_kb, "rota.md", ROTA)

@@ -131,3 +131,34 @@ def test_locate_finds_quotes_through_markdown_and_paraphrases_by_sentence() -> N
     assert text[slice(*locate("Open the Save dialog to store the layout.", here))].startswith("Open the [")
     assert text[slice(*locate("Layouts are stored in the Save dialog.", here))].startswith("Open the [")
     assert locate("zebra", here) == (0, len(text))
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        # A number that is a link in the passage looks like a citation, and is gone from the answer.
+        ("See the [retry guide] for 3 tries.", "See the [retry guide][1] for 3 tries."),
+        ("is not the limit, the guide says.", "[1](one.md) is not the limit, the [guide](g.md) says."),
+        ("Sources: Smith (2020) and Doe.", "Sources: [1] Smith (2020) and [2] Doe."),
+        # One unit of the answer may be several of the passage, with something between them.
+        (
+            "1. Open the panel.\nNobody may open the lid then.",
+            "1. Open the panel.\n\n![the panel](panel.png)\n\nNobody may open the [lid](lid.md) then.",
+        ),
+    ],
+)
+def test_what_is_quoted_word_for_word_is_supported(said: str, source: str) -> None:
+    assert support(said, source) == 1.0
+    assert objection(said, source) == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("Visitors leave at 6.\nmay smoke.", "Visitors leave at 6. Nobody may smoke."),
+        ("Read array[2] first.", "Read array[1] first."),
+        ("Nobody may open the lid.\nOpen the panel.", "Open the panel. Nobody may open the lid."),
+    ],
+)
+def test_pieces_of_a_passage_put_together_are_no_quotation(said: str, source: str) -> None:
+    assert support(said, source) < 1.0

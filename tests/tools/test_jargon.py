@@ -149,6 +149,7 @@ def test_formulas_names_and_numbered_names_are_no_terms(question: str) -> None:
         "Why must I NOT do this BEFORE the test?",
         "Paris and Samsung are names, What about Monday?",
         "See section B2 and table A4",
+        "How large is the Heron E4 of 2026?",
         "what is the password?",
         "Set ARGOT_HOME or --BLA=1 and mail me at BOSS@ABC.COM",
         "",

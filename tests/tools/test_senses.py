@@ -71,6 +71,21 @@ def test_the_context_of_the_question_counts(tiny_kb: Any) -> None:
     assert ranking.decided_by == "the question's context is Legal"
 
 
+@pytest.mark.parametrize(
+    ("question", "asks"), [("How often is DR tested?", True), ("How is DR tested on boards?", False)]
+)
+def test_the_context_of_a_single_word_leads_only_where_the_documents_do(
+    tiny_kb: Any, question: str, asks: bool
+) -> None:
+    for name, meaning in (("rooms", "disaster recovery"), ("cells", "data retention")):
+        tiny_kb.add(f"{name}.md", f"# The {name}\n\nOnce a year {meaning} of the {name} is tested with boards.\n")
+    senses = [Sense(1, "DR", "Rooms", "disaster recovery"), Sense(2, "DR", "Test", "data retention")]
+    scores = [ContextScore("Test", 0.99)]
+    (ranking,) = choose(tiny_kb, question, {"DR": senses}, contexts=scores)
+    assert ranking.ranked[0][0].context == "Test"
+    assert (ranking.margin < 0.1) == asks
+
+
 def test_names_of_contexts_are_not_relied_on(tiny_kb: Any) -> None:
     misnamed = [
         Sense(1, "PUC", "electricity tariffs", "Peripheral Under Cell"),

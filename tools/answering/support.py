@@ -24,6 +24,7 @@ _TAG = re.compile(
 _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
 """What a reader sees, without marks that may be mark-up: words, numbers and signs that change a number's meaning,
 and a full stop before another sentence."""
+_NUMBERED_LINK = re.compile(r"\[\d{1,3}\](?:\([^()\s]{0,400}\))?")
 # Words before a quotation that turn its meaning round.
 _TURNS = frozenset(
     ["no", "not", "never", "only", "without", "unless", "except", "nor", "neither", "cannot", "if", "hardly"]
@@ -52,12 +53,33 @@ def is_quoted(sentence: str, passage: str) -> bool:
     # Half a number is no quotation: "5" of "5.2".
     if said in source and re.search(rf"(?<!\w){re.escape(said)}(?!\w|[.,]\d)", source):
         return True
-    said, source = _shown(sentence), _shown(passage)
-    if not said or said not in source:
+    said = _shown(sentence)
+    if not said:
+        return False
+    if _stands_in(said, _shown(passage)) or _is_whole_units(said, passage):
+        return True
+    # "[guide][1]": a number that is a link in the passage was taken for a citation, and left out of the answer.
+    return "[" in passage and _stands_in(said, _shown(_NUMBERED_LINK.sub("", passage)))
+
+
+def _stands_in(said: str, source: str) -> bool:
+    if said not in source:
         return False
     # The look-ahead finds overlapping places as well.
     places = (found.start() for found in re.finditer(rf"(?={re.escape(said)})", source))
     return any(source[:at].rpartition(" ")[2] not in _TURNS for at in places)
+
+
+def _is_whole_units(said: str, passage: str) -> bool:
+    """Whether it is nothing but units of the passage, whole and in their order: a step, and what is said behind it."""
+    rest = said.strip()
+    for start, end, _ in split_units(passage):
+        unit = _shown(passage[start:end]).strip()
+        if unit and f"{rest} ".startswith(f"{unit} "):
+            rest = rest[len(unit) :].lstrip(" .!?")
+            if not rest:
+                return True
+    return False
 
 
 @lru_cache(maxsize=4_000)

@@ -12,9 +12,9 @@ from typing import Literal
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.tools.text.words import folded
 
-SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall"]
+SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall", "library"]
 """`no_file`: about a file that is not there (`tools/reading/whole_file_questions.py`); `recall`: about what was asked
-before (`tools/reading/history_questions.py`)."""
+before (`tools/reading/history_questions.py`); `library`: about the documents there are (`library_questions.py`)."""
 
 LONGEST = 100
 """Characters: a longer message is more than small talk."""

@@ -253,7 +253,7 @@ def _long_names_in_capitals() -> frozenset[str]:
 
 
 def _is_ordinary_number(text: str, start: int, word: str) -> bool:
-    """Whether this counts something: "Type II", "World War II", "section B2", "FY 2022", "EN 13727"."""
+    """Whether this counts something, or ends a name: "Type II", "section B2", "FY 2022", "EN 13727", "Heron E4"."""
     behind = text[start + len(word) : start + len(word) + _NEAR]
     if _QUARTER.fullmatch(word) or (word in _YEARS and _YEAR_BEHIND.match(behind)) or _STANDARD_BEHIND.match(behind):
         return True
@@ -267,7 +267,7 @@ def _is_ordinary_number(text: str, start: int, word: str) -> bool:
     if previous.lower().rstrip("s") in _NUMBERED:
         return True
     names_someone = bool(before.group(2)) and not before.group(1).endswith((".", "!", "?"))
-    return roman and names_someone and previous.istitle()
+    return names_someone and previous.istitle()
 
 
 def _follows_digit(text: str, start: int) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.rarity import idf
-from argot.tools.text.words import asks, folded, identifiers, stem
-from argot.types import Hit, Principal
+from argot.tools.text.words import asks, bare, folded, identifiers, stem
+from argot.types import Hit, Principal, ReadTerm
 
 MOST_SHORT = 3
 """Content words of a short question. A longer one may well paraphrase what a passage says."""
 HALF = 0.5  # of the question's words, by rarity
+MOST = 0.75  # of a term's description, which has more words, and commoner ones, than its meaning
 BEST = 3  # passages in which they are looked for
 _HOW = re.compile(r"\bhow\s+(\w+)", re.IGNORECASE)
 # "NX-4410B", "RS-485", "RS485"; not "May-2024", a date.
@@ -33,22 +35,83 @@ def asks_of_numbers_alone(query: str) -> bool:
     return bool(content) and len(numbers) == len(content) and (len(numbers) > 1 or len(numbers[0]) <= _DIGITS)
 
 
-def lacks_half(query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> bool:
+def lacks_half(
+    query: str, hits: Sequence[Hit], store: CorpusStore, principal: Principal, terms: Sequence[ReadTerm] = ()
+) -> bool:
     """Whether the best passages hold less than half of a short question, by the rarity of its words.
 
     Two or three words leave no room for a paraphrase: where the rarer half is not there, the question is about
     something else ("who wrote Hamlet?"). Only for what is worded as a question: "brief me on ..." has more words of
     asking. On the validation questions of the samples and on EDA-Corpus no answer is lost by it.
+
+    Args:
+        terms: those of the query that were read in the glossary. Where the passages speak of one, they hold its words.
     """
     content = list(dict.fromkeys(_content(query)))
     if not asks(query) or not 1 < len(content) <= MOST_SHORT or not hits:
         return False
-    held = {stem(word) for hit in hits[:BEST] for word in folded(f"{hit.document.name} {hit.passage.with_header}")}
-    held = held.union(*(identifiers(hit.passage.with_header) for hit in hits[:BEST]))
-    count = store.passage_count(principal)
-    rarity = {word: idf(store.term_document_frequency(principal, word), count) for word in content}
-    there = sum(weight for word, weight in rarity.items() if stem(word) in held or word in held)
-    return there < HALF * sum(rarity.values())
+    best = _Best.of(hits, store, principal)
+    spoken_of = {word for term in terms if best.speaks_of(term) for word in _content(" ".join(_names(term)))}
+    return best.share(content, spoken_of) < HALF
+
+
+def unspoken_terms(
+    terms: Sequence[ReadTerm], hits: Sequence[Hit], store: CorpusStore, principal: Principal
+) -> list[str]:
+    """Terms that only the glossary knows: whatever the passages say, they say it of something else.
+
+    The documents speak of a term where any of them has one of its names or its meaning, or where the best passages
+    hold half of the meaning's words, by their rarity: "the assembly was expedited" for "expedited lot".
+    """
+    best = _Best.of(hits, store, principal)
+    unspoken = (
+        term.mention.surface
+        for term in terms
+        if not any(store.phrase_count(principal, name) for name in _names(term)) and not best.speaks_of(term)
+    )
+    return list(dict.fromkeys(unspoken))
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The words of the best passages, and how rare a word is among all that the principal may read."""
+
+    words: frozenset[str]
+    text: str
+    rarity: Callable[[str], float]
+
+    @classmethod
+    def of(cls, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> _Best:
+        text = "\n".join(f"{hit.document.name} {hit.passage.with_header}" for hit in hits[:BEST])
+        names = [identifiers(hit.passage.with_header) for hit in hits[:BEST]]
+        count = store.passage_count(principal)
+        return cls(
+            frozenset(map(stem, folded(text))).union(*names),
+            f" {bare(text)} ",
+            lambda word: idf(store.term_document_frequency(principal, word), count),
+        )
+
+    def share(self, content: Sequence[str], given: Collection[str] = ()) -> float:
+        """The share of the words, by their rarity, that the passages hold; they hold the given ones in any case."""
+        rarity = {word: self.rarity(word) for word in content}
+        there = sum(weight for word, weight in rarity.items() if word in given or self._holds(word))
+        return there / sum(rarity.values()) if rarity else 0.0
+
+    def speaks_of(self, term: ReadTerm) -> bool:
+        """Whether they name the term, or hold half of its meaning, or most of what describes it."""
+        if any(f" {bare(name)} " in self.text for name in _names(term)):
+            return True
+        description = _content(term.sense.description)
+        # Two or three words of a description stand together by chance: "a limit of the array".
+        described = len(description) > MOST_SHORT and self.share(description) >= MOST
+        return described or self.share(_content(term.sense.expansion)) >= HALF
+
+    def _holds(self, word: str) -> bool:
+        return stem(word) in self.words or word in self.words
+
+
+def _names(term: ReadTerm) -> Iterator[str]:
+    yield from filter(None, (term.mention.surface, term.sense.term, term.sense.expansion, *term.sense.aliases))
 
 
 def unknown_part_numbers(question: str, store: CorpusStore, principal: Principal) -> list[str]:

@@ -135,7 +135,8 @@ class SenseChooser:
         if undecided:
             leaning = _Leaning({score.context: score.score for score in contexts}, preferred_context, thread or {})
             evidence = self._evidence(question, known, settled, undecided, leaning)
-            weighed = _decided(known, undecided, evidence, settled)
+            thin = len(set(subject_stems(_rest(question, known, settled, undecided)))) == 1
+            weighed = _decided(known, undecided, evidence, settled, thin=thin)
         by_term = {**settled, **weighed}
         return [replace(by_term[_term(mention)], mention=mention) for mention in known]
 
@@ -163,9 +164,8 @@ class SenseChooser:
     ) -> dict[str, list[SenseEvidence]]:
         """All evidence but that of the other terms, for the senses of each undecided term, in their order."""
         meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
-        # Left out, since the bare letters of a term match passages that use it in any sense.
         blank = dict.fromkeys(undecided, " ")
-        rest = rewritten(question, mentions, {**meanings, **blank})
+        rest = _rest(question, mentions, settled, undecided)
         stems = set(subject_stems(rest))
         nearness = Nearness(self._corpus, self._principal, rest if stems else "")
         found: dict[str, list[SenseEvidence]] = {}
@@ -236,6 +236,14 @@ def _likened(evidence: list[SenseEvidence], senses: Sequence[Sense], nearness: N
     return [replace(one, likeness=like) for one, like in zip(evidence, nearness.of_meanings(senses), strict=True)]
 
 
+def _rest(
+    question: str, mentions: Sequence[Mention], settled: Mapping[str, SenseRanking], undecided: Iterable[str]
+) -> str:
+    """The question with its settled terms spelt out and without the others, whose letters are used in any sense."""
+    meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
+    return rewritten(question, mentions, {**meanings, **dict.fromkeys(undecided, " ")})
+
+
 def rewritten(question: str, mentions: Iterable[Mention], by: Mapping[str, str]) -> str:
     """The question with each mention whose term is in `by` replaced; mentions must not overlap."""
     text = question
@@ -277,6 +285,8 @@ def _decided(
     undecided: Mapping[str, Sequence[Sense]],
     evidence: Mapping[str, list[SenseEvidence]],
     settled: Mapping[str, SenseRanking],
+    *,
+    thin: bool,
 ) -> dict[str, SenseRanking]:
     """Rankings of all undecided terms together: each term's likely contexts support the others' senses there."""
     chances = {term: _distribution(found) for term, found in evidence.items()}
@@ -293,7 +303,10 @@ def _decided(
         }
         chances = {term: _distribution(found) for term, found in evidence.items()}
     first = {_term(mention): mention for mention in reversed(mentions)}
-    return {term: _ranking(first[term], senses, evidence[term], chances[term]) for term, senses in undecided.items()}
+    return {
+        term: _ranking(first[term], senses, evidence[term], chances[term], thin=thin)
+        for term, senses in undecided.items()
+    }
 
 
 def _beliefs(senses: Sequence[Sense], chances: Sequence[float]) -> defaultdict[str, float]:
@@ -313,9 +326,18 @@ def _distribution(evidence: Sequence[SenseEvidence]) -> list[float]:
 
 
 def _ranking(
-    mention: Mention, senses: Sequence[Sense], evidence: Sequence[SenseEvidence], chances: Sequence[float]
+    mention: Mention,
+    senses: Sequence[Sense],
+    evidence: Sequence[SenseEvidence],
+    chances: Sequence[float],
+    *,
+    thin: bool,
 ) -> SenseRanking:
-    """Best first; ties keep the glossary's order. Senses beyond those weighed come last."""
+    """Best first; ties keep the glossary's order. Senses beyond those weighed come last.
+
+    `thin`: one word is all there is beside the terms. The context that it speaks of is a guess, and leads only where
+    the documents do: "How often is DR tested?" need not be asked of the test department.
+    """
     order = sorted(range(len(chances)), key=lambda i: (-chances[i], i))
     ranked = [(senses[i], chances[i]) for i in order] + [(sense, 0.0) for sense in senses[len(chances) :]]
     # A sense of the same expansion in another context is no rival: either answers the question.
@@ -323,6 +345,10 @@ def _ranking(
     rivals = [n for n, (sense, _) in enumerate(ranked) if content_stems(sense.expansion) != meaning]
     rival = rivals[0] if rivals else None
     margin = ranked[0][1] - ranked[rival][1] if rival is not None else 1.0
+    if thin and rival is not None:
+        alone = _distribution([replace(one, context=0.0) for one in evidence])
+        others = [alone[n] for n in order if content_stems(senses[n].expansion) != meaning]
+        margin = max(0.0, min(margin, alone[order[0]] - max(others, default=0.0)))
     against = evidence[order[rival]] if rival is not None and rival < len(order) else SenseEvidence()
     return SenseRanking(mention, tuple(ranked), margin, _reason(ranked[0][0], evidence[order[0]], against))
 

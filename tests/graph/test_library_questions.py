@@ -1,0 +1,104 @@
+"""Who asks "What documents do you have?" is answered with the documents that the asker may read."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.presentation.wording import MOST_DOCUMENTS
+from argot.graph.run import ask
+from argot.results import AskResult
+from argot.service.usecases.questions import in_thread
+from argot.tools.reading.library_questions import library_asked
+from argot.types import THREAD, Principal
+
+
+async def asked(run: Any, question: str) -> AskResult:
+    *_, last = [event async for event in ask(build_graph(InMemorySaver()), run, question, "t")]
+    assert isinstance(last.data, AskResult)
+    return last.data
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What documents do you have?",
+        "which files do you know",
+        "Hi, list your documents please!",
+        "List all documents",
+        "Show me the documents you have access to",
+        "How many documents are there?",
+        "how many files have you indexed in total?",
+        "What is in your knowledge base?",
+        "Which sources can you search?",
+        "what are your sources?",
+        "Where do you get your answers from?",
+        "Can you give me a list of the documents that are available here?",
+        "What kind of documents do you have?",
+        "Which manuals are available?",
+        "What information do you have?",
+    ],
+)
+def test_who_asks_for_the_documents_is_understood(message: str) -> None:
+    assert library_asked(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Which documents do I need for a visa?",
+        "How many documents must be signed?",
+        "What documents do you have about the PUC?",
+        "List the documents",
+        "Which files does the tool write?",
+        "What is in the file?",
+        "How many documents are there in a tariff filing?",
+        "Who keeps the documents?",
+        "What do you have?",
+        f"What documents do you have {'here ' * 40}?",
+    ],
+)
+def test_a_question_about_documents_is_asked_of_them(message: str) -> None:
+    assert not library_asked(message)
+
+
+async def test_the_asker_is_told_what_they_may_read(tiny_kb: Any) -> None:
+    result = await asked(tiny_kb.run_context(), "What documents do you have?")
+    assert (result.status, result.passages, result.sentences) == ("small_talk", [], [])
+    assert result.answer == (
+        "I answer from 3 documents that you may read:\n"
+        "- drive-tool.md: Drive tool manual\n"
+        "- nand-layout.md: NAND layout guide\n"
+        "- tariff-filing.md: Tariff filing handbook"
+    )
+    insider = await asked(tiny_kb.run_context(Principal("iris", frozenset({"vault"}))), "How many files do you have?")
+    assert "4 documents" in insider.answer and "- vault-handbook.md" in insider.answer
+
+
+async def test_files_of_the_conversation_come_first(tiny_kb: Any) -> None:
+    tiny_kb.add("rota.md", "# Lighthouse rota\n\nThe lamp is lit.\n", audience=frozenset({f"{THREAD}t"}))
+    result = await asked(tiny_kb.run_context(in_thread(Principal("ann"), "t")), "Which files do you have?")
+    assert result.answer.splitlines()[:3] == [
+        "I answer from 1 document in this conversation:",
+        "- rota.md: Lighthouse rota",
+        "And from 3 documents that you may read:",
+    ]
+    assert "rota" not in (await asked(tiny_kb.run_context(), "Which files do you have?")).answer
+
+
+async def test_a_long_list_is_cut_and_says_so(tiny_kb: Any) -> None:
+    for number in range(MOST_DOCUMENTS):
+        tiny_kb.add(f"page-{number:02}.md", f"# Page {number}\n\nText {number}.\n")
+    lines = (await asked(tiny_kb.run_context(), "What documents do you have?")).answer.splitlines()
+    assert (lines[0], lines[-1]) == (
+        f"I answer from {MOST_DOCUMENTS + 3} documents that you may read:",
+        "and 3 others; these are the first by name.",
+    )
+
+
+async def test_without_documents_it_says_so(tiny_kb: Any) -> None:
+    for document in tiny_kb.corpus.store.documents(Principal("all", sees_all=True)):
+        tiny_kb.corpus.remove(Principal("all", sees_all=True), document.id)
+    result = await asked(tiny_kb.run_context(), "What documents do you have?")
+    assert result.answer == "There are no documents yet that I could answer from."

@@ -1,0 +1,81 @@
+"""An abbreviation that no glossary has, but that words of the documents spell out, is no unknown term."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.glossary_feedback import learned_of
+from argot.graph.run import ask
+from argot.results import AskResult
+from argot.tools.reading.spelt_out_terms import may_be_spelt_out, spelt_out
+from argot.types import Principal
+
+TARGETS = """# Drive targets
+
+| Drive | Mean time between failures (million hours) | Weight (g) |
+| --- | --- | --- |
+| Plover 3 | 1.8 | 62 |
+| Egret E4 | 2.5 | 71 |
+"""
+QUESTION = "What is the MTBF of the Egret E4?"
+
+
+async def asked(run: Any, question: str, graph: Any = None) -> AskResult:
+    *_, last = [event async for event in ask(graph or build_graph(InMemorySaver()), run, question, "t")]
+    assert isinstance(last.data, AskResult)
+    return last.data
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "meaning"),
+    [
+        ("MTBF", TARGETS, "mean time between failures"),
+        ("mtbf", TARGETS, "mean time between failures"),
+        ("RAMs", "Its random access memory is full.", "random access memory"),
+        ("NVM", "It is a non-volatile memory.", "non-volatile memory"),
+        ("MTF", "The mean, the time and the failures count.", ""),
+        ("TBF", "The mean time.\\n\\nBetween failures it rests.", ""),
+        ("OTA", "One of them answers.", ""),
+        ("XQZ", TARGETS, ""),
+    ],
+)
+def test_words_spell_a_term_by_their_first_letters(term: str, text: str, meaning: str) -> None:
+    assert spelt_out(term, [text]) == meaning
+
+
+@pytest.mark.parametrize("term", ["PE", "E4", "tCCS", "P&L", "ABCDEFG"])
+def test_what_is_too_short_or_no_abbreviation_is_not_looked_for(term: str) -> None:
+    assert not may_be_spelt_out(term)
+
+
+async def test_what_the_documents_spell_out_is_answered_and_shown(tiny_kb: Any) -> None:
+    tiny_kb.add("targets.md", TARGETS)
+    result = await asked(tiny_kb.run_context(), QUESTION)
+    assert (result.status, "2.5" in result.answer) == ("answered", True)
+    assert [(one.surface, one.expansion, one.sense_id) for one in result.jargon] == [
+        ("MTBF", "mean time between failures", 0)
+    ]
+    assert result.search_queries[0] == "What is the mean time between failures of the Egret E4?"
+    assert result.misses == []
+
+
+async def test_managers_learn_of_it_all_the_same(tiny_kb: Any) -> None:
+    tiny_kb.add("targets.md", TARGETS)
+    graph = build_graph(InMemorySaver())
+    await asked(tiny_kb.run_context(), QUESTION, graph)
+    state = await graph.aget_state({"configurable": {"thread_id": "t"}})
+    assert "MTBF" in learned_of(state.values).undefined
+
+
+async def test_what_one_may_not_read_spells_nothing_out(tiny_kb: Any) -> None:
+    tiny_kb.add("targets.md", TARGETS, audience=frozenset({"vault"}))
+    assert (await asked(tiny_kb.run_context(), QUESTION)).status == "query_miss"
+    insider = Principal("iris", frozenset({"vault"}))
+    assert (await asked(tiny_kb.run_context(insider), QUESTION)).status == "answered"
+
+
+async def test_the_papers_query_miss_knows_the_glossary_alone(tiny_kb: Any) -> None:
+    tiny_kb.add("targets.md", TARGETS)
+    assert (await asked(tiny_kb.run_context(misses="strict"), QUESTION)).status == "query_miss"

@@ -1,0 +1,33 @@
+"""Which kind of file a message speaks of: "the PDF", "that sheet", "my slides". English, as small talk is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from argot.types import Document
+
+_SHEETS = frozenset({".xlsx", ".csv", ".tsv"})
+_KINDS = (
+    (r"pdf", frozenset({".pdf"})),
+    (r"word (?:file|document|doc)|docx", frozenset({".docx"})),
+    (r"csv", frozenset({".csv", ".tsv"})),
+    (r"excel|xlsx|(?:spread)?sheet|workbook|table", _SHEETS),
+    (r"powerpoint|pptx|presentation|(?:slide )?deck|slide", frozenset({".pptx"})),
+    (r"markdown", frozenset({".md", ".markdown"})),
+    (r"html|web page", frozenset({".html", ".htm", ".xhtml"})),
+    (r"text file", frozenset({".txt", ".text"})),
+)
+# Named first, "the file" may be of any kind, whatever it is asked about.
+_NAMED = re.compile(
+    "|".join([*(rf"\b({words})s?\b" for words, _ in _KINDS), r"\b(?:file|document|attachment)s?\b"]), re.IGNORECASE
+)
+
+
+def of_kind_named(message: str, files: Sequence[Document]) -> list[Document]:
+    """Those of the files that are of the kind named first; all of them where none is named, or none is of it."""
+    named = _NAMED.search(message)
+    # People also call a Word file "the PDF".
+    suffixes = _KINDS[named.lastindex - 1][1] if named and named.lastindex else frozenset()
+    return [file for file in files if PurePosixPath(file.name).suffix.lower() in suffixes] or list(files)

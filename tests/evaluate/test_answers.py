@@ -10,7 +10,7 @@ from argot.errors import InvalidInput
 from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
 from argot.evaluate.known_answers import KnownAnswers
-from argot.profile import profile_from
+from argot.profile_files import profile_from
 from argot.service.operations import evaluation
 from argot.settings import Settings
 
@@ -133,7 +133,7 @@ def test_two_profiles_are_compared_question_by_question(drive_questions: AnswerS
     report, tables = evaluation.answers(
         drive_questions, None, None, profiles, "extractive", Settings(), lambda *_: None
     )
-    assert report["compared"]["profiles"] == ["default", "default search_keyword=False"]
+    assert report["compared"]["profiles"] == ["default", "default search_keyword=off"]
     assert any("against" in table.title for table in tables)
 
 

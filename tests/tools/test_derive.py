@@ -120,6 +120,27 @@ def test_a_question_made_of_a_passage_finds_it(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
+def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> None:
+    """RAIDD's flavours: S and Q by their kind, each alone or beside the passages."""
+    first, *_, last = passages(corpus)
+    wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
+    summary = Recipe("summary", "p", "m")
+    text = DerivedText("", "summary", "A gizmo repairs things.", (first.id,), "p", "m")
+    # Many questions before the one summary: a kind is found also where others fill the list.
+    keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), Made(summary, first, [text]))
+
+    def best(**switches: Any) -> list[str]:
+        profile = Profile(search_passages=False, **switches)
+        return [hit.passage.id for hit in hybrid_search(corpus, ROOT, [WeightedQuery(wanted)], profile)]
+
+    assert best(derived_kinds=("question",)) == [last.id]
+    assert best(derived_kinds=("summary",)) == [first.id]
+    assert best(derived_kinds=("description",)) == []
+    assert best() == [last.id]
+    assert best(candidates=100) == [last.id, first.id]
+    assert best(search_derived=False) == []
+
+
 def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     assert len(to_do(corpus, QUESTION, TRIPLE)) == 2 * (1 + len(others))

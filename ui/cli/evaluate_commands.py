@@ -125,7 +125,7 @@ def answers(  # noqa: PLR0917
     "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
     lost on the way to the asker. With --side lying: which false sentences are shown as supported.
     """
-    from argot.profile import profile_from
+    from argot.profile_files import profile_from
     from argot.service.operations import evaluation
 
     settings = settings_for(home)

@@ -20,7 +20,6 @@ from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
 from argot.results import AskResult
 from argot.settings import Settings
-from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.tools.text.words import bare
 from argot.types import EVERYONE, Mention, Principal
 
@@ -62,8 +61,7 @@ class TemporaryBase:
         Raises:
             InvalidInput: one of them cannot be read; a measurement over a part of a set would not be comparable.
         """
-        # Extractive derived texts also where a model is measured: all ways search the same base.
-        for event in self.corpus.add(sources, deriver=ExtractiveDeriver(), audience=EVERYONE, tags=()):
+        for event in self.corpus.add(sources, audience=EVERYONE, tags=()):
             _refuse_failure(event)
             progress("adding documents", event.done, event.total)
 

@@ -118,7 +118,6 @@ async def add(
     _require_there(paths)
     corpus = await kb.load()
     from argot.corpus.corpus import sources_in
-    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
@@ -128,7 +127,6 @@ async def add(
         ingest = stream(
             lambda: corpus.add(
                 sources,
-                deriver=ExtractiveDeriver(),
                 audience=given_audience(audience),
                 tags=None if tags is None else tuple(tags),
                 turn=turns,

@@ -177,13 +177,20 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Do
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     passages = await kb.blocking(store.passages_of, principal, found.id)
-    return DocumentShown(found, [passage_shown(one, found) for one in passages])
+    text = await kb.blocking(store.markdown, principal, found.revision_id)
+    return DocumentShown(found, [passage_shown(one, found, text) for one in passages])
 
 
 @usecase("asker")
 async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> PassageShown:
-    """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
-    return passage_shown(*await _passage(kb, principal, passage_id))
+    """A passage with its document and a little of what stands around it.
+
+    Raises:
+        NotFound: it is superseded, or not for this reader.
+    """
+    found, document = await _passage(kb, principal, passage_id)
+    reader = await _reader(kb, principal)
+    return passage_shown(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
 
 
 @usecase("asker")

@@ -288,12 +288,21 @@ def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
         connection.execute("ALTER TABLE vectors DROP COLUMN sketch")
-        connection.execute("DELETE FROM _sqlite_migrations WHERE name IN ('m005_derivations', 'm006_sketches')")
+        connection.execute("ALTER TABLE passages ADD COLUMN before TEXT NOT NULL DEFAULT ''")
+        connection.execute("ALTER TABLE passages ADD COLUMN after TEXT NOT NULL DEFAULT ''")
+        connection.execute("UPDATE passages SET before = 'cut', after = 'cut'")
+        kept = "'m001_documents', 'm002_derived', 'm003_words', 'm004_ingest'"
+        connection.execute(f"DELETE FROM _sqlite_migrations WHERE migration_set = 'corpus' AND name NOT IN ({kept})")
         connection.execute("PRAGMA user_version = 0")  # 0.3 counted by those names
     connection.close()
     corpus = Corpus.open(home, Settings(home=home, threads=1))
     assert keep(corpus, asked(QUESTION, passages(corpus, "drive-tool.md")[0], "What is new?")) == 1
+    assert found(corpus, "How long does trimming a drive take?")[0] in {
+        one.id for one in passages(corpus, "drive-tool.md")
+    }
     assert corpus.check() == []
+    columns = {row[1] for row in corpus.store.database.connection().execute("PRAGMA table_info(passages)")}
+    assert columns.isdisjoint({"before", "after"})
     corpus.close()
 
 

@@ -2,65 +2,77 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Literal
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from argot.errors import InvalidSettings
+from argot.types import DerivedKind
 
 MissPolicy = Literal["strict", "ask", "lenient"]
 Matching = Literal["sum", "published"]
+SwitchValue = bool | int | float | str | list[str]
 
 
 class Profile(BaseModel):
-    """The knobs of one run. The defaults are what `argot ask` and the chat use.
+    """The switches of one run. The defaults are what `argot ask` and the chat use.
 
-    Weights and thresholds were chosen on validation data only; docs/measurements.md says on which and how.
+    Weights and thresholds were chosen on validation data only; docs/measurements.md says on which and how. The
+    descriptions are what `argot profile show` writes beside each switch.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = "default"
+    about: str = Field("", max_length=500, description="what the profile is for")
 
     # Stages
-    stand_alone: bool = True
+    stand_alone: bool = Field(True, description="make follow-ups readable alone; off: every question as it is")
     small_talk: bool = Field(True, description="off: a greeting is searched for like any question")
-    identify_jargon: bool = True
-    identify_context: bool = True
-    look_up_jargon: bool = True
+    identify_jargon: bool = Field(True, description="find the question's terms (Golden-Retriever 3.2)")
+    identify_context: bool = Field(True, description="score contexts (Golden-Retriever 3.3); off: senses without them")
+    look_up_jargon: bool = Field(True, description="read terms in the glossary (Golden-Retriever 3.4)")
     choose_sense: bool = Field(True, description="ask back when senses tie; off: take the best one")
-    augment_question: bool = True
-    reformulate_query: bool = True
+    augment_question: bool = Field(True, description="put meanings into the question (Golden-Retriever 3.5)")
+    reformulate_query: bool = Field(True, description="enhance the query by triples (KaPQA 5); off: its baseline")
     classify_triples: bool = Field(True, description="KaPQA's ablation 'w/o triple relevance classifier' when off")
     use_triples: bool = Field(True, description="KaPQA's ablation 'general purpose LLM' when off")
-    search_semantic: bool = True
-    search_keyword: bool = True
-    search_derived: bool = True
-    rerank: bool = True
+    search_semantic: bool = Field(True, description="search by meaning; off: keywords alone (AccurateRAG 2.3)")
+    search_keyword: bool = Field(True, description="search by words, BM25; off: meaning alone (AccurateRAG 2.3)")
+    search_passages: bool = Field(
+        True, description="search passages themselves; off: derived texts alone (RAIDD-S, -Q)"
+    )
+    search_derived: bool = Field(True, description="search texts derived from passages; off: plain RAG (RAIDD)")
+    derived_kinds: tuple[DerivedKind, ...] = Field(
+        get_args(DerivedKind),
+        min_length=1,
+        description="derived texts searched (RAIDD-S: summary, -Q: question, -U: both)",
+    )
+    rerank: bool = Field(True, description="order by how well passages answer; off: as fused, and no abstaining")
     generate_answer: bool = Field(True, description="off: stop at the passages, for measuring retrieval")
-    match_references: bool = True
+    match_references: bool = Field(True, description="find what each sentence rests on; off: nothing is checked")
 
     # The language model, where one is configured
     use_model: bool = Field(True, description="off: the extractive side alone answers")
     spare_model: bool = Field(True, description="asked only where it can help; off: every call the papers make")
     triples_in_one_call: bool = Field(True, description="relevance and enhancement together; off: KaPQA's two calls")
+    enhanced_replaces: bool = Field(False, description="search the enhanced query alone, as KaPQA does; off: beside it")
 
     # Manner
-    misses: MissPolicy = "ask"
+    misses: MissPolicy = Field("ask", description="unknown terms: strict ends the turn, ask asks back, lenient goes on")
     withhold_unsupported: bool = Field(False, description="strict: sentences appear only once checked")
-    matching: Matching = "sum"
+    matching: Matching = Field("sum", description="of references: sum, or published (Trustworthy 3.4, Algorithm 1)")
 
     # Numbers
     candidates: int = Field(50, ge=1, le=1000, description="passages each search list may contribute")
     passages: int = Field(10, ge=1, le=100, description="passages kept after re-ranking, as in the JSON answer")
     passages_for_answer: int = Field(5, ge=1, le=50, description="those quoted from where no model answers")
     passages_for_model: int = Field(20, ge=1, le=50, description="those a model is given, as far as its window holds")
-    weight_keyword: float = Field(1.0, ge=0)
-    weight_semantic: float = Field(0.9, ge=0)
-    weight_derived: float = Field(0.25, ge=0)
+    weight_keyword: float = Field(1.0, ge=0, description="of the search by words")
+    weight_semantic: float = Field(0.9, ge=0, description="of the search by meaning")
+    weight_derived: float = Field(0.25, ge=0, description="of derived texts beside passages")
     weight_original: float = Field(0.3, ge=0, description="of the unaugmented question while senses are unsettled")
     weight_rivals: float = Field(0.7, ge=0, description="of a doubtful term's next likeliest sense")
     weight_enhanced: float = Field(0.3, ge=0, description="of the reformulated query beside the plain one")
@@ -71,11 +83,20 @@ class Profile(BaseModel):
     answer_from: float = Field(0.6, ge=0, le=1, description="... a sentence is this like the question (cosine)")
     reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
 
+    @field_validator("derived_kinds", mode="before")
+    @classmethod
+    def _split(cls, given: object) -> object:
+        """On the command line several kinds stand between commas."""
+        return tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else given
+
     @model_validator(mode="after")
     def _withholding_needs_matching(self) -> Profile:
         if self.withhold_unsupported and not self.match_references:
             raise ValueError("withhold_unsupported needs match_references: without it no sentence is supported")
         return self
+
+
+SWITCHES = tuple(name for name in Profile.model_fields if name not in ("name", "about"))
 
 
 # Only what the glossary does: follow-up questions are still read with their history.
@@ -90,16 +111,39 @@ def _without_jargon(profile: Profile) -> Profile:
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile(),
-        Profile(name="strict", misses="strict", withhold_unsupported=True),
-        Profile(name="lenient", misses="lenient", choose_sense=False),
-        # As the papers run: every call they make, and a query miss ends the turn.
-        Profile(name="paper", misses="strict", spare_model=False, triples_in_one_call=False),
-        Profile(name="extractive", use_model=False),
-        _without_jargon(Profile(name="no_jargon")),
+        Profile(about="Answers with citations; asks back when a term has several meanings."),
+        Profile(
+            name="strict",
+            about="Says nothing that no passage supports, and answers no question with an unknown term.",
+            misses="strict",
+            withhold_unsupported=True,
+        ),
+        Profile(
+            name="lenient",
+            about="Never asks back: takes the likeliest meaning.",
+            misses="lenient",
+            choose_sense=False,
+        ),
+        Profile(
+            name="paper",
+            about="As the papers run: every call they make, and a query miss ends the turn.",
+            misses="strict",
+            spare_model=False,
+            triples_in_one_call=False,
+            enhanced_replaces=True,
+        ),
+        Profile(name="extractive", about="Quotes the documents; asks no language model.", use_model=False),
+        _without_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
         _without_jargon(
             # What Argot is compared with: one retrieval without jargon or rewriting, and one call.
-            Profile(name="plain_rag", stand_alone=False, reformulate_query=False, search_derived=False, rerank=False)
+            Profile(
+                name="plain_rag",
+                about="For measuring: one search and one answer, nothing else.",
+                stand_alone=False,
+                reformulate_query=False,
+                search_derived=False,
+                rerank=False,
+            )
         ),
     )
 }
@@ -117,50 +161,68 @@ def profile_named(name: str) -> Profile:
         raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {', '.join(sorted(PROFILES))}.") from None
 
 
-def profile_from(name_or_file: str, changes: Sequence[str] = ()) -> Profile:
-    """A built-in profile by its name, or one of a TOML file, with single switches changed ("rerank=off").
-
-    Raises:
-        InvalidSettings: there is no such profile, file, switch or value; the message names it and what there is.
-    """
-    path = Path(name_or_file)
-    profile = _from_file(path) if path.suffix == ".toml" else profile_named(name_or_file)
-    return changed_profile(profile, dict(_change(one) for one in changes))
-
-
 def changed_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
     """The profile with these switches changed; it is named after them.
 
     Raises:
         InvalidSettings: a switch or value is none; the message names it.
     """
-    unknown = changes.keys() - Profile.model_fields.keys()
-    if unknown:
-        there = ", ".join(sorted(Profile.model_fields))
-        raise InvalidSettings(f"Unknown switch '{min(unknown)}'. Switches: {there}.")
     if not changes:
         return profile
-    name = " ".join([profile.name, *(f"{key}={value}" for key, value in changes.items())])
-    try:
-        return Profile.model_validate({**profile.model_dump(), "name": name, **changes})
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the profile"
-        raise InvalidSettings(f"{where} cannot be {first['input']!r}: {first['msg']}.") from error
+    _require_switches(changes)
+    changed = _validated({**profile.model_dump(), **changes})
+    # By the values as they were understood, so that "false", "off" and False give one name.
+    told = (f"{switch}={switch_text(getattr(changed, switch))}" for switch in changes)
+    return changed.model_copy(update={"name": " ".join([profile.name, *told])})
 
 
-def _change(text: str) -> tuple[str, object]:
+def changed_switches(profile: Profile, other: Profile | None = None) -> dict[str, SwitchValue]:
+    """The switches that are set otherwise than in the other profile (the default), with their values as JSON."""
+    mine, theirs = profile.model_dump(mode="json"), (other or PROFILES["default"]).model_dump(mode="json")
+    return {switch: mine[switch] for switch in SWITCHES if mine[switch] != theirs[switch]}
+
+
+def switch_text(value: object) -> str:
+    """A switch's value as `--set` takes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def changes_of(texts: Sequence[str]) -> dict[str, SwitchValue]:
+    """`["rerank=off"]` as switches and values.
+
+    Raises:
+        InvalidSettings: there is no switch of that name, or no value.
+    """
+    changes = dict(_change(text) for text in texts)
+    _require_switches(changes)
+    return changes
+
+
+def _change(text: str) -> tuple[str, SwitchValue]:
     name, sign, value = text.partition("=")
     if not sign:
         raise InvalidSettings(f"'{text}' changes nothing. Write a switch and its value, e.g. rerank=off.")
-    return name.strip(), {"on": True, "off": False}.get(value.strip(), value.strip())
+    words: dict[str, SwitchValue] = {"on": True, "off": False}
+    return name.strip(), words.get(value.strip(), value.strip())
 
 
-def _from_file(path: Path) -> Profile:
-    """`base = "strict"` names the built-in profile that the file starts from; without it, the default."""
+def _require_switches(names: Iterable[str]) -> None:
+    for name in names:
+        if name not in SWITCHES:
+            close = difflib.get_close_matches(name, SWITCHES, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise InvalidSettings(f"Unknown switch '{name}'.{hint} Switches: {', '.join(sorted(SWITCHES))}.")
+
+
+def _validated(values: Mapping[str, object]) -> Profile:
     try:
-        read = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidSettings(f"The profile {path} cannot be read: {error}.") from error
-    name = read.pop("name", path.stem)
-    return changed_profile(profile_named(read.pop("base", "default")), read).model_copy(update={"name": name})
+        return Profile.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        boolean = first["type"].startswith("bool_")
+        problem = "write on or off" if boolean else first["msg"].removeprefix("Value error, ")
+        # A rule between switches has no place; of a list it is the switch that is known, not the place in it.
+        told = f"{first['loc'][0]} cannot be {first['input']!r}: {problem}" if first["loc"] else problem
+        raise InvalidSettings(f"{told}.") from error

@@ -109,7 +109,6 @@ class Settings(BaseSettings):
         2, ge=0, le=100, description="files of one person read into conversations at the same time; 0: unlimited"
     )
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
-    neighbour_chars: int = Field(160, ge=0, le=2000, description="the cut of each neighbouring passage")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
     questions_per_minute: int = Field(30, ge=0, le=10_000, description="questions one person may ask; 0: unlimited")
     questions_at_once: int = Field(

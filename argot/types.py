@@ -140,8 +140,8 @@ class Document:
 class Passage:
     """A contextual unit of one revision: what is retrieved, read and cited (AccurateRAG 2.1).
 
-    `text` is the Markdown slice [start, end). `header` is "title > heading > path (page n)". `before` and `after` are
-    the small cuts of the neighbouring passages. The id depends on revision and span, never on an embedder.
+    `text` is the Markdown slice [start, end). `header` is "title > heading > path (page n)". The id depends on
+    revision and span, never on an embedder.
     """
 
     id: str
@@ -156,8 +156,6 @@ class Passage:
     page: int | None = None
     page_kind: PageKind | None = None
     boxes: tuple[Box, ...] = ()
-    before: str = ""
-    after: str = ""
 
     @property
     def heading(self) -> str:

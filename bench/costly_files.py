@@ -276,7 +276,6 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
     from argot.corpus.embedding.embedder import embedder_for
     from argot.corpus.readers import reader_process
     from argot.settings import Settings
-    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     suffix, _ = FILES[kind]
     with tempfile.TemporaryDirectory(prefix="argot-costly-") as folder:
@@ -284,9 +283,7 @@ def one_file(kind: str, lane: str) -> dict[str, Any]:
         corpus = Corpus.open(Path(folder) / "kb", Settings(), embedder=Hashed(embedder_for(Settings())))  # type: ignore[arg-type]
 
         def add(name: str, data: bytes) -> Any:
-            return list(corpus.add([Source(f"x:/{name}", name, lambda: data)], deriver=ExtractiveDeriver(), lane=lane))[
-                -2
-            ]  # type: ignore[arg-type]
+            return list(corpus.add([Source(f"x:/{name}", name, lambda: data)], lane=lane))[-2]  # type: ignore[arg-type]
 
         add("warm.md", b"# Warm\n\nText.\n")
         data = (Path(folder) / "file").read_bytes()

@@ -92,7 +92,6 @@ def _passages(document: str) -> list[Passage]:
         document_id="d",
         revision_id="r",
         max_chars=settings.passage_chars,
-        neighbour_chars=settings.neighbour_chars,
     )
 
 

@@ -66,7 +66,6 @@ def sample_passages() -> list[list[Passage]]:
                 document_id=f"d{number}",
                 revision_id=f"r{number}",
                 max_chars=settings.passage_chars,
-                neighbour_chars=settings.neighbour_chars,
             )
         )
     return documents

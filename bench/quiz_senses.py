@@ -20,7 +20,6 @@ from argot.evaluate.quiz_suite import ARGOT, PLAIN, evaluate_quiz
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
 from argot.settings import Settings
-from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import EVERYONE
 
 Asked = Callable[[QuizQuestion], str]
@@ -33,9 +32,7 @@ def main() -> None:
     questions = read_questions(text, "quiz_senses.jsonl")
     terms = [json.loads(line)["term"] for line in text.splitlines()]
     with tempfile.TemporaryDirectory() as folder, TemporaryBase(Path(folder) / "kb", Settings()) as base:
-        for _ in base.corpus.add(
-            sources_in([SAMPLES / "documents"]), deriver=ExtractiveDeriver(), audience=EVERYONE, tags=()
-        ):
+        for _ in base.corpus.add(sources_in([SAMPLES / "documents"]), audience=EVERYONE, tags=()):
             pass
         for row in read_contexts((SAMPLES / "contexts.csv").read_text("utf-8")):
             base.add_context(row["name"], row["description"], row["contact"])

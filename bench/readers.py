@@ -15,7 +15,6 @@ from collections.abc import Callable
 from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.readers import ReadLimits, read_document
 from argot.corpus.readers.reader_process import read_in_child
-from argot.corpus.readers.reader_protocol import Cutting
 
 SENTENCE = "The recovery team restores services in the order of their tiers and reports to the duty manager. "
 TABLE = [["Part", "Limit", "Unit"], ["Valve", "12.5", "bar"], ["Seal", "9.0", "bar"], ["Pump", "7.1", "bar"]]
@@ -147,11 +146,11 @@ def measured(data: bytes, name: str, limits: ReadLimits, *, isolated: bool) -> t
     """Seconds of reading and of cutting, characters, passages."""
     started = time.perf_counter()
     if isolated:
-        read = read_in_child(data, name, limits, Cutting(max_chars=1200, neighbour_chars=160))
+        read = read_in_child(data, name, limits, 1200)
         return time.perf_counter() - started, 0.0, len(read.markdown), len(read.cuts)
     parsed = read_document(data, name, limits)
     done = time.perf_counter()
-    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=160)
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
     return done - started, time.perf_counter() - done, len(parsed.markdown), len(passages)
 
 

@@ -176,8 +176,14 @@ _SKETCHES = """
 ALTER TABLE vectors ADD COLUMN sketch BLOB;
 """
 
+_NEIGHBOURS = """
+-- Cuts of the neighbouring passages, which nothing searched or answered from. They are in the revision's Markdown.
+ALTER TABLE passages DROP COLUMN before;
+ALTER TABLE passages DROP COLUMN after;
+"""
 
-MIGRATIONS = (_DOCUMENTS, _DERIVED, _WORDS, _INGEST, _DERIVATIONS, _SKETCHES)
+
+MIGRATIONS = (_DOCUMENTS, _DERIVED, _WORDS, _INGEST, _DERIVATIONS, _SKETCHES, _NEIGHBOURS)
 NAMES = StepNames(
     "corpus",
     ("m001_documents", "m002_derived", "m003_words", "m004_ingest", "m005_derivations", "m006_sketches"),

@@ -35,7 +35,7 @@ def chosen_answer_set(
     Args:
         datasets: the folder of public sets.
         split: only this half, where the questions are split.
-        stored: a knowledge base holds the documents, so that no folder has to be named.
+        stored: a knowledge base is named: it may hold the documents, so that no folder has to be.
 
     Raises:
         InvalidInput: only a part of what is needed is named, or what is named cannot be read.
@@ -46,7 +46,7 @@ def chosen_answer_set(
         return load_public_set(public, datasets)
     if file is not None and (documents is not None or stored):
         return answer_set(file, documents, split) if documents else _over_stored(file, split)
-    if file or documents or stored:
+    if file or documents:
         raise InvalidInput("Give --questions FILE with --documents DIR or --home KB, or --public SET, or none of them.")
     folder = Path(str(files("argot.samples")))
     of_samples = answer_set(folder / "employee_questions.jsonl", folder / "documents", split)

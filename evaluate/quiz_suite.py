@@ -82,13 +82,14 @@ async def evaluate_quiz(  # noqa: PLR0917
     seed: int,
     trials: int,
     progress: Progress,
+    argot: Profile | None = None,
 ) -> QuizReport:
-    """Every question in every trial, with every way of answering there is.
+    """Every question in every trial, with every way of answering there is. `argot`: its profile, else the default.
 
     Passages are found once a question; what differs between trials is the order of the options, drawn from the seed.
     """
     ways: dict[str, Choose] = {} if server is None else {ALONE: _by_heart(server)}
-    for name, profile in ((PLAIN, profile_named("plain_rag")), (ARGOT, Profile())):
+    for name, profile in ((PLAIN, profile_named("plain_rag")), (ARGOT, argot or Profile())):
         found = await _found(base, questions, profile, server, name, progress)
         ways[name] = _from_passages(found, server)
     scores = {way: await _scores(choose, questions, seed, trials, way, progress) for way, choose in ways.items()}

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from argot.corpus.corpus import Source
@@ -109,7 +110,12 @@ async def _run(
 
 def _documents(result: AskResult) -> list[str]:
     # Documents are judged, passages are found: a document stands where its first passage does.
-    return list(dict.fromkeys(passage.uri.removeprefix(URI_PREFIX) for passage in result.passages))
+    return list(dict.fromkeys(_identifier(passage.uri) for passage in result.passages))
+
+
+def _identifier(uri: str) -> str:
+    """The row a document is of; in a knowledge base that was filled from files, by the file's name."""
+    return uri.removeprefix(URI_PREFIX) if uri.startswith(URI_PREFIX) else PurePosixPath(uri).stem
 
 
 def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from argot.errors import InvalidInput
 from argot.evaluate.measures import measure
 from argot.evaluate.temporary_base import Asker, TemporaryBase
-from argot.profile import Profile
+from argot.profile import Profile, changed_profile
 from argot.results import AskResult
 from argot.tools.answering.multiple_choice import choose_option
 
@@ -33,6 +33,7 @@ STAGES_OFF: dict[str, dict[str, Any]] = {
     "semantic search off": {"search_semantic": False},
     "keyword search off": {"search_keyword": False},
     "derived texts off": {"search_derived": False},
+    "triples off": {"use_triples": False},
     "rerank off": {"rerank": False},
     "match_references off": {"match_references": False},
     "choose_sense off": {"choose_sense": False},
@@ -137,22 +138,29 @@ def load_questions(text: str, split: Split | None = None) -> list[SampleQuestion
     return [question for question in questions if split is None or question.split == split]
 
 
+def ways_that_differ(base: TemporaryBase) -> list[str]:
+    """The ways that change anything in this base: without derived texts there are none to switch off."""
+    there = {"derived texts off": base.holds("derived"), "triples off": base.holds("triples")}
+    return [way for way in STAGES_OFF if there.get(way, True)]
+
+
 async def evaluate_samples(  # noqa: PLR0917
     base: TemporaryBase,
     questions: Sequence[SampleQuestion],
     split: Split,
     ways: Iterable[str],
+    profile: Profile,
     progress: Progress,
     server: ModelServer | None = None,
 ) -> SamplesReport:
-    """Asks every question once for each way of running; with the language model where there is a server."""
+    """Asks every question once for each way of running the profile; with the language model where there is a server."""
     gold = {question.id: base.passages_holding(question.gold) for question in questions}
     report: dict[str, dict[str, KindRow]] = {}
     for way in ways:
-        profile = Profile(name=way, **STAGES_OFF[way])
+        changed = changed_profile(profile, STAGES_OFF[way])
         outcomes = []
         for done, question in enumerate(questions, start=1):
-            outcomes.append(await _outcome(base.asker(profile, server), question, gold[question.id]))
+            outcomes.append(await _outcome(base.asker(changed, server), question, gold[question.id]))
             progress(way, done, len(questions))
         report[way] = _rows(outcomes)
     return SamplesReport(split, report)

@@ -1,4 +1,4 @@
-"""Stores made for one measurement and thrown away after it: the same corpus, glossary and graph that people use."""
+"""The stores that are measured, mostly made for it alone: the same corpus, glossary and graph that people use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -20,7 +20,6 @@ from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
 from argot.results import AskResult
 from argot.settings import Settings
-from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.tools.text.words import bare
 from argot.types import EVERYONE, Mention, Principal
 
@@ -37,7 +36,7 @@ EVALUATOR = Principal("evaluation", sees_all=True)
 
 
 class TemporaryBase:
-    """A knowledge base in a folder of its own. Use as a context manager."""
+    """A knowledge base in a folder that nobody else has open. Use as a context manager."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,8 +61,7 @@ class TemporaryBase:
         Raises:
             InvalidInput: one of them cannot be read; a measurement over a part of a set would not be comparable.
         """
-        # Extractive derived texts also where a model is measured: all ways search the same base.
-        for event in self.corpus.add(sources, deriver=ExtractiveDeriver(), audience=EVERYONE, tags=()):
+        for event in self.corpus.add(sources, audience=EVERYONE, tags=()):
             _refuse_failure(event)
             progress("adding documents", event.done, event.total)
 
@@ -72,6 +70,11 @@ class TemporaryBase:
 
     def add_context(self, name: str, description: str, contact: str) -> None:
         self.glossary.contexts.add(name, description, contact)
+
+    def holds(self, table: Literal["derived", "triples"]) -> bool:
+        """Whether anything was derived from the documents."""
+        sql = f"SELECT EXISTS (SELECT 1 FROM {table})"  # noqa: S608
+        return bool(self.corpus.store.database.connection().execute(sql).fetchone()[0])
 
     def knows(self, word: str) -> bool:
         """Whether the glossary knows a word, in any case."""

@@ -20,13 +20,14 @@ def surroundings() -> RunContext:
     # Imported here: LangGraph's tooling imports this module to draw the graph, which needs no store and no model.
     from argot.corpus.corpus import Corpus
     from argot.jargon_db.glossary import Glossary
-    from argot.profile import profile_named
+    from argot.profile_files import SavedProfiles
     from argot.settings import load_settings
 
     settings = load_settings()
     corpus = Corpus.open(settings.home, settings)
     glossary = Glossary.open(settings.home / "glossary.db")
-    return extractive_context(corpus, glossary, WORKBENCH, profile_named(settings.profile), settings)
+    profile = SavedProfiles(settings.home).named(settings.profile)
+    return extractive_context(corpus, glossary, WORKBENCH, profile, settings)
 
 
 graph = build_graph(source=surroundings)

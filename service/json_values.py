@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from argot.corpus.chunking.surroundings import text_after, text_before
 from argot.types import Audience, Document, Passage
 
 if TYPE_CHECKING:
@@ -42,13 +43,27 @@ def given_audience(groups: Iterable[str] | None) -> Audience | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageShown(Passage):
-    """A passage with what a reader needs around it. `document` is the document's name."""
+    """A passage with what a reader needs around it. `document` is the document's name.
+
+    `before` and `after`: a little of the text around it.
+    """
 
     heading: str = field()  # of a passage it is put together
     document: str
     title: str
     uri: str
+    before: str
+    after: str
 
 
-def passage_shown(found: Passage, of: Document) -> PassageShown:
-    return PassageShown(**dataclass_fields(found), heading=found.heading, document=of.name, title=of.title, uri=of.uri)
+def passage_shown(found: Passage, of: Document, markdown: str) -> PassageShown:
+    """`markdown`: the whole text of its revision."""
+    return PassageShown(
+        **dataclass_fields(found),
+        heading=found.heading,
+        document=of.name,
+        title=of.title,
+        uri=of.uri,
+        before=text_before(markdown, found.start),
+        after=text_after(markdown, found.end),
+    )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from argot.errors import KnowledgeBaseBusy
+from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gate, Limits
 from argot.service.identity.people import People, local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
@@ -67,6 +68,7 @@ class KnowledgeBase:
         """Where questions wait for their turn, and where they are turned away."""
         self.attachments = Gate(Limits.of_attachments(settings))
         """The same for files that people put into their conversations."""
+        self.profiles = SavedProfiles(home)
         self.metrics: Metrics | None = None
         """What is counted of everything done; None where nobody reads it."""
         self._guard = threading.RLock()

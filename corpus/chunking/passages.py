@@ -7,10 +7,9 @@ embedders: swapping the embedder changes no passage and so no citation.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from argot.corpus.chunking.blocks import (
     AtomicSpan,
@@ -18,7 +17,6 @@ from argot.corpus.chunking.blocks import (
     atomic_spans,
     last_at_or_before,
     markdown_blocks,
-    sentence_starts,
 )
 from argot.corpus.document_ids import passage_id
 from argot.corpus.read_limits import ReadLimits
@@ -41,21 +39,15 @@ class Cut:
     page: int | None
     page_kind: PageKind | None
     boxes: tuple[Box, ...] = ()
-    before: str = ""
-    after: str = ""
 
 
-def cut_passages(
-    parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int, neighbour_chars: int
-) -> list[Passage]:
+def cut_passages(parsed: ParsedDocument, *, document_id: str, revision_id: str, max_chars: int) -> list[Passage]:
     """Cut and named in one go, by the limits as they come."""
-    cuts = cuts_of(parsed, max_chars=max_chars, neighbour_chars=neighbour_chars, limits=ReadLimits(), name=parsed.title)
+    cuts = cuts_of(parsed, max_chars=max_chars, limits=ReadLimits(), name=parsed.title)
     return passages_of(parsed.title, parsed.markdown, cuts, document_id=document_id, revision_id=revision_id)
 
 
-def cuts_of(
-    parsed: ParsedDocument, *, max_chars: int, neighbour_chars: int, limits: ReadLimits, name: str
-) -> list[Cut]:
+def cuts_of(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, name: str) -> list[Cut]:
     """The document's passages in order: no overlaps, nothing but blanks left out.
 
     `max_chars` bounds the text of every passage. Time is linear in the text.
@@ -72,7 +64,7 @@ def cuts_of(
         page, kind = pages.holding(unit.start, unit.end)
         boxes_over = boxes.over(unit.start, unit.end)
         cuts.append(Cut(unit.start, unit.end, unit.path, unit.columns, page, kind, boxes_over))
-    return _with_neighbours(markdown, cuts, neighbour_chars)
+    return cuts
 
 
 def passages_of(title: str, markdown: str, cuts: Sequence[Cut], *, document_id: str, revision_id: str) -> list[Passage]:
@@ -91,8 +83,6 @@ def passages_of(title: str, markdown: str, cuts: Sequence[Cut], *, document_id: 
             page=cut.page,
             page_kind=cut.page_kind,
             boxes=cut.boxes,
-            before=cut.before,
-            after=cut.after,
         )
         for ordinal, cut in enumerate(cuts)
     ]
@@ -323,44 +313,3 @@ def _header(title: str, cut: Cut) -> str:
         parts.insert(0, title)
     line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if cut.page is not None else "")
     return f"{line}\n{cut.columns}" if cut.columns else line
-
-
-def _with_neighbours(markdown: str, cuts: list[Cut], size: int) -> list[Cut]:
-    if size <= 0:
-        return cuts
-
-    def text(index: int) -> str:
-        return markdown[cuts[index].start : cuts[index].end]
-
-    return [
-        replace(
-            cut,
-            before=_tail(text(index - 1), size) if index else "",
-            after=_head(text(index + 1), size) if index + 1 < len(cuts) else "",
-        )
-        for index, cut in enumerate(cuts)
-    ]
-
-
-def _tail(text: str, size: int) -> str:
-    """The last sentences that fit into `size` characters, or if not even half of it gets filled, the last words."""
-    if len(text) <= size:
-        return text
-    cut = text[-size:]
-    # Searched from a little before the cut, so that a sentence that begins exactly at the cut is found.
-    starts = list(sentence_starts(text, max(0, len(text) - size - 40), len(text)))
-    start = next((start - len(text) + size for start in starts if 0 <= start - len(text) + size <= size // 2), None)
-    if start is None:
-        space = re.search(r"\s", cut)
-        start = space.end() if space and space.end() <= size // 2 else 0
-    return cut[start:].lstrip()
-
-
-def _head(text: str, size: int) -> str:
-    if len(text) <= size:
-        return text
-    ends = [start for start in sentence_starts(text, 0, min(len(text), size + 40)) if size // 2 <= start <= size]
-    if ends:
-        return text[: ends[-1]].rstrip()
-    space = max(text.rfind(mark, size // 2, size) for mark in (" ", "\n"))
-    return text[: space if space > 0 else size].rstrip()

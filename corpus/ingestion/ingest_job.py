@@ -29,7 +29,6 @@ from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, rel
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
 from argot.corpus.ingestion.sources import Source
 from argot.corpus.read_limits import Lane, ReadLimits
-from argot.corpus.readers.reader_protocol import Cutting
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
 from argot.errors import UnreadableDocument
@@ -170,8 +169,7 @@ class Adding:
         to_come = Counter(source.uri for source in sources)
         waiting: list[Source] = []
         settings = self._corpus.settings
-        cutting = Cutting(settings.passage_chars, settings.neighbour_chars)
-        with Reading(self._limits, cutting, self._embedder, self._deriver) as reading:
+        with Reading(self._limits, settings.passage_chars, self._embedder, self._deriver) as reading:
             for source in chain(sources, _drained(waiting)):
                 to_come[source.uri] -= 1
                 try:

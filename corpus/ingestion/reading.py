@@ -19,7 +19,7 @@ from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowe
 from argot.corpus.ingestion.sources import Source
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
-from argot.corpus.readers.reader_protocol import CutDocument, Cutting
+from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.store.derived_ids import stamped_derived, stamped_triples
 from argot.corpus.store.row_writes import NewRevision
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
@@ -59,9 +59,9 @@ class ReadRevision:
 class Reading:
     """Reads candidates one after the other. A context manager: its deriver runs in one event loop."""
 
-    def __init__(self, limits: ReadLimits, cutting: Cutting, embedder: Embedder, deriver: Deriver | None) -> None:
+    def __init__(self, limits: ReadLimits, max_chars: int, embedder: Embedder, deriver: Deriver | None) -> None:
         self._limits = limits
-        self._cutting = cutting
+        self._max_chars = max_chars
         self._embedder = embedder
         self._deriver = deriver
         self._loop = _EventLoop()
@@ -79,7 +79,7 @@ class Reading:
         """
         try:
             # In a process of its own: a file of strangers may crash its parser, or take all the memory.
-            read = read_in_child(candidate.data, candidate.source.name, self._limits, self._cutting)
+            read = read_in_child(candidate.data, candidate.source.name, self._limits, self._max_chars)
             new = self._with_derived(_revision(candidate, read), candidate.source.name)
             return ReadRevision(candidate, new, self._windowed(new, candidate.source.name), read.warnings)
         except ArgotError:

@@ -26,9 +26,7 @@ _MOST_KEPT = 400 << 20
 """Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
 
-def read_in_child(
-    data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting
-) -> reader_protocol.CutDocument:
+def read_in_child(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
     """One file of a lane at a time: callers in other threads wait.
 
     Raises:
@@ -40,7 +38,7 @@ def read_in_child(
     host = host_for(limits.lane, len(data))
     # A child reads one file after the other: its bounds on time and memory are for one.
     with host.lock:
-        return host.read(data, name, limits, cutting)
+        return host.read(data, name, limits, max_chars)
 
 
 def host_for(lane: Lane, size: int) -> _ReaderHost:
@@ -54,12 +52,10 @@ class _ReaderHost:
         self.child = Child("argot.corpus.readers.reader_worker")
         self._served = 0
 
-    def read(
-        self, data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting
-    ) -> reader_protocol.CutDocument:
+    def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
         self.child.start()  # that it cannot be started is no fault of the file
         try:
-            self.child.send(reader_protocol.job(name, limits, cutting), data, seconds=_PATIENCE * limits.seconds)
+            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=_PATIENCE * limits.seconds)
             message, markdown = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise _refusal(failure, name, limits) from failure

@@ -30,21 +30,14 @@ class CutDocument:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
-    """How long passages are, and the cuts of their neighbours, in characters."""
-
-    max_chars: int
-    neighbour_chars: int
+def job(name: str, limits: ReadLimits, max_chars: int) -> bytes:
+    """`max_chars`: of a passage."""
+    return json.dumps({"name": name, "limits": asdict(limits), "max_chars": max_chars}).encode()
 
 
-def job(name: str, limits: ReadLimits, cutting: Cutting) -> bytes:
-    return json.dumps({"name": name, "limits": asdict(limits), "cutting": asdict(cutting)}).encode()
-
-
-def decoded_job(message: bytes) -> tuple[str, ReadLimits, Cutting]:
+def decoded_job(message: bytes) -> tuple[str, ReadLimits, int]:
     said = json.loads(message)
-    return said["name"], ReadLimits(**said["limits"]), Cutting(**said["cutting"])
+    return said["name"], ReadLimits(**said["limits"]), said["max_chars"]
 
 
 def encoded_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, bytes]:
@@ -82,7 +75,7 @@ def _line(cuts: list[Cut]) -> bytes:
     headings = {pair: number for number, pair in enumerate(dict.fromkeys((cut.path, cut.columns) for cut in cuts))}
     rows = [
         [
-            *(cut.start, cut.end, headings[cut.path, cut.columns], cut.page, cut.page_kind, cut.before, cut.after),
+            *(cut.start, cut.end, headings[cut.path, cut.columns], cut.page, cut.page_kind),
             [[box.page, box.x0, box.y0, box.x1, box.y1] for box in cut.boxes],
         ]
         for cut in cuts
@@ -92,6 +85,6 @@ def _line(cuts: list[Cut]) -> bytes:
 
 def _cuts(line: dict[str, Any]) -> Iterator[Cut]:
     headings = [(tuple(path), columns) for path, columns in line["headings"]]
-    for start, end, heading, page, kind, before, after, boxes in line["cuts"]:
+    for start, end, heading, page, kind, boxes in line["cuts"]:
         path, columns = headings[heading]
-        yield Cut(start, end, path, columns, page, kind, tuple(Box(*box) for box in boxes), before, after)
+        yield Cut(start, end, path, columns, page, kind, tuple(Box(*box) for box in boxes))

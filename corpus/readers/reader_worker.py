@@ -19,13 +19,12 @@ def main() -> None:
         parent.send(*_answer(data, *reader_protocol.decoded_job(message)))
 
 
-def _answer(data: bytes, name: str, limits: ReadLimits, cutting: reader_protocol.Cutting) -> tuple[bytes, bytes]:
+def _answer(data: bytes, name: str, limits: ReadLimits, max_chars: int) -> tuple[bytes, bytes]:
     try:
         # Cutting as well: what is read may be many times as long as the file.
         with within_bounds(limits.seconds, limits.memory_mb * _MEGABYTE):
             parsed = read_document(data, name, limits)
-            chars, neighbours = cutting.max_chars, cutting.neighbour_chars
-            cuts = cuts_of(parsed, max_chars=chars, neighbour_chars=neighbours, limits=limits, name=name)
+            cuts = cuts_of(parsed, max_chars=max_chars, limits=limits, name=name)
             # Found here, so that a file without text never reaches the stores.
             if not cuts:
                 raise UnreadableDocument(name, "no text in it")

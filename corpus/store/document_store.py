@@ -161,10 +161,10 @@ class CorpusStore:
         found: dict[str, tuple[Passage, Document]] = {}
         documents: dict[str, Document] = {}
         for row in rows:
-            # 14 columns of the passage, then those of its document. Many rows share a document.
-            document = documents.get(row[14]) or documents.setdefault(row[14], document_of(row[14:]))
+            # 12 columns of the passage, then those of its document. Many rows share a document.
+            document = documents.get(row[12]) or documents.setdefault(row[12], document_of(row[12:]))
             if principal.may_read(document.audience):
-                found[row[0]] = (passage_of(row[:14]), document)
+                found[row[0]] = (passage_of(row[:12]), document)
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def live(self, ids: Iterable[str]) -> set[str]:

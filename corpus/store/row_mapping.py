@@ -19,7 +19,7 @@ DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN 
 # In the order in which `passage_of` takes them; `CorpusStore.passages` knows that there are 14.
 PASSAGE_COLUMNS = """
     p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
-    p.boxes, p.before, p.after"""
+    p.boxes"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def document_of(row: tuple[Any, ...]) -> Document:
 
 @lru_cache(maxsize=4_000)
 def passage_of(row: tuple[Any, ...]) -> Passage:
-    id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes, before, after = row
+    id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes = row
     return Passage(
         id=id_,
         document_id=document,
@@ -83,8 +83,6 @@ def passage_of(row: tuple[Any, ...]) -> Passage:
         page=page,
         page_kind=page_kind,
         boxes=tuple(Box(*box) for box in json.loads(boxes)),
-        before=before,
-        after=after,
     )
 
 
@@ -103,8 +101,6 @@ def passage_row(passage: Passage, title: str, audience: int) -> dict[str, Any]:
         "page": passage.page,
         "page_kind": passage.page_kind,
         "boxes": json.dumps([[box.page, box.x0, box.y0, box.x1, box.y1] for box in passage.boxes]),
-        "before": passage.before,
-        "after": passage.after,
         **passage_words(title, passage.heading_path, passage.text),
     }
 

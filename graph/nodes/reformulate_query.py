@@ -17,9 +17,10 @@ LEAST_CONTENT_WORDS = 3
 async def reformulate_query(state: State, run: RunContext) -> Step:
     """The question in the documents' own words, by the triples it comes near (KaPQA 5, steps 2 to 4).
 
-    Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one, never in
-    its stead. Skipped where it cannot help: no triple is near, or the question is explicit. KaPQA 7.3 and 7.5 find
-    that well-formed questions lose by being rewritten. A model that is not to be spared is asked all the same.
+    Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one; with
+    `enhanced_replaces` in its stead, as the paper does. Skipped where it cannot help: no triple is near, or the
+    question is explicit. KaPQA 7.3 and 7.5 find that well-formed questions lose by being rewritten. A model that is not
+    to be spared is asked all the same.
     """
     # Without a model there is no rewriting but by triples, so that nothing is gained by asking without any.
     sparing = run.profile.spare_model or run.model is None
@@ -37,9 +38,12 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     # The same query searched twice would count twice in the fusion.
     if not enhanced or enhanced.casefold() == query.casefold():
         return Step({}, "unchanged")
+    found = [triple.id for triple in triples]
+    if run.profile.enhanced_replaces:
+        return Step({"search_queries": [(enhanced, 1.0)], "triples": found}, f"instead “{enhanced}”")
     plain = state["search_queries"] or [(state["stand_alone_question"], 1.0)]
     queries = [*plain, (enhanced, run.profile.weight_enhanced)]
-    return Step({"search_queries": queries, "triples": [triple.id for triple in triples]}, f"also “{enhanced}”")
+    return Step({"search_queries": queries, "triples": found}, f"also “{enhanced}”")
 
 
 async def _reformulated(

@@ -200,10 +200,9 @@ def _changed(copy: Path, change: Change) -> Glossary:
 def _surroundings(kb: KnowledgeBase, corpus: Any, glossary: Glossary, principal: Principal) -> RunContext:
     """A run in which questions are only read and searched: no answer, no model, no queue, no choices."""
     from argot.graph.run_context import extractive_context
-    from argot.profile import profile_named
 
     # What asks back or writes is switched off: it would take time, and change nothing that is compared.
-    profile = profile_named(kb.settings.profile).model_copy(
+    profile = kb.profiles.named(kb.settings.profile).model_copy(
         update={"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": TOP}
     )
     run = extractive_context(corpus, glossary, principal, profile, kb.settings)

@@ -44,6 +44,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COPIES = ".backup-"
 _MEMBER = re.compile(
     r"(?:corpus|glossary|people|threads)\.db|blobs/(?:[A-Za-z0-9_-]{1,128}/){0,3}[A-Za-z0-9_.-]{1,128}"
+    r"|profiles/[a-z0-9-]{1,60}\.toml"
 )
 
 
@@ -89,11 +90,11 @@ def write_backup(home: Path, path: Path) -> Backup:
 
 def _write(home: Path, copies: Path, file: IO[bytes]) -> list[Member]:
     sources = {name: _copy_database(home / name, copies / name) for name in layout.DATABASES if (home / name).exists()}
-    for blob in sorted((home / layout.BLOBS).rglob("*")):
-        name = blob.relative_to(home).as_posix()
+    for found in sorted([*(home / layout.BLOBS).rglob("*"), *(home / layout.PROFILES).glob("*")]):
+        name = found.relative_to(home).as_posix()
         # Links are left out, for they would put files from elsewhere into the backup.
-        if blob.is_file() and not blob.is_symlink() and _MEMBER.fullmatch(name):
-            sources[name] = blob
+        if found.is_file() and not found.is_symlink() and _MEMBER.fullmatch(name):
+            sources[name] = found
     members = [Member(name, source.stat().st_size, _hash_file(source)) for name, source in sources.items()]
     manifest = {
         "format": FORMAT,

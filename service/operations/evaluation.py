@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -46,12 +45,20 @@ from argot.evaluate.sample_suite import (
     Split,
     evaluate_samples,
     load_questions,
+    ways_that_differ,
 )
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.files import read_text
-from argot.profile import Profile, profile_named
+from argot.profile import Profile
+from argot.service.operations.evaluation_bases import (
+    add_folder,
+    add_glossary,
+    add_glossary_file,
+    measured_base,
+    read,
+    sample_folder,
+)
 from argot.service.storage.home_folder import require
-from argot.service.storage.home_lock import HomeLock
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -64,25 +71,44 @@ Report = tuple[dict[str, Any], list[Table]]
 """What a suite measured, as JSON and as tables for people."""
 
 
-def retrieval(beir: Path, glossary: Path | None, profile: str, settings: Settings, progress: Progress) -> Report:
+def retrieval(  # noqa: PLR0917
+    beir: Path, glossary: Path | None, home: Path | None, profile: Profile, settings: Settings, progress: Progress
+) -> Report:
     """How well the documents of a BEIR folder are found, with the glossary if one is given.
+
+    `home`: in which knowledge base, as `measured_base` says.
 
     Raises:
         InvalidInput: a file is missing or malformed.
     """
     data = load_beir(beir)
     # Read before documents are added, so that a wrong path is told at once.
-    csv_text = _read(glossary) if glossary else None
-    with _temporary(settings) as base:
+    csv_text = read(glossary) if glossary else None
+
+    def fill(base: TemporaryBase) -> None:
         base.add(sources_of(data), progress)
         if csv_text is not None:
             base.import_glossary(csv_text, str(glossary))
-        report = asyncio.run(evaluate_retrieval(base, data, profile_named(profile), csv_text, progress))
+
+    with measured_base(home, settings, fill) as base:
+        report = asyncio.run(evaluate_retrieval(base, data, profile, csv_text, progress))
     return report.as_json(), retrieval_tables(report)
 
 
-def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Settings, progress: Progress) -> Report:
-    """The sample questions over the sample documents; `ways` are keys of `STAGES_OFF`, by default all of them.
+def samples(  # noqa: PLR0917
+    split: Split,
+    ways: list[str] | None,
+    side: SideChoice,
+    home: Path | None,
+    profile: Profile,
+    settings: Settings,
+    progress: Progress,
+) -> Report:
+    """The sample questions over the sample documents.
+
+    Args:
+        ways: keys of `STAGES_OFF`, each a change of the profile; by default all that change anything in this base.
+        home: in which knowledge base, as `measured_base` says.
 
     Raises:
         InvalidInput: there is no such way, or no model server.
@@ -92,13 +118,16 @@ def samples(split: Split, ways: list[str] | None, side: SideChoice, settings: Se
     if unknown:
         raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
     servers = _servers(side, settings)
-    with _sample_folder() as folder, _temporary(settings) as base:
-        _add_folder(base, folder, progress)
+    with (
+        sample_folder() as folder,
+        measured_base(home, settings, lambda base: add_folder(base, folder, progress)) as base,
+    ):
         questions = load_questions(read_text(folder / "questions.jsonl"), split)
+        wanted = ways or ways_that_differ(base)
 
         def measured(server: ModelServer | None) -> SamplesReport:
             told = _told(progress, server, side)
-            return _run(evaluate_samples(base, questions, split, ways or STAGES_OFF, told, server), server)
+            return _run(evaluate_samples(base, questions, split, wanted, profile, told, server), server)
 
         reports = {_side(server): measured(server) for server in servers}
     tables = [
@@ -138,7 +167,7 @@ def answers(  # noqa: PLR0917
 
     Args:
         glossary: a glossary in CSV form, with the contexts.csv beside it where there is one.
-        home: a knowledge base that holds the documents already; it is asked, and not changed.
+        home: in which knowledge base, as `measured_base` says; one that is there keeps its own glossary.
         side: "ideal" and "lying": with a model server of our own that knows the reference answers.
 
     Raises:
@@ -150,11 +179,15 @@ def answers(  # noqa: PLR0917
         if known is not None:
             settings = settings.model_copy(update={"model_url": known.url, "model": side})
         server = _servers("extractive" if side == "extractive" else "model", settings)[0]
-        base = stack.enter_context(_temporary(settings) if home is None else _opened(home, settings))
-        if home is None:
+
+        def fill(base: TemporaryBase) -> None:
             base.add(questions.sources, progress)
-        if csv_file := glossary or questions.glossary:
-            _add_glossary_file(base, csv_file)
+            if csv_file := glossary or questions.glossary:
+                add_glossary_file(base, csv_file)
+
+        if home is not None and not questions.sources:
+            require(home)  # nothing to make it of
+        base = stack.enter_context(measured_base(home, settings, fill))
         work = evaluate_answers(base, questions.name, questions.questions, profiles, progress, server, known)
         report = _run(work, server)
     return report.as_json(), answers_tables(report)
@@ -170,8 +203,8 @@ def abbreviations(  # noqa: PLR0917
         ModelUnavailable: it does not answer.
     """
     servers = _servers(side, settings)
-    with _sample_folder() as folder, _temporary(settings) as base:
-        _add_glossary(base, folder)
+    with sample_folder() as folder, measured_base(None, settings) as base:
+        add_glossary(base, folder)
         identifiers = {"extractive" if server is None else "model": base.identifier(server) for server in servers}
         # The last is the model server wherever there is one.
         model = servers[-1]
@@ -187,22 +220,22 @@ def questions(half: str | None, settings: Settings, progress: Progress, *, error
     Raises:
         InvalidInput: a public set is there in another version than the one labelled.
     """
-    with _sample_folder() as folder, _temporary(settings) as base:
-        samples = {one.id: one.question for one in load_questions(_read(folder / "questions.jsonl"))}
-        labels = _read(folder / "question_terms.jsonl")
+    with sample_folder() as folder, measured_base(None, settings) as base:
+        samples = {one.id: one.question for one in load_questions(read(folder / "questions.jsonl"))}
+        labels = read(folder / "question_terms.jsonl")
         labelled, absent = load_question_terms(labels, samples, settings.datasets)
         chosen = [one for one in labelled if half in (None, one.half)]
         # First without a glossary: the base is filled on the way.
         without = base.identifier()
         bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
-        _add_glossary(base, folder)
+        add_glossary(base, folder)
         full = asyncio.run(evaluate_question_terms({"with glossary": base.identifier()}, chosen, absent, progress))
     report = full.beside(bare)
     return report.as_json(), question_terms_tables(report, errors=errors)
 
 
 def quiz(  # noqa: PLR0917
-    folder: Path, side: SideChoice, seed: int, trials: int, settings: Settings, progress: Progress
+    folder: Path, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
 ) -> Report:
     """The multiple-choice questions of a quiz folder (`evaluate/quiz_data.py` says how it looks).
 
@@ -211,24 +244,24 @@ def quiz(  # noqa: PLR0917
         ModelUnavailable: it does not answer.
     """
     servers, questions = _servers(side, settings), load_quiz(folder)
-    with _temporary(settings) as base:
-        _add_folder(base, folder, progress)
+    with measured_base(None, settings) as base:
+        add_folder(base, folder, progress)
         reports = {}
         for server in servers:
             told = _told(progress, server, side)
-            work = evaluate_quiz(base, questions, server, seed, trials, told)
+            work = evaluate_quiz(base, questions, server, seed, trials, told, profile)
             reports[_side(server)] = _run(work, server)
     return _only({name: report.as_json() for name, report in reports.items()}), quiz_tables(list(reports.values()))
 
 
 def samples_quiz(  # noqa: PLR0917
-    split: Split, side: SideChoice, seed: int, trials: int, settings: Settings, progress: Progress
+    split: Split, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
 ) -> Report:
     """The same over the multiple-choice questions of one half of the samples."""
     with tempfile.TemporaryDirectory(prefix="argot-") as place:
         folder = Path(place) / "quiz"
         write_samples_quiz(folder, split)
-        return quiz(folder, side, seed, trials, settings, progress)
+        return quiz(folder, side, seed, trials, profile, settings, progress)
 
 
 def write_samples_quiz(folder: Path, split: Split) -> int:
@@ -237,7 +270,7 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
     Raises:
         InvalidInput: the folder is there already.
     """
-    with _sample_folder() as source:
+    with sample_folder() as source:
         contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
         questions = load_questions(read_text(source / "questions.jsonl"), split)
         chosen = [
@@ -327,60 +360,3 @@ def _told(progress: Progress, server: ModelServer | None, side: SideChoice) -> P
 def _only(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """The report itself if one side was measured, else both by side."""
     return next(iter(reports.values())) if len(reports) == 1 else reports
-
-
-# -- bases ------------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _sample_folder() -> Iterator[Path]:
-    # A package may be installed as an archive; then its files are unpacked for as long as they are used.
-    with as_file(files("argot.samples")) as folder:
-        yield folder
-
-
-def _add_folder(base: TemporaryBase, folder: Path, progress: Progress) -> None:
-    """Documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
-    from argot.corpus.corpus import sources_in
-
-    base.add(sources_in([folder / "documents"]), progress)
-    _add_glossary(base, folder)
-
-
-def _add_glossary(base: TemporaryBase, folder: Path) -> None:
-    if (folder / "glossary.csv").exists():
-        _add_glossary_file(base, folder / "glossary.csv")
-
-
-def _add_glossary_file(base: TemporaryBase, path: Path) -> None:
-    contexts = path.with_name("contexts.csv")
-    if contexts.exists():
-        for row in read_contexts(_read(contexts)):
-            base.add_context(row["name"], row["description"], row["contact"])
-    base.import_glossary(_read(path), path.name)
-
-
-@contextmanager
-def _opened(home: Path, settings: Settings) -> Iterator[TemporaryBase]:
-    """A knowledge base that people use, held as long as it is measured."""
-    require(home)
-    lock = HomeLock(home)
-    try:
-        with TemporaryBase(home, settings.model_copy(update={"home": home})) as base:
-            yield base
-    finally:
-        lock.release()
-
-
-@contextmanager
-def _temporary(settings: Settings) -> Iterator[TemporaryBase]:
-    # A base of its own, so that nobody's documents or terms take part in what is measured.
-    with tempfile.TemporaryDirectory(prefix="argot-") as folder, TemporaryBase(Path(folder), settings) as base:
-        yield base
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_text(path)
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error

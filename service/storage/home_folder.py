@@ -11,6 +11,7 @@ from argot import __version__
 from argot.clock import timestamp
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.files import write_atomically
+from argot.profile_files import FOLDER
 from argot.remedies import UPDATE, init_command, restore_command, shell_quoted
 
 MARKER = "knowledge_base.json"
@@ -21,6 +22,7 @@ PEOPLE = "people.db"
 THREADS = "threads.db"
 DATABASES = (CORPUS, GLOSSARY, PEOPLE, THREADS)
 BLOBS = "blobs"
+PROFILES = FOLDER
 MAX_PATH = 440
 """Bytes of the folder's path: SQLite takes 512 for a file's, and those of the vectors add a few."""
 VECTORS = "vectors"

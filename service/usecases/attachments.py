@@ -127,13 +127,12 @@ async def _require_room(threads: Threads, principal: Principal, thread: str, nam
 
 async def _added(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
     from argot.corpus.corpus import Source
-    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     corpus = await kb.load()
     source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", name, lambda: data, len(data))
     labels: dict[str, Any] = {"audience": frozenset({f"{THREAD}{thread}"}), "tags": ()}
     bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.turns()}
-    work = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, **bounds)
+    work = partial(corpus.add, [source], **labels, **bounds)
     async with aclosing(stream(work)) as events:
         async for event in events:
             if event.document is not None and event.kind in {"added", "updated", "unchanged", "duplicate"}:

@@ -118,7 +118,6 @@ async def add(
     _require_there(paths)
     corpus = await kb.load()
     from argot.corpus.corpus import sources_in
-    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []
@@ -128,7 +127,6 @@ async def add(
         ingest = stream(
             lambda: corpus.add(
                 sources,
-                deriver=ExtractiveDeriver(),
                 audience=given_audience(audience),
                 tags=None if tags is None else tuple(tags),
                 turn=turns,
@@ -179,13 +177,20 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Do
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     passages = await kb.blocking(store.passages_of, principal, found.id)
-    return DocumentShown(found, [passage_shown(one, found) for one in passages])
+    text = await kb.blocking(store.markdown, principal, found.revision_id)
+    return DocumentShown(found, [passage_shown(one, found, text) for one in passages])
 
 
 @usecase("asker")
 async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> PassageShown:
-    """A passage with its document and the cuts of its neighbours; NotFound if superseded or not for this reader."""
-    return passage_shown(*await _passage(kb, principal, passage_id))
+    """A passage with its document and a little of what stands around it.
+
+    Raises:
+        NotFound: it is superseded, or not for this reader.
+    """
+    found, document = await _passage(kb, principal, passage_id)
+    reader = await _reader(kb, principal)
+    return passage_shown(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
 
 
 @usecase("asker")

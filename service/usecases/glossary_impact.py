@@ -15,6 +15,7 @@ from argot.service.glossary_review.impact_results import CombinedImpact, Impact,
 from argot.service.glossary_review.miss_loop import TermNews
 from argot.service.json_values import dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.proposal_results import ProposalShown
 from argot.service.usecases.proposals import ProposalId, glossary_proposal
 from argot.service.usecases.senses import SenseFields, SenseId, Words
@@ -133,7 +134,6 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     To be offered first, and decided by a person.
     """
     from argot.graph.run_context import extractive_context
-    from argot.profile import profile_named
 
     known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
@@ -142,7 +142,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
     if len(contexts) < 2 or not told:
         return contexts[0].name if len(contexts) == 1 else ""
     corpus = await kb.load()
-    profile = profile_named(kb.settings.profile)
+    profile = await profile_for(kb, kb.settings.profile)
     # The extractive reader: a suggestion in a form is not worth a call of the model.
     run = extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
     scores = await run.reader.identify_context(told, contexts)

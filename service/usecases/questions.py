@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from argot.errors import Conflict, NotFound
-from argot.profile import profile_named
+from argot.profile import PROFILES, Profile, changed_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import after_answer
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings, Thread, Threads
+from argot.service.usecases.profiles import Switches, profile_for
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
 from argot.types import THREAD, Principal
 
@@ -36,13 +37,15 @@ async def ask(
     thread: Text | None = None,
     context: Text | None = None,
     profile: Text | None = None,
+    switches: Switches | None = None,
     tags: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one's own.
 
     With `tags` only documents that carry one of them are searched. What is left out is as the thread's settings say.
-    `heard` is what others said just before, where several people talk: the question may lean on it.
+    `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
+    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`.
 
     The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
     """
@@ -53,13 +56,13 @@ async def ask(
     manner = AnswerSettings(profile, context, tuple(tags or ()))
     if thread is None:
         kb.warm_model()  # beside the loading of the documents
-        await run_context(kb, principal, manner)  # a thread begins only if it can be answered in it
+        await run_context(kb, principal, manner, switches=switches)  # a thread begins only if it can be answered in it
         thread = (await (await kb.threads()).start(principal.name, question)).id
 
     async def asking(graph: ArgotGraph, run: RunContext) -> AsyncGenerator[AskEvent]:
         return ask_graph(graph, replace(run, heard=tuple(heard or ())), question, thread)
 
-    async with aclosing(_turn_events(kb, principal, thread, asking, manner)) as events:
+    async with aclosing(_turn_events(kb, principal, thread, asking, manner, switches)) as events:
         async for event in events:
             yield event
 
@@ -123,6 +126,7 @@ def answer(
     choice: Text,
     context: Text | None = None,
     profile: Text | None = None,
+    switches: Switches | None = None,
     tags: Tags | None = None,
 ) -> AsyncGenerator[AskEvent]:
     """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
@@ -132,7 +136,8 @@ def answer(
 
         return answer_choice(graph, run, thread, choice)
 
-    return _turn_events(kb, principal, thread, answering, AnswerSettings(profile, context, tuple(tags or ())))
+    manner = AnswerSettings(profile, context, tuple(tags or ()))
+    return _turn_events(kb, principal, thread, answering, manner, switches)
 
 
 async def run_context(
@@ -140,19 +145,21 @@ async def run_context(
     principal: Principal,
     manner: AnswerSettings | None = None,
     thread: Thread | None = None,
+    switches: Switches | None = None,
 ) -> RunContext:
     """What the graph is given for one run on this principal's behalf.
 
     In a thread of theirs they also read what they put into it, and what `manner` leaves open is as the thread keeps it.
+    `switches` of the profile are changed for this run.
 
     Raises:
         NotFound: there is no such context, or not for this principal.
-        InvalidSettings: there is no such profile.
+        InvalidSettings: there is no such profile or switch.
     """
     from argot.graph.run_context import run_context_for
 
     kept, manner = (thread.settings if thread else AnswerSettings()), manner or AnswerSettings()
-    chosen = profile_named(manner.profile or kept.profile or kb.settings.profile)
+    chosen = changed_profile(await _profile(kb, manner.profile, kept.profile), switches or {})
     corpus = await kb.load()
     context = await _own_context(kb, principal, manner.context, kept.context)
     if thread is not None:
@@ -194,6 +201,14 @@ async def understood(kb: KnowledgeBase, run: RunContext, thread: str, turn: int,
     raise NotFound(f"“{term}” is no term of that question. Reload the page and try again.")
 
 
+async def _profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
+    """The profile named with the question, else the one kept with the thread, else the service's."""
+    # One kept with the thread may have been removed since; its questions go on without it.
+    if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
+        kept = None
+    return await profile_for(kb, named or kept or kb.settings.profile)
+
+
 async def _own_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
     """The asker's context as the glossary spells it; None if the one kept with the thread is gone."""
     wanted = named or kept
@@ -210,8 +225,13 @@ SetOut = Callable[["ArgotGraph", "RunContext"], Awaitable["AsyncGenerator[AskEve
 """Sets out for an answer, with the graph and what a run is given; the events on the way."""
 
 
-async def _turn_events(
-    kb: KnowledgeBase, principal: Principal, thread: str, set_out: SetOut, manner: AnswerSettings | None = None
+async def _turn_events(  # noqa: PLR0917
+    kb: KnowledgeBase,
+    principal: Principal,
+    thread: str,
+    set_out: SetOut,
+    manner: AnswerSettings | None = None,
+    switches: Switches | None = None,
 ) -> AsyncGenerator[AskEvent]:
     """The events of one turn in a thread of this principal's, while no other runs in it.
 
@@ -222,7 +242,7 @@ async def _turn_events(
     threads, graph = await kb.threads(), await kb.graph()
     async with kb.turn_of(thread):
         # Within the turn, so that it goes by the settings as they are when its turn comes.
-        run = await run_context(kb, principal, manner, await threads.own(principal.name, thread))
+        run = await run_context(kb, principal, manner, await threads.own(principal.name, thread), switches)
         async with aclosing(_handed_out(await set_out(graph, run), kb, principal, threads, thread)) as events:
             async for event in events:
                 yield event

@@ -160,7 +160,8 @@ async def glossary_passage(
         raise NotFound("This passage is not there any more: its document was changed or removed.")
     of, document = found[passage_id]
     parts = documents.cut_at_phrase(of.text, phrase)
-    return MarkedPassage(**dataclass_fields(passage_shown(of, document)), parts=parts)
+    text = await kb.blocking(kb.document_store.markdown, principal, of.revision_id)
+    return MarkedPassage(**dataclass_fields(passage_shown(of, document, text)), parts=parts)
 
 
 @usecase("asker")

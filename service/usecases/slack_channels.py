@@ -8,11 +8,11 @@ from typing import Annotated
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
-from argot.profile import profile_named
 from argot.service.identity.people import require_name
 from argot.service.identity.slack_store import MODES, REPLIES, Channel, Mode, Replies, SlackThread
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.slack.slack_scopes import known_context
+from argot.service.usecases.profiles import profile_for
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import Principal
 
@@ -75,7 +75,7 @@ async def slack_channel_set(
     for group in groups or ():
         require_name("group", group)
     if profile:
-        profile_named(profile)
+        await profile_for(kb, profile)
     if context and await known_context(kb, principal, context) is None:
         names = ", ".join(one.name for one in await kb.blocking(kb.glossary.contexts.all, principal))
         raise InvalidInput(f"There is no context '{context}'. Contexts: {names or 'none yet'}.")

@@ -72,7 +72,6 @@ async def upload(
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
     """
     from argot.corpus.corpus import Source
-    from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 
     called = plain_name(name)
     corpus = await kb.load()
@@ -84,7 +83,7 @@ async def upload(
     last: IngestEvent | None = None
     async with kb.adding:
         labels: dict[str, Any] = {"audience": readers, "tags": None if tags is None else tuple(tags)}
-        adding = partial(corpus.add, [source], deriver=ExtractiveDeriver(), **labels, turn=kb.turns(), by=principal)
+        adding = partial(corpus.add, [source], **labels, turn=kb.turns(), by=principal)
         async with aclosing(stream(adding)) as events:
             async for event in events:
                 # One file gives one event of its own, besides those about the whole run.

@@ -96,6 +96,15 @@ async def test_triples_reformulate_a_question_that_is_no_sentence(tiny_kb: Any) 
     assert (without.triples, without.search_queries) == ([], [question])
 
 
+async def test_the_enhanced_query_replaces_the_question_as_in_the_paper(tiny_kb: Any) -> None:
+    question = "steps for trimming some old drive"
+    beside, _ = await asked(tiny_kb.run_context(), question)
+    instead, _ = await asked(tiny_kb.run_context(enhanced_replaces=True), question)
+    assert instead.triples == beside.triples
+    assert instead.search_queries == beside.search_queries[1:]
+    assert profile_named("paper").enhanced_replaces and not profile_named("default").enhanced_replaces
+
+
 async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:
     result, _ = await asked(tiny_kb.run_context(), "How long does trimming a drive take?")
     assert (result.triples, result.search_queries) == ([], ["How long does trimming a drive take?"])

@@ -13,7 +13,7 @@ from argot.corpus.chunking.passages import cut_passages
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.readers import ReadLimits
 from argot.corpus.readers.reader_process import _HOSTS, SMALL_BYTES, read_in_child
-from argot.corpus.readers.reader_protocol import CutDocument, Cutting
+from argot.corpus.readers.reader_protocol import CutDocument
 from argot.corpus.readers.reader_worker import NICE
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
@@ -24,7 +24,7 @@ ROOT = Principal("root", sees_all=True)
 
 
 def read(data: bytes, name: str = "a.md", **limits: Any) -> CutDocument:
-    return read_in_child(data, name, ReadLimits(**limits), Cutting(max_chars=1200, neighbour_chars=160))
+    return read_in_child(data, name, ReadLimits(**limits), 1200)
 
 
 def refusal(data: bytes, name: str = "a.md", **limits: Any) -> UnreadableDocument:
@@ -148,7 +148,7 @@ def test_a_page_of_more_elements_than_time_is_enough_for_is_refused_unread(eleme
 def test_who_sends_a_file_into_a_conversation_is_told_what_they_can_do() -> None:
     limits = ReadLimits.of_attachments(Settings(max_attachment_passages=2))
     with pytest.raises(UnreadableDocument, match="more than 2 passages") as refused:
-        read_in_child(b"Some words. " * 1000, "a.txt", limits, Cutting(1200, 160))
+        read_in_child(b"Some words. " * 1000, "a.txt", limits, 1200)
     assert "Split it, or have it put among the documents" in refused.value.remedy
     assert "ARGOT_MAX_ATTACHMENT_PASSAGES" in refused.value.remedy
 
@@ -198,7 +198,7 @@ def test_no_passage_carries_a_title_of_a_megabyte() -> None:
 
 def passages(markdown: str) -> Any:
     parsed = ParsedDocument("T", markdown, "text/markdown")
-    return cut_passages(parsed, document_id="d", revision_id="r", max_chars=300, neighbour_chars=0)
+    return cut_passages(parsed, document_id="d", revision_id="r", max_chars=300)
 
 
 def test_a_table_longer_than_a_piece_names_its_columns_throughout(monkeypatch: pytest.MonkeyPatch) -> None:

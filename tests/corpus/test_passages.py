@@ -7,19 +7,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argot.corpus.chunking.passages import MAX_BOXES, cut_passages
+from argot.corpus.chunking.surroundings import text_after, text_before
 from argot.corpus.document_ids import content_hash, document_id, passage_id, revision_id
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
 
 SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))
 
 
-def cut(
-    markdown: str, *, title: str = "Handbook", max_chars: int = 400, neighbour_chars: int = 80, **more
-) -> list[Passage]:
+def cut(markdown: str, *, title: str = "Handbook", max_chars: int = 400, **more) -> list[Passage]:
     parsed = ParsedDocument(title, markdown, "text/markdown", **more)
-    return cut_passages(
-        parsed, document_id="d1", revision_id="r1", max_chars=max_chars, neighbour_chars=neighbour_chars
-    )
+    return cut_passages(parsed, document_id="d1", revision_id="r1", max_chars=max_chars)
 
 
 def check_cover(markdown: str, passages: list[Passage], max_chars: int) -> None:
@@ -202,20 +199,20 @@ def test_boxes_are_those_over_the_span_and_bounded() -> None:
     assert all(0 < len(passage.boxes) <= MAX_BOXES for passage in passages)
 
 
-def test_neighbours_are_cut_at_word_or_sentence_ends() -> None:
+def test_what_stands_around_a_passage_is_cut_at_word_or_sentence_ends() -> None:
     passages = cut(f"{SENTENCES}\n")
-    assert passages[0].before == ""
-    assert passages[-1].after == ""
+    assert text_before(SENTENCES, passages[0].start, 80) == ""
+    assert text_after(SENTENCES, passages[-1].end, 80) == ""
     for left, right in pairwise(passages):
-        assert left.text.endswith(right.before)
-        assert right.text.startswith(left.after)
-        assert 0 < len(right.before) <= 80
-        assert right.before.startswith("Sentence")
-        assert left.after.endswith("bar.")
-
-
-def test_no_neighbours_when_asked() -> None:
-    assert all(passage.before == passage.after == "" for passage in cut(SENTENCES, neighbour_chars=0))
+        before, after = text_before(SENTENCES, right.start, 80), text_after(SENTENCES, left.end, 80)
+        assert left.text.rstrip().endswith(before)
+        assert right.text.lstrip().startswith(after)
+        assert 0 < len(before) <= 80 and 0 < len(after) <= 80
+        assert before.startswith("Sentence")
+        assert after.endswith("bar.")
+    assert text_before("word " * 100, 500, 80) == ("word " * 16).strip()
+    assert text_after("word " * 100, 0, 80) == ("word " * 16).strip()
+    assert (len(text_before("x" * 500, 500, 80)), len(text_after("x" * 500, 0, 80))) == (80, 80)
 
 
 def test_title_is_not_repeated_in_the_header() -> None:

@@ -19,13 +19,13 @@ from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 from argot.corpus.chunking.passages import cut_passages, passages_of
 from argot.corpus.readers import SUFFIXES, ReadLimits, read_document
 from argot.corpus.readers.reader_process import read_in_child
-from argot.corpus.readers.reader_protocol import CutDocument, Cutting
+from argot.corpus.readers.reader_protocol import CutDocument
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
 from argot.types import ParsedDocument
 
 LIMITS = ReadLimits()
-CUTTING = Cutting(max_chars=1200, neighbour_chars=160)
+MAX_CHARS = 1200
 
 
 def read(data: bytes | str, name: str, limits: ReadLimits = LIMITS) -> ParsedDocument:
@@ -33,7 +33,7 @@ def read(data: bytes | str, name: str, limits: ReadLimits = LIMITS) -> ParsedDoc
 
 
 def read_isolated(data: bytes, name: str, limits: ReadLimits = LIMITS) -> CutDocument:
-    return read_in_child(data, name, limits, CUTTING)
+    return read_in_child(data, name, limits, MAX_CHARS)
 
 
 def refusal(data: bytes, name: str, limits: ReadLimits = LIMITS) -> UnreadableDocument:
@@ -478,7 +478,7 @@ def test_pdf_boxes_are_where_the_text_stands() -> None:
     assert 58 < box.x0 < 63
     assert box.y0 == pytest.approx(top, abs=4)
     assert 20 < box.y1 - box.y0 < 45
-    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=0)
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
     assert [passage.page for passage in passages] == [1, 2]
     assert passages[1].boxes[0].page == 2
 
@@ -591,7 +591,7 @@ def test_pptx() -> None:
     assert "# Process control\n\n- Charts\n  - one per tool\n\n**Notes:** Say why." in parsed.markdown
     assert "# Limits\n\n| Tool | Sigma |\n| --- | --- |\n| Etch | 1.33 |" in parsed.markdown
     assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "slide"), (2, "slide")]
-    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200, neighbour_chars=0)
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
     assert [passage.header for passage in passages] == [
         "Process control (slide 1)",
         "Process control > Limits (slide 2)",
@@ -620,7 +620,7 @@ def test_xlsx_repeats_its_header() -> None:
     assert parsed.markdown.count("| Name | ns | share |") == 3
     assert "| t59 | 59.5 | 59% |" in parsed.markdown
     assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "sheet"), (3, "sheet")]
-    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=400, neighbour_chars=0)
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=400)
     assert all("| Name | ns | share |" in passage.with_header for passage in passages if passage.page == 1)
 
 
@@ -636,7 +636,7 @@ def test_csv_dialects(delimiter: str) -> None:
 def test_long_csv_names_its_columns_in_every_passage() -> None:
     text = "part,pressure\n" + "".join(f"valve {n},{n} bar | max\n" for n in range(500))
     parsed = read(text, "limits.csv")
-    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=500, neighbour_chars=0)
+    passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=500)
     assert len(passages) > 20
     assert all("| part | pressure |" in passage.with_header for passage in passages)
     assert "| valve 499 | 499 bar \\| max |" in parsed.markdown
@@ -804,7 +804,7 @@ def test_isolated_reading_gives_the_same(suffix: str) -> None:
     for name in ("title", "markdown", "media_type", "date", "warnings"):
         assert getattr(isolated, name) == getattr(here, name)
     names = {"document_id": "d", "revision_id": "r"}
-    cut = cut_passages(here, **names, max_chars=CUTTING.max_chars, neighbour_chars=CUTTING.neighbour_chars)
+    cut = cut_passages(here, **names, max_chars=MAX_CHARS)
     assert passages_of(isolated.title, isolated.markdown, isolated.cuts, **names) == cut != []
 
 

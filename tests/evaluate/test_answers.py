@@ -1,17 +1,22 @@
 """The suite `answers`: what counts as whole, and what an all-knowing and a lying model show of the journey."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, NotFound
 from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
 from argot.evaluate.known_answers import KnownAnswers
-from argot.profile import profile_from
+from argot.evaluate.sample_suite import ways_that_differ
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.profile import Profile
+from argot.profile_files import profile_from
 from argot.service.operations import evaluation
+from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
 
 MANUAL = """# Drive manual
@@ -133,7 +138,7 @@ def test_two_profiles_are_compared_question_by_question(drive_questions: AnswerS
     report, tables = evaluation.answers(
         drive_questions, None, None, profiles, "extractive", Settings(), lambda *_: None
     )
-    assert report["compared"]["profiles"] == ["default", "default search_keyword=False"]
+    assert report["compared"]["profiles"] == ["default", "default search_keyword=off"]
     assert any("against" in table.title for table in tables)
 
 
@@ -143,3 +148,48 @@ def test_the_known_answers_refuse_without_a_gold_passage() -> None:
         prompt = {"messages": [{"role": "user", "content": '<passage n="1">\nPenguins swim.\n</passage>'}]}
         assert server.reply(prompt) == "NOT IN THE PASSAGES"
         assert heard.asked and not heard.gold_shown
+
+
+# -- knowledge bases that are kept -------------------------------------------------------------------------------------
+
+
+def test_a_base_that_is_not_there_is_made_kept_and_measured_again_without_change(
+    drive_questions: AnswerSet, tmp_path: Path
+) -> None:
+    home = tmp_path / "new" / "kb"
+
+    def measured_in() -> Any:
+        profiles = [profile_from("default", home=home)]
+        return evaluation.answers(drive_questions, None, home, profiles, "extractive", Settings(), lambda *_: None)[0]
+
+    first = measured_in()
+    before = {path.name: path.read_bytes() for path in home.glob("*.db")}
+    assert is_knowledge_base(home) and [path.name for path in home.parent.iterdir()] == ["kb"]
+    assert measured_in()["rows"] == first["rows"]
+    assert {path.name: path.read_bytes() for path in home.glob("*.db")} == before
+
+
+def test_half_a_base_is_never_left_behind(drive_questions: AnswerSet, tmp_path: Path) -> None:
+    home = tmp_path / "kb"
+    with pytest.raises(InvalidInput, match=r"absent\.csv"):
+        evaluation.answers(
+            drive_questions, tmp_path / "absent.csv", home, [Profile()], "extractive", Settings(), lambda *_: None
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_other_things_is_left_alone(drive_questions: AnswerSet, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InvalidInput, match="not empty"):
+        evaluation.answers(drive_questions, None, tmp_path, [Profile()], "extractive", Settings(), lambda *_: None)
+    with pytest.raises(NotFound, match="argot init"):
+        stored = AnswerSet("q", drive_questions.questions, ())
+        evaluation.answers(stored, None, tmp_path / "kb", [Profile()], "extractive", Settings(), lambda *_: None)
+
+
+def test_only_ways_that_change_something_are_measured(tiny_home: Path, tmp_path: Path) -> None:
+    with TemporaryBase(tmp_path / "empty", Settings()) as base:
+        assert {"derived texts off", "triples off"}.isdisjoint(ways_that_differ(base))
+    with TemporaryBase(Path(shutil.copytree(tiny_home, tmp_path / "kb")), Settings()) as base:
+        assert "triples off" in ways_that_differ(base)
+        assert "derived texts off" not in ways_that_differ(base)

@@ -13,6 +13,7 @@ from argot.errors import InvalidInput, ModelUnavailable
 from argot.evaluate.quiz_data import load_quiz, read_contexts, read_questions
 from argot.evaluate.quiz_suite import ALONE, ARGOT, PLAIN, QuizReport, evaluate_quiz
 from argot.evaluate.temporary_base import TemporaryBase
+from argot.profile import Profile
 from argot.service.operations import evaluation
 from argot.settings import Settings
 from argot.tools.llm.model_server import ModelServer
@@ -230,7 +231,7 @@ def test_a_server_that_is_down_ends_the_quiz(base: TemporaryBase, folder: Path, 
 
 
 def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: Any) -> None:
-    report, tables = evaluation.quiz(folder, "both", 1, 2, scripted_model.settings(), quiet)
+    report, tables = evaluation.quiz(folder, "both", 1, 2, Profile(), scripted_model.settings(), quiet)
     assert set(report) == {"extractive", "model"}
     assert json.loads(json.dumps(report))["model"]["reader"] == "scripted"
     assert [table.columns[3:] for table in tables] == [(PLAIN, ARGOT), (ALONE, PLAIN, ARGOT)]
@@ -241,4 +242,4 @@ def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: An
 def test_a_glossary_with_bad_rows_is_refused(folder: Path) -> None:
     (folder / "glossary.csv").write_text("term,context,expansion\nPUC,,\n", "utf-8")
     with pytest.raises(InvalidInput, match=r"glossary\.csv: nothing was imported"):
-        evaluation.quiz(folder, "extractive", 1, 1, Settings(), quiet)
+        evaluation.quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)

@@ -58,10 +58,13 @@ def test_published_follows_the_listing() -> None:
     assert found == [MatchedSegment(1, 2, 1, 0.9)]
 
 
-def test_published_skips_single_sentences_where_sum_does_not() -> None:
-    scorer = Table({("a", "X"): 0.9})
-    assert match_references(["a"], [passage("X")], scorer, threshold=0.5, method="published") == []
-    assert match_references(["a"], [passage("X")], scorer, threshold=0.5) == [MatchedSegment(0, 0, 0, 0.9)]
+def test_published_takes_a_single_sentence_as_in_its_worked_example() -> None:
+    """(s1:s2, X), (s3:s3, Y): a last sentence that does best by itself leaves the one before to another segment."""
+    scores = {("a\n\nb", "X"): 0.8, ("c", "Y"): 0.9, ("b\n\nc", "Y"): 0.7}
+    found = match_references(
+        ["a", "b", "c"], [passage("X"), passage("Y", 1)], Table(scores), threshold=0.5, method="published"
+    )
+    assert found == [MatchedSegment(0, 1, 0, 0.8), MatchedSegment(2, 2, 1, 0.9)]
 
 
 def test_sum_weighs_segments_by_their_length() -> None:

@@ -120,6 +120,27 @@ def test_a_question_made_of_a_passage_finds_it(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
+def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> None:
+    """RAIDD's flavours: S and Q by their kind, each alone or beside the passages."""
+    first, *_, last = passages(corpus)
+    wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
+    summary = Recipe("summary", "p", "m")
+    text = DerivedText("", "summary", "A gizmo repairs things.", (first.id,), "p", "m")
+    # Many questions before the one summary: a kind is found also where others fill the list.
+    keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), Made(summary, first, [text]))
+
+    def best(**switches: Any) -> list[str]:
+        profile = Profile(search_passages=False, **switches)
+        return [hit.passage.id for hit in hybrid_search(corpus, ROOT, [WeightedQuery(wanted)], profile)]
+
+    assert best(derived_kinds=("question",)) == [last.id]
+    assert best(derived_kinds=("summary",)) == [first.id]
+    assert best(derived_kinds=("description",)) == []
+    assert best() == [last.id]
+    assert best(candidates=100) == [last.id, first.id]
+    assert best(search_derived=False) == []
+
+
 def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     assert len(to_do(corpus, QUESTION, TRIPLE)) == 2 * (1 + len(others))
@@ -267,12 +288,21 @@ def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp
         connection.execute("ALTER TABLE triples DROP COLUMN prompt")
         connection.execute("ALTER TABLE triples DROP COLUMN model")
         connection.execute("ALTER TABLE vectors DROP COLUMN sketch")
-        connection.execute("DELETE FROM _sqlite_migrations WHERE name IN ('m005_derivations', 'm006_sketches')")
+        connection.execute("ALTER TABLE passages ADD COLUMN before TEXT NOT NULL DEFAULT ''")
+        connection.execute("ALTER TABLE passages ADD COLUMN after TEXT NOT NULL DEFAULT ''")
+        connection.execute("UPDATE passages SET before = 'cut', after = 'cut'")
+        kept = "'m001_documents', 'm002_derived', 'm003_words', 'm004_ingest'"
+        connection.execute(f"DELETE FROM _sqlite_migrations WHERE migration_set = 'corpus' AND name NOT IN ({kept})")
         connection.execute("PRAGMA user_version = 0")  # 0.3 counted by those names
     connection.close()
     corpus = Corpus.open(home, Settings(home=home, threads=1))
     assert keep(corpus, asked(QUESTION, passages(corpus, "drive-tool.md")[0], "What is new?")) == 1
+    assert found(corpus, "How long does trimming a drive take?")[0] in {
+        one.id for one in passages(corpus, "drive-tool.md")
+    }
     assert corpus.check() == []
+    columns = {row[1] for row in corpus.store.database.connection().execute("PRAGMA table_info(passages)")}
+    assert columns.isdisjoint({"before", "after"})
     corpus.close()
 
 

@@ -66,16 +66,17 @@ def _unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> 
 
 
 def _published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -> list[MatchedSegment]:
-    """Algorithm 1 to the letter: segments of at least two sentences (i < j); dp[j + 1] keeps the best score of the
-    last segment alone, never adding dp[i]. Backtracking starts at the last sentence and goes on before the segment
-    found (current = i). The listing leaves open what happens where no segment ends (the first sentence, when the
-    second segment starts at sentence two): that sentence stays without a reference, and backtracking moves on by one.
+    """Algorithm 1: dp[j + 1] keeps the best score of the last segment alone, never adding dp[i]. Backtracking starts at
+    the last sentence and goes on before the segment found.
+
+    The listing has i < j, and so no segment of one sentence; the worked example below it has them, (s_5:s_5, d_2), and
+    goes from there to a segment that ends with s_4. We follow the example.
     """
     count = len(sentences)
     best = [0.0] * (count + 1)
     choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
     for last in range(count):
-        for first in range(last):
+        for first in range(last + 1):
             scores = scorer.score("\n\n".join(sentences[first : last + 1]), texts)
             for passage, score in enumerate(scores):
                 if score > best[last + 1]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from argot.profile import Profile
 from argot.protocols import Vectors
-from argot.types import Hit, Principal, Triple
+from argot.types import DerivedText, Hit, Principal, Triple
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
@@ -124,18 +124,28 @@ def _search(  # noqa: PLR0917
     store, limit = corpus.store, profile.candidates
     by_words = query.weight * profile.weight_keyword
     by_meaning = query.weight * profile.weight_semantic
+    derived = profile.search_derived and profile.weight_derived > 0
     if profile.search_keyword and by_words > 0:
-        found = _within(scope, limit, lambda wanted: store.keyword_search(principal, query.text, wanted))
-        yield RankedList("keyword", by_words, found, limit, 0.0)
-        if profile.search_derived and profile.weight_derived > 0:
-            found = _folded(corpus, principal, store.keyword_search_derived(principal, query.text, limit), scope)
-            yield RankedList("keyword_derived", by_words * profile.weight_derived, found, limit, 0.0)
+        if profile.search_passages:
+            found = _within(scope, limit, lambda wanted: store.keyword_search(principal, query.text, wanted))
+            yield RankedList("keyword", by_words, found, limit, 0.0)
+        if derived:
+            texts = _of_kinds(
+                corpus, principal, profile, lambda wanted: store.keyword_search_derived(principal, query.text, wanted)
+            )
+            yield RankedList("keyword_derived", by_words * profile.weight_derived, _folded(texts, scope), limit, 0.0)
     if vector is not None:
-        found = _within(scope, limit, lambda wanted: corpus.semantic_search(principal, "passage", vector, wanted))
-        yield RankedList("semantic", by_meaning, found, limit)
-        if profile.search_derived and profile.weight_derived > 0:
-            found = _folded(corpus, principal, corpus.semantic_search(principal, "derived", vector, limit), scope)
-            yield RankedList("semantic_derived", by_meaning * profile.weight_derived, found, limit)
+        if profile.search_passages:
+            found = _within(scope, limit, lambda wanted: corpus.semantic_search(principal, "passage", vector, wanted))
+            yield RankedList("semantic", by_meaning, found, limit)
+        if derived:
+            texts = _of_kinds(
+                corpus,
+                principal,
+                profile,
+                lambda wanted: corpus.semantic_search(principal, "derived", vector, wanted),
+            )
+            yield RankedList("semantic_derived", by_meaning * profile.weight_derived, _folded(texts, scope), limit)
 
 
 def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scored]) -> Scored:
@@ -151,14 +161,27 @@ def _within(scope: frozenset[str] | None, limit: int, find: Callable[[int], Scor
         wanted *= 4  # few rounds for a rare tag, little wasted on a common one
 
 
-def _folded(
-    corpus: Corpus, principal: Principal, found: Scored, scope: frozenset[str] | None
-) -> list[tuple[str, float]]:
+def _of_kinds(
+    corpus: Corpus, principal: Principal, profile: Profile, find: Callable[[int], Scored]
+) -> list[tuple[DerivedText, float]]:
+    """The best derived texts of the kinds the profile wants. The indexes know no kinds: as `_within` does it."""
+    wanted = limit = profile.candidates
+    while True:
+        found = find(wanted)
+        texts = corpus.store.derived(principal, [id_ for id_, _ in found]) if found else {}
+        of_kind = [
+            (texts[id_], score) for id_, score in found if id_ in texts and texts[id_].kind in profile.derived_kinds
+        ]
+        if len(of_kind) >= limit or len(found) < wanted or wanted >= MOST_SCANNED:
+            return of_kind[:limit]
+        wanted *= 4
+
+
+def _folded(found: Iterable[tuple[DerivedText, float]], scope: frozenset[str] | None) -> list[tuple[str, float]]:
     """The passages of the derived texts found (RAIDD 3), each at the place of its best derived text."""
-    derived = corpus.store.derived(principal, [id_ for id_, _ in found]) if found else {}
     passages: dict[str, float] = {}
-    for id_, score in found:
-        for passage in derived[id_].passage_ids if id_ in derived else ():
+    for text, score in found:
+        for passage in text.passage_ids:
             # `found` is in order, so the first text of a passage is its best.
             passages.setdefault(passage, score)
     return [one for one in passages.items() if scope is None or one[0] in scope]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from argot.results import AskEvent, AskResult
 from argot.service.json_values import jsonable
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.conversations import Message, converse
+from argot.service.usecases.profiles import profile_list
 from argot.service.usecases.usecase_registry import answered
 from argot.ui.api.api_route import ApiRoute, EventStream, alive, begun, events_of, result_of, told_in_stream
 from argot.ui.api.openapi import ERRORS, operation_id
@@ -35,13 +36,6 @@ from argot.ui.web.authorization import Visitor, Who, needs
 MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"
 LONGEST_MESSAGES = 2000
-
-ABOUT = {
-    "default": "Answers with citations; asks back when a term has several meanings.",
-    "strict": "Says nothing that no passage supports, and answers no question with an unknown term.",
-    "lenient": "Never asks back: takes the likeliest meaning.",
-    "extractive": "Quotes the documents; asks no language model.",
-}
 
 
 class Part(BaseModel):
@@ -150,17 +144,19 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
 
     @router.get("/models", response_model=None, responses={200: {"model": ModelCards}, **ERRORS(401)})
     @needs("asker", program=True)
-    async def models() -> Response:
+    async def models(who: Who) -> Response:
         """The ways to answer, as models."""
-        return JSONResponse({"object": "list", "data": [_card(name) for name in _models()]})
+        abouts = await _abouts(kb, who)
+        return JSONResponse({"object": "list", "data": [_card(name, about) for name, about in abouts.items()]})
 
     @router.get("/models/{model}", response_model=None, responses={200: {"model": ModelCard}, **ERRORS(401, 404)})
     @needs("asker", program=True)
-    async def model(model: str) -> Response:
+    async def model(model: str, who: Who) -> Response:
         """One of them."""
-        if model not in _models():
-            return _told(_unknown(model))
-        return JSONResponse(_card(model))
+        abouts = await _abouts(kb, who)
+        if model not in abouts:
+            return _told(_unknown(model, abouts))
+        return JSONResponse(_card(model, abouts[model]))
 
     @router.post(
         "/chat/completions",
@@ -178,7 +174,8 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
         has several meanings, the message is a numbered question; the next message of the user answers it.
         """
         try:
-            asked = _asked(kb, who, given)
+            profile = await kb.blocking(_profile, kb, given.model)
+            asked = _asked(kb, who, given, profile)
         except RefusedRequest as refusal:
             return _told(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
@@ -189,7 +186,7 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
             return JSONResponse(_completion(head, result, site), headers={"Cache-Control": "no-store"})
         # A question that cannot begin is an error with a status, which a stream could no longer have.
         events = await begun(request, events_of(kb, asked))
-        streamed = Streamed(site, live=_writes_live(kb, _profile(given.model)))
+        streamed = Streamed(site, live=await _writes_live(kb, profile))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
         return EventStream(alive(_chunks(events, streamed, head, usage=wants_usage)))
 
@@ -199,11 +196,11 @@ def completion_routes(kb: KnowledgeBase) -> APIRouter:
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest) -> AsyncGenerator[AskEvent]:
+def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
     """The answer on its way.
 
     Raises:
-        RefusedRequest: an unknown model, or something is asked for that would be left out in silence.
+        RefusedRequest: something is asked for that would be left out in silence.
     """
     _refuse_what_cannot_be(given)
     options = given.argot or ArgotOptions()
@@ -215,7 +212,7 @@ def _asked(kb: KnowledgeBase, who: Visitor, given: ChatRequest) -> AsyncGenerato
         kb,
         who.principal,
         messages=[one for one in messages if one.content.strip() or one.role == "user"],
-        profile=_profile(given.model),
+        profile=profile,
         context=options.context,
         tags=options.tags,
     )
@@ -258,20 +255,32 @@ def _text(message: ChatMessage, *, asked: bool) -> str:
     return without_footnotes(text) if message.role == "assistant" else text
 
 
-def _models() -> Sequence[str]:
-    return [MODEL, *(f"{MODEL}-{name.replace('_', '-')}" for name in PROFILES if name != "default")]
+def _models(kb: KnowledgeBase) -> dict[str, str | None]:
+    """The profile behind each model; None: the service's own."""
+    names = [name for name in PROFILES if name != "default"] + kb.profiles.names()
+    return {MODEL: None, **{f"{MODEL}-{name.replace('_', '-')}": name for name in names}}
 
 
-def _profile(model: str) -> str | None:
-    """The profile of a model; None: the service's own."""
-    if model not in _models():
-        raise _unknown(model)
-    name = model.removeprefix(MODEL).removeprefix("-")
-    return next((profile for profile in PROFILES if profile.replace("_", "-") == name), None)
+def _profile(kb: KnowledgeBase, model: str) -> str | None:
+    """
+    Raises:
+        RefusedRequest: there is no such model.
+    """
+    models = _models(kb)
+    if model not in models:
+        raise _unknown(model, models)
+    return models[model]
 
 
-def _unknown(model: str) -> RefusedRequest:
-    text = f"There is no model '{model[:80]}'. Models: {', '.join(_models())}."
+async def _abouts(kb: KnowledgeBase, who: Visitor) -> dict[str, str]:
+    """What each model is for."""
+    abouts = {one.name: one.about for one in await profile_list(kb, who.principal)}
+    models = await kb.blocking(_models, kb)
+    return {model: abouts.get(profile or "default", "") for model, profile in models.items()}
+
+
+def _unknown(model: str, there: Iterable[str]) -> RefusedRequest:
+    text = f"There is no model '{model[:80]}'. Models: {', '.join(there)}."
     return RefusedRequest(text, "model", 404, "model_not_found")
 
 
@@ -279,8 +288,7 @@ def _told(refusal: RefusedRequest) -> Response:
     return told_to_programs(refusal.status, str(refusal), param=refusal.param, code=refusal.code)
 
 
-def _card(model: str) -> dict[str, Any]:
-    about = ABOUT.get(_profile(model) or "default", "For measuring.")
+def _card(model: str, about: str) -> dict[str, Any]:
     return {"id": model, "object": "model", "created": 0, "owned_by": "argot", "description": about}
 
 
@@ -320,10 +328,10 @@ def _usage(result: AskResult) -> dict[str, int]:
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-def _writes_live(kb: KnowledgeBase, profile: str | None) -> bool:
+async def _writes_live(kb: KnowledgeBase, profile: str | None) -> bool:
     """Whether a language model may write, slowly; quotations are there all at once, and are sent with their marks."""
-    chosen = PROFILES.get(profile or kb.settings.profile)
-    return bool(kb.settings.model_url) and chosen is not None and chosen.use_model
+    chosen = await kb.blocking(kb.profiles.named, profile or kb.settings.profile)
+    return bool(kb.settings.model_url) and chosen.use_model
 
 
 async def _chunks(

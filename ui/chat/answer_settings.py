@@ -11,6 +11,7 @@ from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.contexts import context_list
 from argot.service.usecases.documents import list_documents
+from argot.service.usecases.profiles import profile_list
 from argot.service.usecases.threads import AnswerSettings, ThreadRead, thread_list, thread_settings
 from argot.ui.web.asker_identity import current_principal
 
@@ -68,12 +69,13 @@ class AnswerSettingsPanel:
 
     async def _offer(self, kept: AnswerSettings) -> None:
         cl.user_session.set(ANSWER_SETTINGS, kept)
+        profiles = await self._profiles()
         inputs: list[InputWidget] = [
             Select(
                 id=PROFILE,
                 label="How to answer",
-                items=PROFILES,
-                initial_value=kept.profile if kept.profile in PROFILES.values() else USUAL,
+                items=profiles,
+                initial_value=kept.profile if kept.profile in profiles.values() else USUAL,
                 description="Strict shows a sentence only once a passage supports it.",
             )
         ]
@@ -101,6 +103,11 @@ class AnswerSettingsPanel:
                 )
             )
         await cl.ChatSettings(inputs).send()
+
+    async def _profiles(self) -> dict[str, str]:
+        """Those for people, and those that were saved here, under their names."""
+        found = await profile_list(self.kb, await current_principal(self.kb))
+        return PROFILES | {one.name: one.name for one in found if one.origin == "saved" and not one.problem}
 
     async def _tags(self) -> list[str]:
         documents = await list_documents(self.kb, await current_principal(self.kb))

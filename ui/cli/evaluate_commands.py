@@ -14,7 +14,9 @@ import typer
 from argot.ui.cli.command_base import examples, say, settings_for
 
 if TYPE_CHECKING:
+    from argot.profile import Profile
     from argot.service.operations.evaluation import Progress as Report
+    from argot.settings import Settings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,10 +25,20 @@ app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
-ProfileName = Annotated[str, typer.Option("--profile", help="The profile to measure.")]
+ProfileName = Annotated[
+    str, typer.Option("--profile", help="The profile to measure, or a file of one.", metavar="NAME_OR_FILE")
+]
 Changes = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="NAME=VALUE"),
+    typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE"),
+]
+Base = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        help="A knowledge base that holds the documents; it is not changed. One that is not there is made, and kept.",
+        metavar="DIR",
+    ),
 ]
 SideChoice = Literal["extractive", "model", "both"]
 Side = Annotated[
@@ -54,12 +66,15 @@ class _Table(Protocol):
     epilog=examples(
         "argot evaluate retrieval --beir data/scifact",
         "argot evaluate retrieval --beir data/jargonised --glossary data/jargonised/glossary.csv --json",
+        "argot evaluate retrieval --beir data/scifact --home scifact-kb --set search_derived=off",
     )
 )
-def retrieval(
+def retrieval(  # noqa: PLR0917
     beir: Annotated[Path, typer.Option("--beir", help="A folder with corpus.jsonl, queries.jsonl, qrels/test.tsv.")],
     glossary: Annotated[Path | None, typer.Option("--glossary", help="A glossary in Argot's CSV form.")] = None,
+    home: Base = None,
     profile: ProfileName = "default",
+    changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
     """How well documents are found; with a glossary, how much of what jargon costs it wins back.
@@ -70,7 +85,9 @@ def retrieval(
     # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
     from argot.service.operations import evaluation
 
-    _show(partial(evaluation.retrieval, beir, glossary, profile, settings_for(None)), as_json=as_json)
+    settings = settings_for(home)
+    chosen = _profile(profile, changes, settings)
+    _show(partial(evaluation.retrieval, beir, glossary, home, chosen, settings), as_json=as_json)
 
 
 @app.command(
@@ -94,9 +111,7 @@ def answers(  # noqa: PLR0917
     glossary: Annotated[
         Path | None, typer.Option("--glossary", help="In Argot's CSV form; contexts.csv beside it is read too.")
     ] = None,
-    home: Annotated[
-        Path | None, typer.Option("--home", help="A knowledge base that holds the documents; it is not changed.")
-    ] = None,
+    home: Base = None,
     split: Annotated[
         Literal["validation", "test"] | None,
         typer.Option("--split", help="Only this half: for choosing, or for reporting."),
@@ -125,12 +140,11 @@ def answers(  # noqa: PLR0917
     "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
     lost on the way to the asker. With --side lying: which false sentences are shown as supported.
     """
-    from argot.profile import profile_from
     from argot.service.operations import evaluation
 
     settings = settings_for(home)
     asked = evaluation.answer_questions(questions, documents, public, home, split, settings)
-    profiles = [profile_from(profile, changes or [])] + ([profile_from(against)] if against else [])
+    profiles = [_profile(profile, changes, settings)] + ([_profile(against, None, settings)] if against else [])
     _show(partial(evaluation.answers, asked, glossary, home, profiles, side, settings), as_json=as_json)
 
 
@@ -138,21 +152,30 @@ def answers(  # noqa: PLR0917
     epilog=examples(
         "argot evaluate samples",
         'argot evaluate samples --split validation --way "everything on" --way "jargon off"',
+        "argot evaluate samples --home kb --profile strict --set rerank=off",
     )
 )
-def samples(
+def samples(  # noqa: PLR0917
     split: Split = "test",
     ways: Annotated[
         list[str] | None,
         typer.Option("--way", help="Only this way of running, e.g. 'everything on'; repeatable.", metavar="WAY"),
     ] = None,
     side: Side = "extractive",
+    home: Base = None,
+    profile: ProfileName = "default",
+    changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn."""
+    """The sample knowledge base's own questions, with everything on and with each stage switched off in turn.
+
+    "derived texts off" and "triples off" are measured where the knowledge base of --home has any.
+    """
     from argot.service.operations import evaluation
 
-    _show(partial(evaluation.samples, split, ways, side, settings_for(None)), as_json=as_json)
+    settings = settings_for(home)
+    chosen = _profile(profile, changes, settings)
+    _show(partial(evaluation.samples, split, ways, side, home, chosen, settings), as_json=as_json)
 
 
 @app.command(
@@ -199,6 +222,8 @@ def quiz(  # noqa: PLR0917
     side: Side = "extractive",
     seed: Seed = 1,
     trials: Annotated[int, typer.Option("--trials", min=1, help="Each with its own order of the options.")] = 5,
+    profile: ProfileName = "default",
+    changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
     """Multiple-choice questions: the model alone, plain retrieval, and Argot (Golden-Retriever 4.1).
@@ -216,7 +241,9 @@ def quiz(  # noqa: PLR0917
         say(f"{evaluation.write_samples_quiz(write, split)} questions and their documents written to {write}")
         return
     measure = partial(evaluation.samples_quiz, split) if data is None else partial(evaluation.quiz, data)
-    _show(partial(measure, side, seed, trials, settings_for(None)), as_json=as_json)
+    settings = settings_for(None)
+    chosen = _profile(profile, changes, settings)
+    _show(partial(measure, side, seed, trials, chosen, settings), as_json=as_json)
 
 
 @app.command(
@@ -292,6 +319,12 @@ def disambiguate(
     from argot.service.operations import evaluation
 
     _show(partial(evaluation.disambiguate, data, dictionary, text or [], settings_for(None)), as_json=as_json)
+
+
+def _profile(name_or_file: str, changes: list[str] | None, settings: Settings) -> Profile:
+    from argot.profile_files import profile_from
+
+    return profile_from(name_or_file, changes or [], settings.home)
 
 
 def _show(measure: Callable[[Report], tuple[dict[str, Any], Sequence[_Table]]], *, as_json: bool) -> None:

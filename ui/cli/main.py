@@ -22,6 +22,7 @@ from argot.ui.cli import (
     maintenance_commands,
     mcp_command,
     privacy_commands,
+    profile_commands,
     question_commands,
     service_commands,
     slack_commands,
@@ -43,6 +44,7 @@ app.add_typer(evaluate_commands.app, name="evaluate")
 # In the order in which help lists them.
 for _part in (
     question_commands,
+    profile_commands,
     document_commands,
     derive_commands,
     glossary_commands,

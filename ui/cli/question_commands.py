@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 Context = Annotated[
     str | None, typer.Option("--context", help="The context you are at home in, to settle ambiguous terms.")
 ]
-Profile = Annotated[str | None, typer.Option("--profile", help="How to answer: default, strict, lenient, paper, ...")]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        help="How to answer: strict, lenient, ...: see argot profile list; or a file.",
+        metavar="NAME_OR_FILE",
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A switch of the profile, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE"),
+]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Search only documents with this tag; repeatable.", metavar="TAG")
 ]
@@ -35,6 +46,7 @@ def register(app: typer.Typer) -> None:
             'argot ask "How do I reset the PUC?"',
             'argot ask "And in revision B?" --thread t0123456789abcdef',
             'argot ask "What is our SLA?" --context Legal --json',
+            'argot ask "What is our SLA?" --profile strict --set passages=20',
         )
     )(ask)
     app.command(epilog=examples("argot answer t0123456789abcdef 2", 'argot answer t0123456789abcdef "the legal one"'))(
@@ -48,6 +60,7 @@ def ask(
     thread: Annotated[str | None, typer.Option("--thread", help="Go on in this thread.")] = None,
     context: Context = None,
     profile: Profile = None,
+    changes: Changes = None,
     tags: Tags = None,
     as_user: AsUser = None,
     json_: Json = False,
@@ -57,7 +70,7 @@ def ask(
     """Ask a question. Every sentence of the answer names the passage it rests on."""
     text = sys.stdin.read() if question == "-" else question
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, tags), json_=json_)
+        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
 
@@ -67,6 +80,7 @@ def answer(
     choice: Annotated[str, typer.Argument(help="The number of a choice, its value, or words.", metavar="CHOICE")],
     context: Context = None,
     profile: Profile = None,
+    changes: Changes = None,
     tags: Tags = None,
     as_user: AsUser = None,
     json_: Json = False,
@@ -75,7 +89,7 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with knowledge_base(home) as client:
-        asking = _Asking(client, home, as_user, _Options(context, profile, tags), json_=json_)
+        asking = _Asking(client, home, as_user, _Options(context, profile, changes, tags), json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
 
@@ -84,7 +98,24 @@ class _Options(NamedTuple):
 
     context: str | None
     profile: str | None
+    set: list[str] | None
     tags: list[str] | None
+
+    def parameters(self) -> dict[str, Any]:
+        """As the use case takes them. A file is read here: the service may run on another machine.
+
+        Raises:
+            InvalidSettings: there is no such file or switch.
+        """
+        from argot.profile import changed_switches, changes_of
+        from argot.profile_files import is_file, profile_in_file
+
+        name, switches = self.profile, changes_of(self.set or ())
+        if name and is_file(name):
+            # A file is read as what it changes of the default.
+            switches = changed_switches(profile_in_file(Path(name))) | switches
+            name = "default"
+        return {"context": self.context, "profile": name, "switches": switches or None, "tags": self.tags}
 
 
 class _Asking:
@@ -103,15 +134,13 @@ class _Asking:
         from argot.service.usecases.questions import ask
 
         with self._watched() as client:
-            context, profile, tags = self._options
-            return client.call(ask, question=question, thread=thread, context=context, profile=profile, tags=tags)
+            return client.call(ask, question=question, thread=thread, **self._options.parameters())
 
     def answer(self, thread: str, choice: str) -> AskResult:
         from argot.service.usecases.questions import answer
 
         with self._watched() as client:
-            context, profile, tags = self._options
-            return client.call(answer, thread=thread, choice=choice, context=context, profile=profile, tags=tags)
+            return client.call(answer, thread=thread, choice=choice, **self._options.parameters())
 
     @contextmanager
     def _watched(self) -> Iterator[Client]:
@@ -150,10 +179,10 @@ class _Asking:
         print_choices(result)
         say("\nChoose with:")
         options = {"--home": self._home, "--as": self._as_user}
-        # --tag is repeatable, and follows below.
-        options |= {f"--{name}": value for name, value in self._options._asdict().items() if name != "tags"}
+        options |= {"--context": self._options.context, "--profile": self._options.profile}
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
-        given += "".join(f" --tag {shlex.quote(tag)}" for tag in self._options.tags or ())
+        for option, values in (("--set", self._options.set), ("--tag", self._options.tags)):
+            given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:
             say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")
 

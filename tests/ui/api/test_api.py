@@ -120,6 +120,25 @@ async def test_a_follow_up_is_understood_by_the_messages_before_it(site: Site) -
     assert "40 seconds" in (more.choices[0].message.content or "")
 
 
+async def test_a_saved_profile_is_a_model_and_named_in_a_question(site: Site) -> None:
+    lab = {"name": "lab-1", "switches": {"passages": 1}, "about": "Lab"}
+    async with site.program("mona") as http:
+        saved = (await http.post("/api/profiles", json=lab)).json()
+        assert saved["changed"] == {"passages": 1} and "\npassages = 1\n" in saved["toml"]
+        assert (await http.post("/api/profiles", json=lab)).status_code == 409
+    async with site.program() as http:
+        assert {"lab-1", "strict"} <= {one["name"] for one in (await http.get("/api/profiles")).json()}
+        assert (await http.get("/api/profiles/lab-1")).json()["about"] == "Lab"
+        assert (await http.post("/api/profiles", json={"name": "x"})).status_code == 403
+        for asked in ({"profile": "lab-1"}, {"switches": {"passages": 1}}):
+            found = (await http.post("/api/ask", json={"question": TRIM, **asked})).json()
+            assert (found["status"], len(found["passages"])) == ("answered", 1)
+    client = client_of(site)
+    assert (await client.models.retrieve("argot-lab-1")).model_extra == {"description": "Lab"}
+    done = await client.chat.completions.create(model="argot-lab-1", messages=said(TRIM))
+    assert (done.choices[0].message.model_extra or {})["argot"]["status"] == "answered"
+
+
 async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
     before = await catalogue.result(site.kb, Principal("bob"), "thread_list")
     await client_of(site, "bob").chat.completions.create(model="argot", messages=said("What is PUC?"))

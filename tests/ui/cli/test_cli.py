@@ -776,3 +776,41 @@ def on_a_terminal(*arguments: str, home: Path) -> str:
         os.close(theirs)
     assert process.returncode == 0
     return shown.decode()
+
+
+# -- profiles ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_shown_edited_saved_listed_and_asked_with(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    shown = argot("profile", "show", "strict").out
+    edited = tmp_path / "mine.toml"
+    edited.write_text(shown.replace("#match_references = true", "#match_references = true\npassages = 2"))
+    assert argot("profile", "save", "lab", "--from", edited, "--set", "misses=ask", "--about", "For the lab").code == 0
+    rows = {line.split("\t")[0]: line.split("\t")[1:] for line in argot("profile", "list").out.splitlines()}
+    assert rows["lab"] == ["saved", "For the lab", "withhold_unsupported=on passages=2"]
+    assert rows["default"][0] == "built in" and rows["default"][2] == ""
+    for options in (("--profile", "lab"), ("--profile", edited), ("--profile", "strict", "--set", "passages=2")):
+        result = json.loads(argot("ask", "How do I trim a drive?", *options, "--json").out)
+        assert (result["status"], len(result["passages"])) == ("answered", 2)
+    refused = argot("profile", "save", "lab", "--from", "lab", "--set", "rerank=off")
+    assert refused.code == 1 and "'lab'" in refused.err and "--force" in refused.err
+    assert argot("profile", "save", "lab", "--from", "lab", "--set", "rerank=off", "--force").code == 0
+    assert "passages=2" in argot("profile", "list").out
+
+
+def test_what_no_profile_can_be_is_told_with_what_there_is(argot: Argot, tiny: Path) -> None:
+    for arguments, told in (
+        (("profile", "show", "../lab"), "default, extractive"),
+        (("profile", "save", "strict"), "built-in"),
+        (("profile", "save", "lab", "--set", "rerak=off"), "Did you mean rerank?"),
+        (("profile", "save", "lab", "--from", "absent.toml"), "absent.toml"),
+        (("ask", "What?", "--set", "rerank"), "rerank=off"),
+        (("ask", "What?", "--profile", "fast"), "'fast'"),
+    ):
+        done = argot(*arguments)
+        assert done.code == 1 and told in done.err, arguments
+
+
+def test_the_commands_for_a_choice_repeat_how_it_was_asked(argot: Argot, tiny: Path) -> None:
+    done = argot("ask", "What is PUC?", "--profile", "strict", "--set", "passages=2", "--set", "rerank=on")
+    assert re.search(r"argot answer \S+ \S+ --profile strict --set passages=2 --set rerank=on$", done.out, re.MULTILINE)

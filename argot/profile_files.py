@@ -1,0 +1,166 @@
+"""Profiles as TOML: to be read, edited and kept. Those saved in a knowledge base lie in its folder `profiles`.
+
+A file names only what differs from a built-in profile, so that a saved one follows the defaults of later versions in
+everything it says nothing about.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from argot.errors import Conflict, InvalidSettings, NotFound
+from argot.files import read_bytes, write_atomically
+from argot.profile import PROFILES, SWITCHES, Profile, changed_profile, changed_switches, changes_of, profile_named
+
+FOLDER = "profiles"
+"""Of a knowledge base."""
+SUFFIX = ".toml"
+NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+LONGEST_NAME = 60
+LONGEST_FILE = 64 * 1024
+"""Bytes."""
+
+_HEAD = """\
+# How questions are answered. A switch behind "#" is as in the default profile: take the "#" away to change it.
+# Ask with it: argot ask --profile FILE.toml "...". Keep it: argot profile save NAME --from FILE.toml
+"""
+
+
+class SavedProfiles:
+    """The profiles kept in a folder, one file each, beside the built-in ones."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / FOLDER
+
+    def names(self) -> list[str]:
+        """Of those saved here, in order."""
+        if not self.folder.is_dir():
+            return []
+        named = (path.stem for path in self.folder.iterdir() if path.suffix == SUFFIX)
+        return sorted(name for name in named if _is_name(name))
+
+    def named(self, name: str) -> Profile:
+        """The profile of this name, built in or saved.
+
+        Raises:
+            InvalidSettings: there is none, or its file is wrong; the message lists those there are.
+        """
+        if name in PROFILES:
+            return PROFILES[name]
+        if name not in self.names():
+            there = ", ".join([*sorted(PROFILES), *self.names()])
+            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.")
+        return profile_in_file(self._path(name)).model_copy(update={"name": name})
+
+    def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
+        """Keep a profile under this name.
+
+        Raises:
+            InvalidSettings: the name is none, or a built-in profile's.
+            Conflict: there is one of this name, and `replace` is not given.
+        """
+        if name.replace("-", "_") in PROFILES:
+            raise InvalidSettings(f"'{name}' is a built-in profile, which stays as it is. Choose another name.")
+        if not _is_name(name):
+            raise InvalidSettings(
+                f"'{name}' cannot be a profile's name. Use small letters, digits and hyphens between them, at most "
+                f"{LONGEST_NAME}, e.g. lab-notes."
+            )
+        if name in self.names() and not replace:
+            raise Conflict(f"There is a profile '{name}' already. Choose another name, or replace it with --force.")
+        saved = profile.model_copy(update={"name": name})
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        write_atomically(self._path(name), profile_toml(saved))
+        return saved
+
+    def remove(self, name: str) -> None:
+        """
+        Raises:
+            InvalidSettings: it is built in. NotFound: none is saved under this name.
+        """
+        if name in PROFILES:
+            raise InvalidSettings(f"'{name}' is a built-in profile, and cannot be removed.")
+        if name not in self.names():
+            raise NotFound(f"No profile '{name}' is saved here. Saved: {', '.join(self.names()) or 'none'}.")
+        self._path(name).unlink()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}{SUFFIX}"
+
+
+def profile_from(name_or_file: str, changes: Sequence[str] = (), home: Path | None = None) -> Profile:
+    """A profile by its name, or of a TOML file, with single switches changed ("rerank=off").
+
+    Args:
+        home: the knowledge base whose saved profiles count beside the built-in ones.
+
+    Raises:
+        InvalidSettings: there is no such profile, file, switch or value; the message names it and what there is.
+    """
+    if is_file(name_or_file):
+        profile = profile_in_file(Path(name_or_file))
+    else:
+        profile = SavedProfiles(home).named(name_or_file) if home else profile_named(name_or_file)
+    return changed_profile(profile, changes_of(changes))
+
+
+def is_file(name_or_file: str) -> bool:
+    return name_or_file.endswith(SUFFIX)
+
+
+def profile_in_file(path: Path) -> Profile:
+    """
+    Raises:
+        InvalidSettings: it cannot be read, or says something that no profile can.
+    """
+    try:
+        text = read_bytes(path, LONGEST_FILE + 1)
+        if len(text) > LONGEST_FILE:
+            raise InvalidSettings(f"The profile {path} is longer than {LONGEST_FILE} bytes. Give another file.")
+        return read_profile(text.decode("utf-8-sig"), path.stem)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"The profile {path} cannot be read: {error}.") from error
+    except InvalidSettings as error:
+        raise InvalidSettings(f"The profile {path} cannot be used. {error}") from error
+
+
+def read_profile(text: str, name: str) -> Profile:
+    """A profile as TOML. `base = "strict"` names the built-in profile it starts from; without it, the default.
+
+    Raises:
+        InvalidSettings: it is no TOML, or names a switch or value that cannot be.
+    """
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSettings(f"It is not valid TOML: {error}.") from error
+    base, name = str(said.pop("base", "default")), str(said.pop("name", name))
+    about = said.pop("about", "")
+    # Before the switches, so that it is no change that the profile would be named after.
+    started = profile_named(base).model_copy(update={"about": str(about)[:500]})
+    return changed_profile(started, said).model_copy(update={"name": name})
+
+
+def profile_toml(profile: Profile) -> str:
+    """Every switch with what it does; those that are as in the default stand behind "#"."""
+    changed = changed_switches(profile)
+    lines = [_HEAD, f"about = {_value(profile.about)}"]
+    for switch in SWITCHES:
+        mark = "" if switch in changed else "#"
+        value = _value(getattr(profile, switch))
+        lines.append(f"\n# {Profile.model_fields[switch].description}\n{mark}{switch} = {value}")
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: object) -> str:
+    """JSON's strings, booleans, numbers and lists are TOML's too, but for DEL, which TOML wants escaped."""
+    given = list(value) if isinstance(value, tuple) else value
+    return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _is_name(name: str) -> bool:
+    return NAME.fullmatch(name) is not None and len(name) <= LONGEST_NAME

@@ -1,0 +1,107 @@
+"""The knowledge bases that suites measure: made for one measurement, made to be kept, or there already."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from argot.errors import InvalidInput
+from argot.evaluate.quiz_data import read_contexts
+from argot.evaluate.temporary_base import TemporaryBase
+from argot.files import read_text
+from argot.service.storage.home_folder import is_knowledge_base, require, write_marker
+from argot.service.storage.home_lock import HomeLock
+from argot.settings import Settings
+
+Fill = Callable[[TemporaryBase], None]
+"""Puts the documents and the glossary of a suite into an empty base."""
+
+
+@contextmanager
+def measured_base(home: Path | None, settings: Settings, fill: Fill | None = None) -> Iterator[TemporaryBase]:
+    """The base to measure.
+
+    Args:
+        home: a knowledge base that is asked, and not changed: with derived texts and triples, if it has any. One that
+            is not there yet is made, filled and kept, so that it can be given derived texts and measured again. None:
+            one of its own, so that nobody's documents or terms take part.
+
+    Raises:
+        InvalidInput: the folder holds other things. KnowledgeBaseBusy: a service holds it.
+    """
+    if home is None:
+        with tempfile.TemporaryDirectory(prefix="argot-") as folder, TemporaryBase(Path(folder), settings) as base:
+            if fill:
+                fill(base)
+            yield base
+        return
+    home = home.expanduser().absolute()
+    if fill and not is_knowledge_base(home):
+        _make(home, settings, fill)
+    require(home)
+    lock = HomeLock(home)
+    try:
+        with TemporaryBase(home, settings.model_copy(update={"home": home})) as base:
+            yield base
+    finally:
+        lock.release()
+
+
+def _make(home: Path, settings: Settings, fill: Fill) -> None:
+    if home.exists() and (not home.is_dir() or any(home.iterdir())):
+        raise InvalidInput(f"{home} is no knowledge base and not empty. Give another --home.")
+    home.parent.mkdir(parents=True, exist_ok=True)
+    # Beside its place until it is whole: half a base would be measured the next time as if it held everything.
+    making = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))
+    try:
+        with TemporaryBase(making, settings) as base:
+            fill(base)
+        write_marker(making)
+        making.rename(home)
+    except BaseException:
+        shutil.rmtree(making, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def sample_folder() -> Iterator[Path]:
+    # A package may be installed as an archive; then its files are unpacked for as long as they are used.
+    with as_file(files("argot.samples")) as folder:
+        yield folder
+
+
+def add_folder(base: TemporaryBase, folder: Path, progress: Callable[[str, int, int], None]) -> None:
+    """Documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
+    from argot.corpus.corpus import sources_in
+
+    base.add(sources_in([folder / "documents"]), progress)
+    add_glossary(base, folder)
+
+
+def add_glossary(base: TemporaryBase, folder: Path) -> None:
+    if (folder / "glossary.csv").exists():
+        add_glossary_file(base, folder / "glossary.csv")
+
+
+def add_glossary_file(base: TemporaryBase, path: Path) -> None:
+    """With the contexts.csv beside it, where there is one."""
+    contexts = path.with_name("contexts.csv")
+    if contexts.exists():
+        for row in read_contexts(read(contexts)):
+            base.add_context(row["name"], row["description"], row["contact"])
+    base.import_glossary(read(path), path.name)
+
+
+def read(path: Path) -> str:
+    """
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    try:
+        return read_text(path)
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error

@@ -1,0 +1,122 @@
+"""Profiles: how questions are answered. Built-in ones, and those saved in the knowledge base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from argot.errors import InvalidInput, InvalidSettings
+from argot.profile import PROFILES, Profile, changed_profile, changed_switches
+from argot.profile_files import LONGEST_FILE, profile_toml, read_profile
+from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.usecase_registry import Text, usecase
+from argot.types import Principal
+
+Origin = Literal["built in", "saved"]
+Switches = Annotated[dict[Text, bool | int | float | Text | list[Text]], Field(max_length=100)]
+"""Switches of a profile and the values they are changed to, as `{"rerank": false}`."""
+About = Annotated[Text, Field(max_length=500)]
+Toml = Annotated[Text, Field(max_length=LONGEST_FILE)]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSummary:
+    """A profile: what it is for, and the switches it sets otherwise than the default.
+
+    `problem`: why a saved one cannot be used; then nothing else is known of it.
+    """
+
+    name: str
+    about: str
+    origin: Origin
+    changed: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileShown:
+    """A profile with all its switches, and as TOML that can be saved and edited."""
+
+    name: str
+    about: str
+    origin: Origin
+    changed: dict[str, Any]
+    switches: dict[str, Any]
+    toml: str
+
+
+@usecase("asker")
+async def profile_list(kb: KnowledgeBase, principal: Principal) -> list[ProfileSummary]:
+    """The profiles there are, the default first, then the built-in ones, then those saved here."""
+    return await kb.blocking(_summaries, kb)
+
+
+@usecase("asker")
+async def profile_show(kb: KnowledgeBase, principal: Principal, *, name: Text) -> ProfileShown:
+    """One profile, with every switch and what it does.
+
+    Raises:
+        InvalidSettings: there is none of this name, or its file is wrong.
+    """
+    return _shown(await kb.blocking(kb.profiles.named, name))
+
+
+@usecase("manager", everywhere=True)
+async def profile_save(
+    kb: KnowledgeBase,
+    principal: Principal,
+    *,
+    name: Text,
+    base: Text | None = None,
+    toml: Toml | None = None,
+    switches: Switches | None = None,
+    about: About | None = None,
+    force: bool = False,
+) -> ProfileShown:
+    """Keep a profile in the knowledge base: another one (`base`, by name) or one as `toml`, with `switches` changed.
+
+    Raises:
+        InvalidInput: both `base` and `toml` are given.
+        InvalidSettings: the name, the base, a switch or a value cannot be.
+        Conflict: there is one of this name; `force` replaces it.
+    """
+    if base is not None and toml is not None:
+        raise InvalidInput("Give a base or a profile as TOML, not both.")
+    started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.named, base or "default")
+    # What the one it starts from is for need not be what this one is for.
+    told = about if about is not None else started.about if toml is not None else ""
+    changed = changed_profile(started, switches or {}).model_copy(update={"about": told})
+    async with kb.writing:
+        return _shown(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
+
+
+async def profile_for(kb: KnowledgeBase, name: str) -> Profile:
+    """The profile of this name.
+
+    Raises:
+        InvalidSettings: there is none.
+    """
+    # For nearly every question nothing is read from the disk.
+    return PROFILES[name] if name in PROFILES else await kb.blocking(kb.profiles.named, name)
+
+
+def _summaries(kb: KnowledgeBase) -> list[ProfileSummary]:
+    built_in = [ProfileSummary(one.name, one.about, "built in", changed_switches(one)) for one in PROFILES.values()]
+    return built_in + [_summary(kb, name) for name in kb.profiles.names()]
+
+
+def _summary(kb: KnowledgeBase, name: str) -> ProfileSummary:
+    try:
+        found = kb.profiles.named(name)
+    except InvalidSettings as error:
+        # Edited by hand, and wrong: the others are listed all the same.
+        return ProfileSummary(name, "", "saved", problem=str(error))
+    return ProfileSummary(name, found.about, "saved", changed_switches(found))
+
+
+def _shown(profile: Profile) -> ProfileShown:
+    origin: Origin = "built in" if profile.name in PROFILES else "saved"
+    values = profile.model_dump(mode="json", exclude={"name", "about"})
+    return ProfileShown(profile.name, profile.about, origin, changed_switches(profile), values, profile_toml(profile))

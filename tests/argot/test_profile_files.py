@@ -1,0 +1,123 @@
+"""Profiles as TOML files: what is shown can be saved, what is saved is what was meant, and mistakes are named."""
+
+from pathlib import Path
+
+import pytest
+
+from argot.errors import ArgotError, Conflict, InvalidSettings
+from argot.profile import PROFILES, SWITCHES, Profile, changed_profile, changed_switches, changes_of
+from argot.profile_files import SavedProfiles, profile_from, profile_toml, read_profile
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_what_is_shown_of_a_profile_is_that_profile(name: str) -> None:
+    assert read_profile(profile_toml(PROFILES[name]), name) == PROFILES[name]
+
+
+def test_every_switch_is_shown_with_what_it_does() -> None:
+    shown = profile_toml(Profile())
+    for switch in SWITCHES:
+        described = Profile.model_fields[switch].description
+        assert described and f"\n# {described}\n#{switch} = " in shown
+    assert read_profile(shown, "default") == Profile()
+
+
+def test_every_line_behind_a_sign_can_be_taken_in() -> None:
+    lines = [
+        line.removeprefix("#") if " = " in line and line[1:2] != " " else line
+        for line in profile_toml(Profile()).splitlines()
+    ]
+    assert read_profile("\n".join(lines), "default") == Profile()
+
+
+@pytest.mark.parametrize("about", ['Quotes "so", \\ and\nlines', "\x7f\x00", "Ä → 語", "# no comment"])
+def test_what_a_profile_is_for_may_be_any_text(about: str) -> None:
+    profile = Profile(name="x", about=about)
+    assert read_profile(profile_toml(profile), "x") == profile
+
+
+def test_a_saved_profile_follows_the_defaults_in_what_it_does_not_change(tmp_path: Path) -> None:
+    saved = SavedProfiles(tmp_path)
+    saved.save("lab", changed_profile(PROFILES["strict"], {"passages": 20}))
+    assert changed_switches(saved.named("lab")) == {"misses": "strict", "withhold_unsupported": True, "passages": 20}
+    assert (saved.names(), saved.named("lab").name) == (["lab"], "lab")
+    active = [
+        line for line in (tmp_path / "profiles" / "lab.toml").read_text().splitlines() if line[:1] not in ("", "#")
+    ]
+    assert active == ['about = "Says nothing that no passage supports, and answers no question with an unknown term."',
+                      'misses = "strict"', "withhold_unsupported = true", "passages = 20"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "A", "a b", "-a", "a--b", "x.toml", "é", "a" * 61, "CON\0"])
+def test_a_name_that_could_lead_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    saved = SavedProfiles(tmp_path)
+    with pytest.raises(InvalidSettings, match="small letters"):
+        saved.save(name, Profile())
+    with pytest.raises(InvalidSettings, match="Unknown profile"):
+        saved.named(name)
+    assert not (tmp_path / "profiles").exists()
+
+
+@pytest.mark.parametrize("name", ["default", "plain_rag", "plain-rag"])
+def test_a_built_in_profile_stays_as_it_is(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidSettings, match="built-in"):
+        SavedProfiles(tmp_path).save(name, Profile(), replace=True)
+
+
+def test_another_of_the_same_name_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    saved = SavedProfiles(tmp_path)
+    saved.save("lab", Profile(rerank=False))
+    with pytest.raises(Conflict, match="--force"):
+        saved.save("lab", Profile())
+    assert not saved.named("lab").rerank
+    saved.save("lab", Profile(), replace=True)
+    assert saved.named("lab").rerank
+
+
+def test_files_of_other_names_and_kinds_are_no_profiles(tmp_path: Path) -> None:
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    for name in ("lab.toml", "Lab 2.toml", ".lab.toml", "lab.toml.swp", "notes.txt"):
+        (folder / name).write_text("rerank = false\n")
+    assert SavedProfiles(tmp_path).names() == ["lab"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("rerak=off", "Unknown switch 'rerak'. Did you mean rerank?"),
+        ("name=x", "Unknown switch 'name'"),
+        ("rerank", "Write a switch and its value"),
+        ("rerank=perhaps", "rerank cannot be 'perhaps': write on or off."),
+        ("passages=0", "passages cannot be '0'"),
+        ("misses=never", "misses cannot be 'never'"),
+        ("derived_kinds=summary,poem", "derived_kinds cannot be 'poem'"),
+        ("match_references=off", "withhold_unsupported needs match_references"),
+    ],
+)
+def test_a_switch_or_value_that_cannot_be_is_named(change: str, told: str) -> None:
+    with pytest.raises(InvalidSettings) as refused:
+        profile_from("strict", [change])
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["rerank = ", "rerank = 'perhaps'", "[rerank]\non = true", "base = 'lab'", "rerak = false", "\xff"]
+)
+def test_a_file_that_is_wrong_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InvalidSettings, match=r"mine\.toml"):
+        profile_from(str(path))
+    with pytest.raises(ArgotError, match=r"absent\.toml"):
+        profile_from(str(tmp_path / "absent.toml"))
+
+
+def test_changes_are_read_as_they_are_written() -> None:
+    profile = profile_from(
+        "default", ["rerank=off", "passages=20", "derived_kinds=summary, question", "misses=lenient"]
+    )
+    changed = {"rerank": False, "passages": 20, "derived_kinds": ["summary", "question"], "misses": "lenient"}
+    assert changed_switches(profile) == changed
+    assert profile.name == "default rerank=off passages=20 derived_kinds=summary,question misses=lenient"
+    assert changes_of(["rerank=on"]) == {"rerank": True}

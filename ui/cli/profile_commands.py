@@ -1,0 +1,120 @@
+"""argot profile: how questions are answered, by named sets of switches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argot.ui.cli.command_base import AsUser, Home, Json, examples, knowledge_base, line, note, say, say_json, table
+
+if TYPE_CHECKING:
+    from argot.service.usecases.profiles import ProfileSummary
+
+profile = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Profiles: how questions are answered.")
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(profile, name="profile")
+
+
+@profile.command("list", epilog=examples("argot profile list", "argot profile list --json"))
+def list_profiles(json_: Json = False, as_user: AsUser = None, home: Home = None) -> None:
+    """List the profiles: what each is for, where it comes from, and how it differs from the default."""
+    from argot.service.usecases.profiles import profile_list
+
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(profile_list)
+    if json_:
+        say_json(found)
+        return
+    table(
+        ["profile", "from", "for", "other than the default"],
+        [[one.name, one.origin, one.about, _changed(one)] for one in found],
+    )
+    note("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME")
+
+
+@profile.command(
+    "show",
+    epilog=examples(
+        "argot profile show default", "argot profile show paper > my.toml", "argot profile show strict --json"
+    ),
+)
+def show(
+    name: Annotated[str, typer.Argument(help="Its name, as 'argot profile list' shows it.", metavar="NAME")],
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Print a profile as TOML, with every switch and what it does: to edit, and to use with --profile FILE.toml."""
+    from argot.service.usecases.profiles import profile_show
+
+    with knowledge_base(home) as client:
+        found = client.as_user(as_user).call(profile_show, name=name)
+    if json_:
+        say_json(found)
+    else:
+        # Without an empty line at its end: it is a file.
+        say(found.toml.rstrip("\n"))
+
+
+@profile.command(
+    "save",
+    epilog=examples(
+        "argot profile save careful --from strict --set passages=20",
+        'argot profile save lab --from my.toml --about "Lab notes: short answers"',
+        "argot profile save lab --from lab --set rerank=off --force",
+    ),
+)
+def save(  # noqa: PLR0917
+    name: Annotated[str, typer.Argument(help="Small letters, digits and hyphens.", metavar="NAME")],
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="The profile it starts from, or a file of one; else the default.", metavar="NAME_OR_FILE"
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="A switch, e.g. rerank=off; repeatable.", metavar="SWITCH=VALUE")
+    ] = None,
+    about: Annotated[str | None, typer.Option("--about", help="What it is for.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a saved profile of this name.")] = False,
+    json_: Json = False,
+    as_user: AsUser = None,
+    home: Home = None,
+) -> None:
+    """Keep a profile in the knowledge base, for everybody who asks there: in its folder profiles, as NAME.toml."""
+    from argot.profile import changes_of
+    from argot.profile_files import is_file, profile_in_file, profile_toml
+    from argot.service.usecases.profiles import profile_save
+
+    # A file is read here: the service may run on another machine.
+    toml = profile_toml(profile_in_file(Path(base))) if base and is_file(base) else None
+    with knowledge_base(home) as client:
+        saved = client.as_user(as_user).call(
+            profile_save,
+            name=name,
+            base=None if toml else base,
+            toml=toml,
+            switches=changes_of(changes or ()),
+            about=about,
+            force=force,
+        )
+    if json_:
+        say_json(saved)
+        return
+    say(f"Saved {saved.name}: {_switches(saved.changed) or 'as the default'}")
+    note(f"Ask with it: argot ask --profile {saved.name}")
+
+
+def _changed(one: ProfileSummary) -> str:
+    return f"cannot be used: {line(one.problem)}" if one.problem else _switches(one.changed)
+
+
+def _switches(changed: Mapping[str, object]) -> str:
+    from argot.profile import switch_text
+
+    return " ".join(f"{switch}={switch_text(value)}" for switch, value in changed.items())

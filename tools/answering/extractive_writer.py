@@ -162,6 +162,10 @@ class _Question:
         wants_all = wanted == "steps" or asks_for_all(request.question)
         return cls(text, statement_stems(text), aliases, wanted, wants_all, asked_value(request.question))
 
+    def is_shape_of(self, text: str) -> bool:
+        """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
+        return self.value.is_in(text) if self.value else has_shape(self.wanted, text)
+
     def held_by(self, text: str) -> frozenset[str]:
         """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
         stems = statement_stems(text)
@@ -200,7 +204,7 @@ def _of_passage(
         covered = _covered(rarity, _credit(own, headings.union(*(held[n] for n in above)), _before(unit, held)))
         # Its own words count beyond what its surroundings lend it.
         score = 0.6 * covered + 0.4 * _covered(rarity, dict.fromkeys(own, 1.0))
-        shape = _SHAPE_BONUS if has_shape(question.wanted, unit.plain) else 0.0
+        shape = _SHAPE_BONUS if question.is_shape_of(unit.plain) else 0.0
         candidates.append(_Candidate(place, unit, covered, score + shape))
     return candidates
 
@@ -241,7 +245,7 @@ def _alike(one: Unit, other: Unit) -> bool:
 def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
     """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
     pieces: list[str] = []
-    for one in best:
+    for one in sorted(best, key=lambda one: not _is_whole(question, one)):
         units = units_of(hits[one.hit].passage.text)
         if not pieces and _is_whole(question, one):
             numbers = needed_with(one.unit, units, whole_list=question.wants_all)
@@ -255,6 +259,6 @@ def _is_whole(question: _Question, best: _Candidate) -> bool:
 
     Of anything else a sentence is mostly half of the answer.
     """
-    shaped = question.wanted in _SHORT_ANSWERS and has_shape(question.wanted, best.unit.plain)
+    shaped = question.wanted in _SHORT_ANSWERS and question.is_shape_of(best.unit.plain)
     one_of_many = best.unit.kind in ("row", "item") and not question.wants_all
     return best.covered >= SURELY and (shaped or one_of_many)

@@ -15,6 +15,9 @@ AnsweredBy = Literal["model", "extractive"]
 STOPPED = "This question was stopped before it was answered. Ask it again to have it answered."
 """The answer of a turn that never came to its end. Its status is "abstained"."""
 
+NEAREST = 3
+"""Passages shown where there is no answer."""
+
 
 # A field that is misspelt where a result is built fails there, and not in somebody's JSON.
 class _Frozen(BaseModel):
@@ -100,6 +103,7 @@ class FoundPassage(_Frozen):
     text: str
     score: float
     found_by: dict[str, int] = {}
+    excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
 
 
 class ModelCall(_Frozen):

@@ -15,7 +15,7 @@ from argot.tools.retrieval.missing_subjects import (
     unknown_part_numbers,
     unspoken_terms,
 )
-from argot.tools.retrieval.reranker import evidence_strength, is_quotable
+from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
@@ -117,5 +117,5 @@ def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
-    ordered = reranked(queries, hits, run.scorer, run.profile)
+    ordered = reranked(queries, hits, run.scorer, run.profile, READ if run.model is None else READ_FOR_MODEL)
     return ordered, float(evidence_strength(queries[0].text, ordered, run.scorer))

@@ -8,7 +8,7 @@ is absent from what the stores return, and with it goes every text that rests on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -28,6 +28,7 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import CitationRecord, QueryMissRecord, SentenceRecord, TurnPart
 from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
 from argot.results import (
+    NEAREST,
     STOPPED,
     AskResult,
     Choice,
@@ -39,6 +40,7 @@ from argot.results import (
     Sentence,
     Status,
 )
+from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.retrieval.suggested_questions import question_for
 from argot.types import Document, Passage, ReadTerm, Sense
 
@@ -84,6 +86,8 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
     choices = _choices(reading, run) if waiting else []
     status = _status(reading.turn, waiting)
     passages = _passages(reading)
+    if status == "abstained":
+        passages = [*_with_excerpts(passages[:NEAREST], reading), *passages[NEAREST:]]
     sentences = _sentences(reading)
     misses = _misses(reading, run, waiting=waiting or _was_asked(turn))
     examples = _examples(reading, run)
@@ -276,6 +280,13 @@ def _passages(reading: _Reading) -> list[FoundPassage]:
                 )
             )
     return found
+
+
+def _with_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterator[FoundPassage]:
+    # Of the terms only what the asker may still know: `reading.terms` has no others.
+    asked = " ".join([reading.turn["stand_alone_question"], *(term.sense.expansion for term in reading.terms)])
+    for passage in nearest:
+        yield passage.model_copy(update={"excerpt": best_excerpt(asked, passage.text)})
 
 
 # -- how the question was read ---------------------------------------------------------------------------------------

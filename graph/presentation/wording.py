@@ -9,7 +9,7 @@ from typing import Any
 from argot.graph.state import TurnPart
 from argot.graph.state_records import term_of
 from argot.locations import place
-from argot.results import FoundPassage, MissedTerm
+from argot.results import NEAREST, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
 from argot.tools.text.words import bare
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
@@ -102,8 +102,8 @@ def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
     """What is said instead of an answer when the evidence is too weak; it shows the nearest passages."""
     if not nearest:
         return "The documents do not answer this, and contain nothing close to it."
-    places = "\n".join(f"[{passage.n}] {_place(passage)}" for passage in nearest[:3])
-    return f"The documents do not seem to answer this. The nearest passages are:\n{places}"
+    shown = "\n".join(map(_with_excerpt, nearest[:NEAREST]))
+    return f"The documents do not seem to answer this. The nearest passages are:\n{shown}"
 
 
 def small_talk_answer(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
@@ -253,6 +253,11 @@ def _replacement(term: ReadTerm) -> str:
 def _suggested(misses: Sequence[MissedTerm]) -> str:
     names = [name for miss in misses for name in miss.suggestions]
     return f" (did you mean {_or(names)}?)" if names else ""
+
+
+def _with_excerpt(passage: FoundPassage) -> str:
+    excerpt = f"\n    “{passage.excerpt}”" if passage.excerpt else ""
+    return f"[{passage.n}] {_place(passage)}{excerpt}"
 
 
 def _place(passage: FoundPassage) -> str:

@@ -177,6 +177,31 @@ async def test_weak_evidence_leads_to_no_answer_and_the_nearest_passages(tiny_kb
     assert result.sentences == []
     assert result.passages
     assert result.passages[0].document in result.answer
+    for place, passage in enumerate(result.passages):
+        assert bool(passage.excerpt) == (place < 3)
+        assert passage.excerpt in " ".join(passage.text.split())
+        assert not passage.excerpt or f"    “{passage.excerpt}”" in result.answer
+
+
+async def test_the_excerpt_of_a_nearest_passage_is_what_comes_nearest_to_the_question_as_it_was_read(
+    tiny_kb: Any,
+) -> None:
+    result = await ask_once(tiny_kb.run_context(abstain_below=1.0), "Does the WL trim the hedges of the queen?")
+    assert result.status == "abstained"
+    assert any("Word Line" in passage.excerpt for passage in result.passages)
+    answered = await ask_once(tiny_kb.run_context(), "What is the WL voltage during a read?")
+    assert answered.passages and not any(passage.excerpt for passage in answered.passages)
+
+
+async def test_an_excerpt_is_gone_when_its_passage_may_no_longer_be_read(tiny_kb: Any) -> None:
+    tiny_kb.add("vault.md", "# Hedges\n\nQuillfeather trims the hedges of the vault.\n", frozenset({"vault"}))
+    graph = build_graph(InMemorySaver())
+    run = tiny_kb.run_context(INSIDER, abstain_below=1.0)
+    result = await result_of(ask(graph, run, "Who trims the hedges of the queen?", "t"))
+    assert "Quillfeather trims" in result.answer
+    values = (await graph.aget_state({"configurable": {"thread_id": "t"}})).values
+    after = assemble(values, tiny_kb.run_context(Principal("ann")), "t")
+    assert after.status == "abstained" and "Quillfeather" not in str(after)
 
 
 async def test_an_answer_of_which_nothing_is_supported_is_taken_back(tiny_kb: Any) -> None:

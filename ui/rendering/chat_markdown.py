@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.results import NEAREST, STOPPED, AskResult, Choice, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.usecases.documents import PassageShown
 from argot.service.usecases.term_corrections import OtherSenses
 from argot.types import Sense
@@ -32,8 +32,6 @@ NOT_MEANT = "Not what I meant"
 
 UNSUPPORTED = "⚠ *(no passage supports this)*"
 """Words and a sign, because colour alone is not seen by everybody."""
-NEAREST = 3
-"""Passages shown when there is no answer."""
 LONGEST_LABEL = 80
 ANYWAY = "answer anyway"
 """The reply that an answer about an unknown term offers, where it may (`argot.graph.presentation.wording`)."""
@@ -263,7 +261,9 @@ def _source(passage: FoundPassage) -> str:
     if where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
         where = f", [page {passage.page}]({_address(passage)}/original#page={passage.page})"
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
-    return f"**{plain(passage.document)}**{where}{heading}"
+    # On a line of its own, within the item of the list.
+    excerpt = f"\\\n  “{plain(passage.excerpt)}”" if passage.excerpt else ""
+    return f"**{plain(passage.document)}**{where}{heading}{excerpt}"
 
 
 def _link(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:

@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import AskResult, FoundPassage, Jargon, Sentence
-from argot.ui.rendering.safe_markdown import laid_out, literal
+from argot.results import NEAREST, AskResult, FoundPassage, Jargon, Sentence
+from argot.ui.rendering.safe_markdown import laid_out, literal, unlinked
 
 UNSUPPORTED = "[?]"
 HOW_TO_CHOOSE = "Answer with a number or in words, or ask something else."
 TAKEN_BACK = "\n\n*What stands above is taken back.*\n\n"
-NEAREST = 3
-"""Passages named where there is no answer."""
 PASSAGES = "/argot/passages"
 
 # A rule in the text of a document is told from ours by what follows: one of our titles (`_FOOT`).
@@ -126,7 +124,8 @@ def _source(passage: FoundPassage, site: str) -> str:
     if site:
         name = f"[{name}]({site}{PASSAGES}/{quote(passage.passage_id, safe='')})"
     heading = f" · {_name(passage.heading)}" if passage.heading else ""
-    return f"[{passage.n}] {name}{heading}"
+    excerpt = f"\n  “{unlinked(_name(passage.excerpt))}”" if passage.excerpt else ""
+    return f"[{passage.n}] {name}{heading}{excerpt}"
 
 
 def _understood(term: Jargon) -> str:

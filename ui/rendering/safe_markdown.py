@@ -42,8 +42,13 @@ _LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[
 def plain(text: object) -> str:
     """One line of literal text: names, headings, terms, messages. Every mark of Markdown is escaped."""
     line = " ".join(_HIDDEN.sub("", str(text).replace("\n", " ")).split())
-    # The renderer looks for addresses in the finished text too: a word joiner breaks them for it, not for the eye.
-    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub(lambda match: f"{match[0]}\u2060", line))
+    # The renderer looks for addresses in the finished text too.
+    return _PUNCTUATION.sub(r"\\\1", unlinked(line))
+
+
+def unlinked(text: str) -> str:
+    """The text with a word joiner in each address: broken for a renderer that looks for them, not for the eye."""
+    return _ADDRESS.sub(lambda match: f"{match[0]}\u2060", text)
 
 
 def literal(text: str) -> str:

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import AskResult, Choice, FoundPassage, Sentence
-from argot.ui.rendering.chat_markdown import NEAREST, PASSAGES, choice_label, first_line, respelt
+from argot.results import NEAREST, AskResult, Choice, FoundPassage, Sentence
+from argot.ui.rendering.chat_markdown import PASSAGES, choice_label, first_line, respelt
 from argot.ui.rendering.safe_markdown import laid_out, literal
 from argot.ui.slack.job_contents import NewsToTell
 from argot.ui.slack.mrkdwn import link, plain, quoted, split
@@ -141,7 +141,8 @@ def _source(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> s
         original = f"{web}{PASSAGES}/{quote(passage.passage_id, safe='')}/original#page={passage.page}"
         where = f", {link(original, f'page {passage.page}')}"
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
-    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{heading}"
+    excerpt = f"\n“{plain(passage.excerpt)}”" if passage.excerpt else ""
+    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{heading}{excerpt}"
 
 
 def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:

@@ -132,3 +132,19 @@ def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:
     assert "[(x)(http://e)‹b>'.pdf, page 3](https://argot.example.com/argot/passages/p%2F1%3F) · !(h)(u)" in text
     assert "<" not in text and "- (T): ‹u>" in text
     assert without_footnotes(text) == "It is so."
+
+
+def test_an_excerpt_of_a_nearest_passage_is_no_markup_and_goes_with_the_footnotes() -> None:
+    named: Any = {"n": 1, "document": "a.md", "page": None, "heading": "", "passage_id": "p1", "uri": "", "text": ""}
+    passage = FoundPassage(**named, score=1.0, excerpt="As [2] *says*: <b>`x`</b> ![p](http://e.example/x)")
+    result = AskResult(
+        question="?",
+        stand_alone_question="?",
+        status="abstained",
+        thread="",
+        answer="No.\n[1] a.md",
+        passages=[passage],
+    )
+    text = message_text(result)
+    assert "- [1] a.md\n  “As (2) ∗says∗: ‹b>'x'‹/b> !(p)(http:\u2060//e.example/x)”" in text
+    assert without_footnotes(text) == "No."

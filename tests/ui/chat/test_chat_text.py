@@ -145,6 +145,17 @@ def test_abstaining_shows_the_nearest_passages() -> None:
     assert "(/argot/passages/p1)" in shown.content
 
 
+def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() -> None:
+    evil = PASSAGE.model_copy(update={"excerpt": "See <b>*it*</b> [1](http://evil.example) :x ![p](y)\n# Z"})
+    shown = view(_result(status="abstained", answer="No.", passages=[evil, *[PASSAGE] * 3])).content
+    head, _, excerpt = shown.partition("\\\n  “")
+    assert head.endswith(" · H")
+    assert excerpt.startswith(
+        "See \\<b\\>\\*it\\*\\</b\\> \\[1\\]\\(http\\:\u2060//evil\\.example\\) \\:x \\!\\[p\\]\\(y\\) \\# Z”\n- "
+    )
+    assert shown.count("“") == 1
+
+
 def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
     passage = passage_shown(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of)

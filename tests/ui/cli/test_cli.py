@@ -321,6 +321,13 @@ def test_text_of_documents_cannot_drive_the_terminal(argot: Argot, tmp_path: Pat
         assert "\x07" not in done.out
 
 
+def test_where_nothing_answers_the_nearest_passages_show_their_best_excerpt(argot: Argot, tmp_path: Path) -> None:
+    (tmp_path / "evil.md").write_text("# Pipes\n\nA pipe is grey. The \x1b]0;owned\x07 **valve** opens at 7 bar.\n")
+    argot("add", "evil.md")
+    done = argot("ask", "Which queen painted the valve in Florence?")
+    assert "\n[1] evil.md: Pipes\n    “The  ]0;owned  valve opens at 7 bar.”\n" in done.out
+
+
 # -- questions ------------------------------------------------------------------------------------------------------
 
 

@@ -202,6 +202,19 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
     assert "only for me" not in text.casefold()
 
 
+def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> None:
+    evil = passage(1).model_copy(
+        update={"excerpt": "Ask <!channel> or @here, see <http://e.example|this> & www.e.example"}
+    )
+    (made,) = messages(result(status="abstained", answer="No.\n[1] x", passages=[evil, passage(2)]), MessageContext())
+    assert refusals("chat.postMessage", made) == []
+    first, second, third = made["blocks"][1]["elements"][0]["text"].split("\n")
+    assert second == (
+        "“Ask &lt;!channel&gt; or @\u2060here, see &lt;http:\u2060//e.example|this&gt; &amp; www\u2060.e.example”"
+    )
+    assert first.startswith("[1] ") and third.startswith("[2] ")
+
+
 def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
     choices = [Choice(answer=f"term:{'x' * size}", term="x" * size) for size in (5, 300, 5000)]
     (made,) = messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())

@@ -1,0 +1,76 @@
+"""The few words of a passage that show somebody at a glance whether it helps, where nothing answers the question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from argot.tools.answering.embedded_instructions import orders
+from argot.tools.answering.quoting import Unit, is_header, units_of
+from argot.tools.answering.support import statement_stems
+from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.rarity import floored_idf
+
+MOST_CHARS = 200
+
+_BULLET = re.compile(r"^\s*[-*+•‣]\s+")
+_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
+_CELLS = re.compile(r"(?<!\\)\|")
+
+
+@lru_cache(maxsize=1_000)
+def best_excerpt(question: str, passage: str) -> str:
+    """The sentence, row or item of a passage that is nearest to the question by words; empty where there is none.
+
+    Plain text on one line, at most `MOST_CHARS` and an ellipsis. What gives orders to the answerer is never shown: the
+    asker may be a program that obeys it.
+
+    Args:
+        passage: its text, in Markdown.
+    """
+    candidates = list(_candidates(passage))
+    if not candidates:
+        return ""
+    asked = statement_stems(question)
+    held = [asked & statement_stems(unit.plain) for unit in candidates]
+    rarity = {stem: floored_idf(sum(stem in one for one in held), len(held)) for stem in sorted(asked)}
+    # Summed in one order, so that a tie is one: it goes to what stands first.
+    weights = [sum(weight for stem, weight in rarity.items() if stem in one) for one in held]
+    if not any(weights):
+        return _shown(next((unit for unit in candidates if unit.kind == "prose"), candidates[0]))
+    return _shown(candidates[weights.index(max(weights))])
+
+
+def _candidates(passage: str) -> Iterator[Unit]:
+    """The units that say something by themselves, and give the answerer no orders."""
+    units = units_of(passage)
+    forbidden = list(orders(passage))
+    for unit in units:
+        introduces = unit.kind == "heading" or is_header(unit, units) or unit.text.endswith(":")
+        ordered = any(start < unit.end and unit.start < end for start, end in forbidden)
+        if not introduces and not ordered and _shown(unit):
+            yield unit
+
+
+def _shown(unit: Unit) -> str:
+    return _cut(" ".join(_plain(unit).split()))
+
+
+def _plain(unit: Unit) -> str:
+    match unit.kind:
+        case "code":
+            return _FENCE.sub("", unit.text)
+        case "row":
+            # Cut before escapes are undone: a stroke behind a backslash is text of a cell.
+            return " | ".join(filter(None, (plain_prose(cell.strip()).text for cell in _CELLS.split(unit.text))))
+        case _:
+            return _BULLET.sub("", unit.plain)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST_CHARS:
+        return text
+    # A word that is longer than all of it is cut too: a blank to stop at may be missing.
+    whole = text[: MOST_CHARS + 1].rpartition(" ")[0] or text[:MOST_CHARS]
+    return f"{whole.rstrip(' ,;:|')} …"

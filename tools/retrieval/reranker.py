@@ -164,7 +164,7 @@ READ_FOR_MODEL = 30
 """Where a model is given more of them than people are shown: 97 instead of 94 % have a gold one among the first 20."""
 
 
-def rerank(  # noqa: PLR0917
+def rerank(
     queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer, profile: Profile, read: int = READ
 ) -> list[Hit]:
     """The hits in their new order; their scores are `rerank_weight` parts the scorer's and the rest the search's.

@@ -135,7 +135,7 @@ def library_answer(documents: Sequence[Document], tags: Sequence[str]) -> str:
     """
     own = [document for document in documents if is_of_thread(document.audience)]
     shared = [one for one in documents if one not in own and (not tags or set(tags) & set(one.tags))]
-    lines = []
+    lines: list[str] = []
     for some, where in ((own, "in this conversation"), (shared, "that you may read")):
         if some:
             lines.append(f"I answer from {_count(some)} {where}:" if not lines else f"And from {_count(some)} {where}:")

@@ -125,7 +125,11 @@ def _by_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None:
     exact = [choice for choice in choices if plain in _names(choice)]
     if len(exact) == 1:
         return exact[0].answer
-    words = [word for word in _WORDS.findall(plain) if word not in _FILLERS]
+    # "IT" is a department, though "it" is a filler; in a reply all in capitals that cannot be seen.
+    named = (
+        [] if text.isupper() else [word.casefold() for word in _WORDS.findall(text) if word.isupper() and word != "I"]
+    )
+    words = [word for word in _WORDS.findall(plain) if word not in _FILLERS or word in named]
     # With up to two words left "list price" or "define layer" is rather a name than a request.
     asks = text.endswith("?") or (len(words) > 2 and _ASKING.match(plain))
     if not words or asks or len(words) > _LONGEST_CHOICE:

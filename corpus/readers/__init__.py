@@ -46,7 +46,7 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
 """Suffix, in lower case, to media type: every format Argot reads."""
 
 _READERS: Mapping[str, tuple[str, str]] = {
-    "text/markdown": ("plain_text", "read_markdown"),
+    "text/markdown": ("markdown", "read_markdown"),
     "text/plain": ("plain_text", "read_text"),
     "text/html": ("html", "read_html"),
     "text/x-rst": ("rst", "read_rst"),

@@ -66,6 +66,13 @@ def test_anything_else_is_a_new_question(reply: str) -> None:
     assert understand(reply, SENSES) is None
 
 
+def test_it_in_capitals_is_a_department() -> None:
+    recovery = Choice(answer="sense:5", term="DR", context="IT and people", expansion="disaster recovery")
+    retention = Choice(answer="sense:6", term="DR", context="Reliability", expansion="data retention")
+    assert understand("the IT one", [retention, recovery]) == "sense:5"
+    assert understand("the it one", [retention, recovery]) is None
+
+
 def test_a_number_that_was_not_offered_is_refused_with_the_choices() -> None:
     with pytest.raises(InvalidInput, match=r"no choice 9.*1: Peripheral Under Cell \(NAND design\)"):
         understand("9", SENSES)

@@ -28,6 +28,8 @@ def resolved(question: str, *before: str) -> str:
         ("What does SLA mean in manufacturing?", "And in legal?", "What does SLA mean in legal?"),
         ("What does PUC mean?", "and CUA?", "What does CUA mean?"),
         ("What does PUC mean?", "What about QMB?", "What does QMB mean?"),
+        ("Is the PUC under the array?", "Are you sure?", "Is the PUC under the array?"),
+        ("Is the PUC under the array?", "hm, is that true?", "Is the PUC under the array?"),
         ("Is the PUC under the array?", "why?", "Is the PUC under the array? Why?"),
         ("What is tR?", "What does this mean?", "What does tR mean?"),
         ("Where is the wafer lot stored?", "How do I find it?", "How do I find the wafer lot?"),

@@ -35,7 +35,14 @@ _BARE = re.compile(
     r"|which(?:\s+ones?)?|how\s+(?:much|many|long|often)|since\s+when|(?:can|could)\s+you\s+(?:explain|elaborate)"
     r"|explain|(?:tell|show)\s+me\s+more|more|go\s+on|for\s+example|such\s+as|(?:an?\s+)?examples?(?:\s+please)?"
     r"|(?:are|is)\s+there\s+(?:any\s+|an?\s+)?(?:other\s+|more\s+)?(?:exceptions?|alternatives?|others?|limits?|risks?"
-    r"|exclusions?|way|ways)|are\s+you\s+sure|really|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
+    r"|exclusions?|way|ways)|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
+    re.I,
+)
+# Whoever doubts an answer wants to see what it rests on: the same question, and not the words of doubt beside it.
+_DOUBTS = re.compile(
+    r"^\s*(?:(?:and|but|hm+|ok(?:ay)?|so)[,.]?\s+)?(?:are\s+you\s+(?:really\s+|quite\s+|very\s+)?(?:sure|certain)"
+    r"(?:\s+(?:about|of)\s+(?:that|this|it))?|really|seriously|is\s+(?:that|this|it)\s+(?:true|right|correct|so))"
+    r"\s*[?.!…]*\s*$",
     re.I,
 )
 _PRONOUN = re.compile(
@@ -76,8 +83,9 @@ def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> st
 def _resolved(question: str, previous: str, terms: TermFinder) -> str:
     if not previous or len(previous) > _LONGEST or len(question) > _LONGEST or not question.strip():
         return question
-    if _BARE.match(question) or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _FEW_WORDS):
-        return _after(previous, question)
+    doubts = _DOUBTS.match(question)
+    if doubts or _BARE.match(question) or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _FEW_WORDS):
+        return previous if doubts else _after(previous, question)
     pronoun = _dangling_pronoun(question, terms)
     if pronoun is not None:
         return _with_topic(question, pronoun, previous, terms)

@@ -14,11 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.protocols import Scorer
 from argot.tools.retrieval.token_vectors import TASKS, Floats, TokenReader, TokenVectors
 
 _WORST = 12.0
 """As in training (`argot.learn.reader.network`): how sharply the worst tokens are looked at alone."""
+_STOP_WEIGHT = 0.5
+"""Of a stop word or mark of the query beside other words: on the validation questions better than 1 and 0."""
+_FEW_TEXTS = 12
 
 
 class ReaderScorer:
@@ -66,8 +70,10 @@ class ReaderScorer:
         asked, *others = self.read([query, *texts])
         best = _best_matches(asked, others)
         held = np.array([np.isin(asked.ids, other.ids) for other in others]).reshape(best.shape).sum(0)
-        rarity = np.log(1 + (len(texts) - held + 0.5) / (held + 0.5)) + 0.2
-        weights = asked.weights[:, TASKS.index("relevance")] * rarity
+        # Among few texts a word that one of them holds would seem common, and weigh less than one that none has.
+        count = max(len(texts), _FEW_TEXTS)
+        rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
+        weights = asked.weights[:, TASKS.index("relevance")] * rarity * _substance(query, asked)
         if not weights.sum():
             return [0.0] * len(texts)
         return [float(match) for match in np.clip(best @ weights / weights.sum(), 0, 1)]
@@ -114,6 +120,12 @@ def _features(task: str, asked: TokenVectors, others: Sequence[TokenVectors]) ->
     worst = -np.log(np.maximum(np.exp(-_WORST * best) @ shares, 1e-9)) / _WORST
     means = np.array([other.mean for other in others]).reshape(len(others), len(asked.mean))
     return np.stack((best @ shares, worst, means @ asked.mean), axis=1)
+
+
+def _substance(query: str, asked: TokenVectors) -> Floats:
+    """How much each token of the query says by itself, (tokens,)."""
+    words = (query[start:end].casefold() for start, end in asked.spans)
+    return np.array([_STOP_WEIGHT if word in STOP_WORDS or not word.isalnum() else 1 for word in words], np.float32)
 
 
 def _best_matches(asked: TokenVectors, others: Sequence[TokenVectors]) -> Floats:

@@ -86,6 +86,13 @@ async def test_of_what_is_no_value_the_section_around_the_sentence_is_quoted() -
     assert text.endswith("Tell your manager three months before.")
 
 
+async def test_a_quotation_ends_before_the_next_heading_in_a_plain_text() -> None:
+    text = "7. MEALS\n\nThe canteen serves soup. It is warm there.\n\n8. WORKING TIME\n\nCore time is in the morning."
+    assert await answer("Tell me about the canteen and its soup", [text]) == (
+        "The canteen serves soup. It is warm there."
+    )
+
+
 async def test_the_second_passage_is_quoted_only_where_little_parts_the_two() -> None:
     question, texts = "What about the terminal?", ["The terminal is grey.", "A terminal needs a licence."]
     near, far = [replace(hit, score=score) for hit, score in zip(hits(texts), (0.5, 0.45), strict=True)], hits(texts)

@@ -24,6 +24,7 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+_LONGEST_HEADING = 60
 MOST_STEPS = 12  # units of a list that are quoted together
 
 
@@ -163,7 +164,12 @@ def _fits(number: int, units: Sequence[Unit], chars: int) -> bool:
         return False
     unit = units[number]
     # What gives orders to the answerer is quoted to those only who ask for it.
-    return unit.kind != "heading" and len(unit.text) <= chars and not gives_order(unit.text)
+    return not _is_heading(unit) and len(unit.text) <= chars and not gives_order(unit.text)
+
+
+def _is_heading(unit: Unit) -> bool:
+    """Whether it is marked as one, or written like one where there are no marks: "8. WORKING TIME"."""
+    return unit.kind == "heading" or (unit.text.isupper() and len(unit.text) <= _LONGEST_HEADING)
 
 
 def _without_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:

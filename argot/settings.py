@@ -18,6 +18,8 @@ SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
 OLD_NAMES = {"embedding_model": "embedder"}
 """Names that settings had, and have now."""
+GONE_NAMES = frozenset({"neighbour_chars"})
+"""Settings that no longer do anything: a service that still names one starts all the same."""
 
 
 class Settings(BaseSettings):
@@ -141,6 +143,8 @@ class Settings(BaseSettings):
     def _by_old_names(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Settings under the names they had before count where those they have now are not set."""
         known = dict(given)
+        for gone in GONE_NAMES:
+            known.pop(gone, None)
         for old, name in OLD_NAMES.items():
             value = known.pop(old, None) or os.environ.get(ENV_PREFIX + old.upper())
             if value:
@@ -186,7 +190,7 @@ def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX).lower()
         # pydantic-settings ignores unknown variables: a misspelt one would do nothing, silently.
-        if variable.startswith(ENV_PREFIX) and name not in (*valid_names(), *OLD_NAMES):
+        if variable.startswith(ENV_PREFIX) and name not in (*valid_names(), *OLD_NAMES, *GONE_NAMES):
             raise InvalidSettings(f"{variable} is not a setting. {_nearest(name, variable_form=True)}")
 
 

@@ -61,3 +61,9 @@ def test_a_setting_is_found_by_the_name_it_had(folder: Path, monkeypatch: pytest
     monkeypatch.setenv("ARGOT_EMBEDDING_MODEL", "from-the-environment")
     assert load_settings().embedder == "from-the-environment"
     assert load_settings(embedder="given").embedder == "given"
+
+
+def test_a_setting_that_is_gone_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "argot.toml").write_text("neighbour_chars = 160\nthreads = 2\n")
+    monkeypatch.setenv("ARGOT_NEIGHBOUR_CHARS", "160")
+    assert load_settings().threads == 2

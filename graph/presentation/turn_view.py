@@ -21,6 +21,7 @@ from argot.graph.presentation.wording import (
     notes_on,
     query_miss_answer,
     recalled_answer,
+    selection_note,
     small_talk_answer,
     unknown_term_text,
 )
@@ -41,6 +42,8 @@ from argot.results import (
     Status,
 )
 from argot.tools.answering.excerpts import best_excerpt
+from argot.tools.answering.selections import quoted_of
+from argot.tools.reading.answer_types import asks_for_all, wanted_by
 from argot.tools.retrieval.suggested_questions import question_for
 from argot.types import Document, Passage, ReadTerm, Sense
 
@@ -219,7 +222,23 @@ def _scope_note(turn: Mapping[str, Any], run: RunContext) -> list[str]:
 
 
 def _notes(reading: _Reading) -> list[str]:
-    return notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
+    notes = notes_on(reading.turn, reading.terms, reading.senses, hidden=_hidden(reading))
+    return [*notes, *_selections(reading)]
+
+
+def _selections(reading: _Reading) -> list[str]:
+    """Where all of a kind were asked for, and a list or table is quoted in part."""
+    turn = reading.turn
+    question, quotes = turn["stand_alone_question"], turn.get("answered_by") != "model"
+    if turn["status"] != "answered" or not quotes or turn.get("whole"):
+        return []
+    if not (asks_for_all(question) or wanted_by(question) == "steps"):
+        return []
+    shown = [sentence for sentence in turn["sentences"] if reading.shows(sentence)]
+    cited = dict.fromkeys(citation["passage"] for sentence in shown for citation in sentence["citations"])
+    texts = [sentence["text"] for sentence in shown]
+    counts = ((id_, quoted_of(texts, reading.passages[id_][0].text)) for id_ in cited)
+    return [selection_note(*count, reading.passages[id_][1].name) for id_, count in counts if count[1]]
 
 
 def _hidden(reading: _Reading) -> int:

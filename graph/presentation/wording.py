@@ -184,6 +184,11 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
     return list(dict.fromkeys(notes))
 
 
+def selection_note(quoted: int, there: int, document: str) -> str:
+    """Said where a list or table is quoted in part."""
+    return f"This is a selection: {quoted} of {there} entries of a list or table in {document}."
+
+
 def model_notes(turn: Mapping[str, Any]) -> list[str]:
     """What became of the language model in this turn, where it was meant to help and did not."""
     quoted = turn["status"] == "answered" and turn.get("answered_by") != "model"

@@ -1,0 +1,29 @@
+"""A list that is quoted in part says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+
+STEPS = "\n".join(f"{number}. Press key {number} of the sealing press and wait." for number in range(1, 21))
+
+
+async def notes(kb: Any, question: str) -> list[str]:
+    events = [event async for event in ask(build_graph(InMemorySaver()), kb.run_context(), question, "t")]
+    return list(events[-1].data.notes)
+
+
+async def test_the_first_of_twenty_steps_are_a_selection(tiny_kb: Any) -> None:
+    tiny_kb.add("press.md", f"# Sealing press\n\nTo start the sealing press:\n\n{STEPS}\n")
+    assert "This is a selection: 11 of 20 entries of a list or table in press.md." in await notes(
+        tiny_kb, "What are the steps to start the sealing press?"
+    )
+
+
+async def test_a_list_quoted_whole_is_none(tiny_kb: Any) -> None:
+    tiny_kb.add("press.md", "# Sealing press\n\nTo start the sealing press:\n\n1. Open the valve.\n2. Press the key.\n")
+    assert not await notes(tiny_kb, "What are the steps to start the sealing press?")

@@ -63,7 +63,8 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     assert (row["question"], row["source"]) == (COST, "yours")
     assert "reading" in row["changed"]
     assert row["before"]["unknown"] == ["LTF"]
-    assert row["before"]["terms"] == []
+    # No sense of the glossary's: as the documents spell it out.
+    assert [(one["expansion"], one["context"]) for one in row["before"]["terms"]] == [("late tariff filing", "")]
     assert row["after"]["unknown"] == []
     assert [(one["surface"], one["expansion"]) for one in row["after"]["terms"]] == [("LTF", "late tariff filing")]
     assert row["after"]["query"] == "What does the late tariff filing cost a day?"

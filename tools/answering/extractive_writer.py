@@ -26,6 +26,7 @@ from argot.tools.answering.support import statement_stems
 from argot.tools.reading.answer_types import Wanted, asks_for_all, has_shape, wanted_by
 from argot.tools.reading.asked_values import AskedValue, asked_value
 from argot.tools.reading.question_splitting import parts_of
+from argot.tools.text.quantities import quantities
 from argot.tools.text.rarity import floored_idf
 from argot.types import Hit, ReadTerm
 
@@ -33,6 +34,7 @@ from argot.types import Hit, ReadTerm
 MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
+THIN_WITHOUT_SHAPE = 0.3
 SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
 MOST_PASSAGES = 5  # that answer several questions in one message
 LEAST_COVERED = 0.1
@@ -80,7 +82,8 @@ class ExtractiveWriter:
     def _of_all(self, request: AnswerRequest) -> list[str]:
         parts = parts_of(request.question)
         if len(parts) == 1:
-            return self._pieces(_Question.of(request), _answering(request.hits))
+            question = _Question.of(request)
+            return self._pieces(question, _answering(question, request.hits))
         found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
         return list(dict.fromkeys(chain.from_iterable(found)))
 
@@ -115,12 +118,23 @@ class ExtractiveWriter:
             best.setdefault(one.hit, one)
         # Documents repeat one another; an answer does not.
         found = [best[place] for place in sorted(best)]
-        return [one for one in found if one is found[0] or not _alike(one.unit, found[0].unit)]
+        return [one for one in found if one is found[0] or not _repeats(one.unit, found[0].unit)]
 
 
-def _answering(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """The best passage, and the second where little parts them."""
-    return hits[:2] if len(hits) > 1 and hits[0].score - hits[1].score <= THIN else hits[:1]
+def _answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The best passage, and the second where little parts them, or where the first only speaks of what is asked."""
+    if len(hits) < 2:
+        return hits
+    least = THIN_WITHOUT_SHAPE if _lacks_shape(question, hits[0]) else THIN
+    return hits[:2] if hits[0].score - hits[1].score <= least else hits[:1]
+
+
+def _lacks_shape(question: _Question, hit: Hit) -> bool:
+    """Whether no sentence of it could be the number, time or person asked for."""
+    # A named kind of value is not looked for any further: mostly no document gives it.
+    if question.wanted not in _SHORT_ANSWERS or question.value is not None:
+        return False
+    return not any(question.is_shape_of(unit.plain) for unit in units_of(hit.passage.text) if unit.kind != "heading")
 
 
 def _part_request(request: AnswerRequest, part: str) -> AnswerRequest:
@@ -234,8 +248,11 @@ def _in_context(candidate: _Candidate, hits: Sequence[Hit]) -> str:
     return f"{heading[-1]}: {candidate.unit.plain}" if heading else candidate.unit.plain
 
 
-def _alike(one: Unit, other: Unit) -> bool:
+def _repeats(one: Unit, other: Unit) -> bool:
+    """Whether a unit says what the other says: mostly the same words, and no value of its own."""
     mine, theirs = statement_stems(one.plain), statement_stems(other.plain)
+    if not quantities(one.plain) <= quantities(other.plain):
+        return False
     return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
 
 

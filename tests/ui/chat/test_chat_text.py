@@ -158,7 +158,7 @@ def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() 
 
 def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
-    passage = passage_shown(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of)
+    passage = passage_shown(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of, "")
     assert passage_panel(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
 
 

@@ -66,4 +66,5 @@ def test_a_setting_is_found_by_the_name_it_had(folder: Path, monkeypatch: pytest
 def test_a_setting_that_is_gone_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "argot.toml").write_text("neighbour_chars = 160\nthreads = 2\n")
     monkeypatch.setenv("ARGOT_NEIGHBOUR_CHARS", "160")
+    monkeypatch.delenv("ARGOT_THREADS", raising=False)  # which the tests themselves set
     assert load_settings().threads == 2

@@ -70,7 +70,7 @@ class OnnxEmbedder:
             threads: processor threads of one embedding call; 0: as many as there are processors.
         """
         self._card = card
-        self._session = _session(folder, threads)
+        self._session = onnx_session(folder / MODEL_FILE, threads)
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer, self._whole = _tokenizers(folder, card.max_tokens)
         self._remembered: dict[str, NDArray[np.float32]] = {}
@@ -293,7 +293,8 @@ def _word_start(words: Sequence[int | None], position: int, *, floor: int) -> in
 # -- opening --------------------------------------------------------------------------------------------------------
 
 
-def _session(folder: Path, threads: int) -> onnxruntime.InferenceSession:
+def onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession:
+    """An ONNX file, opened for the processor. `threads`: of one call; 0: as many as there are processors."""
     # The call below does not keep onnxruntime 1.31 from looking up its maker's telemetry host: this does.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
@@ -306,7 +307,7 @@ def _session(folder: Path, threads: int) -> onnxruntime.InferenceSession:
     # and after them: the rest of the question, other questions, a model server.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
 def _tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, tokenizers.Tokenizer]:

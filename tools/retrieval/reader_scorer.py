@@ -65,34 +65,31 @@ class ReaderScorer:
 
         For putting texts in order. Whether one answers is said by `answers`.
         """
-        if not texts:
-            return []
-        asked, *others = self.read([query, *texts])
-        best = _best_matches(asked, others)
-        held = np.array([np.isin(asked.ids, other.ids) for other in others]).reshape(best.shape).sum(0)
-        # Among few texts a word that one of them holds would seem common, and weigh less than one that none has.
-        count = max(len(texts), _FEW_TEXTS)
-        rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
-        weights = asked.weights[:, TASKS.index("relevance")] * rarity * _substance(query, asked)
-        if not weights.sum():
-            return [0.0] * len(texts)
-        return [float(match) for match in np.clip(best @ weights / weights.sum(), 0, 1)]
+        return self.score_and_answers(query, texts)[0]
 
     def answers(self, query: str, texts: Sequence[str]) -> list[float]:
         """The chance that each text answers the query, in [0, 1]."""
-        return self._judged("relevance", query, texts)
+        return self.score_and_answers(query, texts)[1]
+
+    def score_and_answers(self, query: str, texts: Sequence[str]) -> tuple[list[float], list[float]]:
+        """Both at once: what takes the time, the tokens' best matches, is the same."""
+        if not texts:
+            return [], []
+        asked, *others = self.read([query, *texts])
+        best = _best_matches(asked, others)
+        return _matches(query, asked, others, best), self._judged("relevance", asked, others, best)
 
     def support(self, statement: str, texts: Sequence[str]) -> list[float]:
         """The chance that each text bears the statement out, in [0, 1]."""
-        return self._judged("support", statement, texts)
-
-    def _judged(self, task: str, asked: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
-        first, *others = self.read([asked, *texts])
-        if not len(first.ids):
-            return [0.0] * len(texts)
-        return self._chances(task, _features(task, first, others), others)
+        said, *others = self.read([statement, *texts])
+        return self._judged("support", said, others, _best_matches(said, others))
+
+    def _judged(self, task: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+        if not len(asked.ids):
+            return [0.0] * len(others)
+        return self._chances(task, _features(task, asked, others, best), others)
 
     def select(self, query: str, text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
         """The chance, in [0, 1], that each span [start, end) of the text belongs to the answer; 0 past what is read."""
@@ -100,7 +97,7 @@ class ReaderScorer:
         parts = [passage.part(start, end) for start, end in spans]
         if not len(asked.ids):
             return [0.0] * len(spans)
-        return self._chances("selection", _features("relevance", asked, parts), parts)
+        return self._chances("selection", _features("relevance", asked, parts, _best_matches(asked, parts)), parts)
 
     def _chances(self, name: str, features: Floats, others: Sequence[TokenVectors]) -> list[float]:
         """What this reading makes of the features of each text; 0 where that is empty."""
@@ -110,11 +107,22 @@ class ReaderScorer:
         return [float(chance) if len(other.ids) else 0.0 for chance, other in zip(chances, others, strict=True)]
 
 
-def _features(task: str, asked: TokenVectors, others: Sequence[TokenVectors]) -> Floats:
+def _matches(query: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+    """The asked tokens' best matches in each other text, averaged by how rare and how telling they are."""
+    held = np.array([np.isin(asked.ids, other.ids) for other in others]).reshape(best.shape).sum(0)
+    # Among few texts a word that one of them holds would seem common, and weigh less than one that none has.
+    count = max(len(others), _FEW_TEXTS)
+    rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
+    weights = asked.weights[:, TASKS.index("relevance")] * rarity * _substance(query, asked)
+    if not weights.sum():
+        return [0.0] * len(others)
+    return [float(match) for match in np.clip(best @ weights / weights.sum(), 0, 1)]
+
+
+def _features(task: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
     """Of each other text: the asked tokens' best matches on average, those of the worst, and the cosine of the mean
     vectors; (others, 3).
     """
-    best = _best_matches(asked, others)
     weights = asked.weights[:, TASKS.index(task)]
     shares = weights / weights.sum()
     worst = -np.log(np.maximum(np.exp(-_WORST * best) @ shares, 1e-9)) / _WORST

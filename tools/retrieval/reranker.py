@@ -205,11 +205,11 @@ def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: R
         return []
     near, far = hits[:read], hits[read:]
     query, texts = queries[0].text, [hit.passage.with_header for hit in near]
-    matches, chance = reader.score(query, texts), max(reader.answers(query, texts))
+    matches, chances = reader.score_and_answers(query, texts)
     fits = [hit.score + MATCH_WEIGHT * match for hit, match in zip(near, matches, strict=True)]
     order = sorted(range(len(near)), key=lambda place: -fits[place])
     best = fits[order[0]]
-    shift = _evidence(best, [matches[place] for place in order], chance) - best
+    shift = _evidence(best, [matches[place] for place in order], max(chances)) - best
     ordered = [replace(near[place], score=min(1.0, max(0.0, fits[place] + shift))) for place in order]
     return [*ordered, *(replace(hit, score=min(hit.score, ordered[-1].score)) for hit in far)]
 

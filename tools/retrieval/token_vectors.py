@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argot.corpus.embedding.embedder import onnx_session
 from argot.tools.retrieval.reader_export import CARD_FILE
 
 Floats = NDArray[np.float32]
@@ -78,7 +78,7 @@ class TokenReader:
         from tokenizers import Tokenizer
 
         self.card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text("utf-8"))
-        self._session = _session(folder / "model.onnx", threads)
+        self._session = onnx_session(folder / "model.onnx", threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MOST_TOKENS)
@@ -124,17 +124,3 @@ class TokenReader:
         vectors, *weights = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
         # Without a training all tokens weigh alike, and the graph does not say so.
         return vectors, weights[0] if weights else np.ones((*ids.shape, len(TASKS)), dtype=np.float32)
-
-
-def _session(path: Path, threads: int) -> Any:
-    # As in `argot.corpus.embedding.embedder`: no look-up of the maker's telemetry host, no threads that spin.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

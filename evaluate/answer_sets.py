@@ -188,6 +188,6 @@ def _packed(path: Path) -> Iterator[Source]:
     with tarfile.open(path, "r|xz") as archive:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() and member.name.endswith(".md") else None
-            if file is not None:
-                content = file.read()
+            content = file.read() if file is not None else b""
+            if content.strip():  # some are placeholders, and hold nothing
                 yield Source(f"aws:///{member.name}", Path(member.name).name, lambda content=content: content)  # type: ignore[misc]

@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from argot.corpus.readers import SUFFIXES
+from argot.corpus.readers import SUFFIXES, is_readable
 from argot.files import NotAFile, is_system, read_anywhere, read_below, require_file, resolved, system_reason
 
+_HEAD_BYTES = 4096
 FOLLOW = "name what it leads to, or give --follow-links"
 
 
@@ -51,6 +52,11 @@ def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_lin
             yield from walk.sources()
         else:
             yield walk.source(path)
+
+
+def _head(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(_HEAD_BYTES)
 
 
 class _Walk:
@@ -104,8 +110,8 @@ class _Walk:
 
     def _file_reason(self, file: Path) -> str:
         """Why a file in the folder is skipped; empty: it is not."""
-        if file.suffix.lower() not in SUFFIXES:
-            return f"unknown kind of file ({file.suffix or 'no suffix'})"
+        if file.suffix and file.suffix.lower() not in SUFFIXES:
+            return f"unknown kind of file ({file.suffix})"
         try:
             found = resolved(file, strict=True)
             if is_system(found):
@@ -113,11 +119,11 @@ class _Walk:
             if not self._follow and not found.is_relative_to(self._real):
                 return f"a link that leaves the folder, to {found}; {FOLLOW}"
             require_file(found.stat().st_mode)
+            return "" if file.suffix or is_readable(_head(found)) else "unknown kind of file (no suffix, and no text)"
         except NotAFile as error:
             return str(error.strerror)
         except OSError:
             return ""  # loading it will say why
-        return ""
 
     def _folder_reason(self, folder: Path) -> str:
         """Why a subfolder is not walked; empty: it is."""

@@ -14,15 +14,17 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.plain_text import decode_text
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import ParsedDocument
 
-__all__ = ["SUFFIXES", "ReadLimits", "media_type_of", "read_document"]
+__all__ = ["SUFFIXES", "ReadLimits", "is_readable", "media_type_of", "read_document"]
 
 Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_EPUB = "application/epub+zip"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 SUFFIXES: Mapping[str, str] = MappingProxyType(
@@ -41,6 +43,13 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".csv": "text/csv",
         ".tsv": "text/csv",
         ".xlsx": _XLSX,
+        ".eml": "message/rfc822",
+        ".mbox": "application/mbox",
+        ".epub": _EPUB,
+        ".json": "application/json",
+        ".jsonl": "application/jsonl",
+        ".ndjson": "application/jsonl",
+        ".ipynb": "application/x-ipynb+json",
     }
 )
 """Suffix, in lower case, to media type: every format Argot reads."""
@@ -55,7 +64,14 @@ _READERS: Mapping[str, tuple[str, str]] = {
     _PPTX: ("pptx", "read_pptx"),
     "text/csv": ("sheets", "read_csv"),
     _XLSX: ("sheets", "read_xlsx"),
+    "message/rfc822": ("mail", "read_mail"),
+    "application/mbox": ("mail", "read_mailbox"),
+    _EPUB: ("epub", "read_epub"),
+    "application/json": ("json_records", "read_json"),
+    "application/jsonl": ("json_records", "read_json_lines"),
+    "application/x-ipynb+json": ("notebook", "read_notebook"),
 }
+_ZIP = b"PK\x03\x04"
 _MAX_TITLE = 300
 """Characters; every passage carries the title."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -89,7 +105,7 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """By suffix; a file without a known one by its first bytes.
+    """By suffix; a file without a known one by its first bytes, and one without any as text.
 
     Raises:
         UnreadableDocument: neither tells.
@@ -97,11 +113,22 @@ def media_type_of(data: bytes, name: str) -> str:
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
-    sniffed = _sniff(data)
+    sniffed = _sniff(data) or (None if suffix else "text/plain")
     if sniffed is None:
         formats = ", ".join(SUFFIXES)
         raise UnreadableDocument(name, f"unknown format '{suffix}'", f"Argot reads {formats}.")
     return sniffed
+
+
+def is_readable(head: bytes) -> bool:
+    """Whether a file without a suffix that begins so can be read: a format known by its first bytes, or text."""
+    # Of an archive only the whole tells.
+    if head.startswith(_ZIP) or _sniff(head) is not None:
+        return True
+    try:
+        return bool(decode_text(head, "").strip())
+    except UnreadableDocument:
+        return False
 
 
 def _sniff(data: bytes) -> str | None:
@@ -109,9 +136,11 @@ def _sniff(data: bytes) -> str | None:
     # PDF readers accept up to 1,024 other bytes before the mark.
     if b"%PDF-" in head[:1024]:
         return "application/pdf"
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(_ZIP):
         parts = {b"word/document.xml": _DOCX, b"ppt/presentation.xml": _PPTX, b"xl/workbook.xml": _XLSX}
-        # The names of an archive's members are not compressed.
+        # Neither compressed: an e-book's first member, and the names of all members.
+        if data[30:70].startswith(b"mimetype" + _EPUB.encode()):
+            return _EPUB
         return next((media_type for part, media_type in parts.items() if part in data), None)
     lowered = head.lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):

@@ -1,4 +1,4 @@
-"""Office files are zip archives: looked over before any library opens them."""
+"""Office files and e-books are zip archives: looked over before any library opens them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # `<!DOCTYPE` and `<!ENTITY`; in UTF-16 there is a zero byte between letters.
 _DECLARATIONS = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
 _CHUNK = 1 << 20
+_PAGES = (".xhtml", ".html", ".htm")
 _BEFORE_XML = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 """Marks of the encoding and blanks."""
 
 
-def check_archive(data: bytes, name: str, limits: ReadLimits, *, elements_a_second: int) -> None:
+def check_archive(
+    data: bytes, name: str, limits: ReadLimits, *, elements_a_second: int, kind: str = "Office file", html: bool = False
+) -> None:
     """Refuses bombs, encrypted and damaged archives, and XML with declarations (no Office program writes any).
 
     Every member is unpacked once, counting, so that a header that lies about sizes is found out too. A few kilobytes
@@ -30,6 +33,8 @@ def check_archive(data: bytes, name: str, limits: ReadLimits, *, elements_a_seco
     Args:
         elements_a_second: about how many elements the format's library reads. A number and not a clock, so that the
             same file is read or refused on every machine.
+        kind: what it should be, for the refusal.
+        html: its pages may begin with a document type: they are read as HTML, which resolves none.
 
     Raises:
         UnreadableDocument: any of these.
@@ -38,9 +43,9 @@ def check_archive(data: bytes, name: str, limits: ReadLimits, *, elements_a_seco
         raise UnreadableDocument(name, "encrypted, or in the old Office format", "Save it without a password as OOXML.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_members(archive, name, limits, elements_a_second)
+            _check_members(archive, name, limits, elements_a_second, html=html)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
-        raise UnreadableDocument(name, "damaged or cut off: not a complete Office file") from error
+        raise UnreadableDocument(name, f"damaged or cut off: not a complete {kind}") from error
     except Exception as error:
         # `zlib.error` and the like share no base class but Exception.
         if type(error).__module__ in ("zlib", "lzma", "bz2", "_lzma"):
@@ -48,7 +53,9 @@ def check_archive(data: bytes, name: str, limits: ReadLimits, *, elements_a_seco
         raise
 
 
-def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elements_a_second: int) -> None:
+def _check_members(
+    archive: zipfile.ZipFile, name: str, limits: ReadLimits, elements_a_second: int, *, html: bool
+) -> None:
     members = archive.infolist()
     if len(members) > _MAX_MEMBERS:
         raise UnreadableDocument(name, f"suspicious: an archive of {len(members):,} parts")
@@ -67,7 +74,8 @@ def _check_members(archive: zipfile.ZipFile, name: str, limits: ReadLimits, elem
                 unpacked += len(chunk)
                 if unpacked > limits.max_unpacked_bytes:
                     raise _too_large(name, limits)
-                if is_xml and _DECLARATIONS.search(tail + chunk):
+                may_declare = html and member.filename.lower().endswith(_PAGES)
+                if is_xml and not may_declare and _DECLARATIONS.search(tail + chunk):
                     raise UnreadableDocument(name, "unsafe: its XML declares entities", "Save it again in Office.")
                 # Closing tags have a `<` too, and are subtracted.
                 elements += chunk.count(b"<") - chunk.count(b"</") if is_xml else 0

@@ -3,6 +3,7 @@
 ArgotError
 ├── InvalidInput          what was given cannot be used (a question, an argument, a row)
 │   ├── UnreadableDocument    one file could not be read; the others go on
+│   │   └── NoText            it shows something other than text; nothing is wrong with it
 │   └── InvalidGlossary       a glossary file has bad rows; nothing was changed
 ├── InvalidSettings       a setting is unknown or out of range
 ├── NotFound              no such thing, or not for this person (the two are never told apart)
@@ -76,6 +77,10 @@ class RowProblem:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class NoText(UnreadableDocument):
+    """It shows something other than text, as photographs do: nothing is wrong with it."""
 
 
 class InvalidGlossary(InvalidInput):

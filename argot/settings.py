@@ -110,6 +110,12 @@ class Settings(BaseSettings):
     attachments_at_once: int = Field(
         2, ge=0, le=100, description="files of one person read into conversations at the same time; 0: unlimited"
     )
+    ocr_languages: str = Field(
+        "eng",
+        pattern=r"^([A-Za-z_]{2,20}(\+[A-Za-z_]{2,20}){0,9})?$",
+        description="of scans and pictures, as tesseract names them (eng+deu); empty: they are not read",
+    )
+    ocr_pages: int = Field(100, ge=1, le=10_000, description="scanned pages of a file that are read; the rest is named")
     passage_chars: int = Field(1200, ge=200, le=20_000, description="about the longest passage, in characters")
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
     questions_per_minute: int = Field(30, ge=0, le=10_000, description="questions one person may ask; 0: unlimited")

@@ -67,7 +67,7 @@ class Principal:
 
 # -- documents ------------------------------------------------------------------------------------------------------
 
-PageKind = Literal["page", "slide", "sheet"]
+PageKind = Literal["page", "slide", "sheet", "scanned page", "hardly legible page"]
 
 
 @dataclass(frozen=True, slots=True)

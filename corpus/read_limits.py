@@ -21,13 +21,15 @@ _WINDOWS_A_PASSAGE = 4
 # Every asker may send files, and while one is read others wait for their turn.
 _ATTACHMENT_SECONDS = 20
 _ATTACHMENT_MEMORY_MB = 1024
+_ATTACHMENT_OCR_PAGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
     """Bytes of the file (and of what an archive unpacks to, tenfold), characters of its text, seconds, megabytes.
 
-    `max_passages` bounds what a document costs once it is read: rows, vectors, and minutes of embedding.
+    `max_passages` bounds what a document costs once it is read: rows, vectors, and minutes of embedding. Scans are read
+    in `ocr_languages` (as tesseract names them; empty: not at all), `ocr_pages` of a file, outside `seconds`.
     """
 
     max_bytes: int = 100 * _MEGABYTE
@@ -36,6 +38,8 @@ class ReadLimits:
     memory_mb: int = 2048
     max_passages: int = 50_000
     lane: Lane = "documents"
+    ocr_languages: str = "eng"
+    ocr_pages: int = 100
 
     @classmethod
     def from_settings(cls, settings: Settings) -> ReadLimits:
@@ -45,6 +49,8 @@ class ReadLimits:
             seconds=settings.parse_seconds,
             memory_mb=settings.parse_memory_mb,
             max_passages=settings.max_passages,
+            ocr_languages=settings.ocr_languages,
+            ocr_pages=settings.ocr_pages,
         )
 
     @classmethod
@@ -57,6 +63,8 @@ class ReadLimits:
             memory_mb=min(settings.parse_memory_mb, _ATTACHMENT_MEMORY_MB),
             max_passages=min(settings.max_attachment_passages, settings.max_passages),
             lane="attachments",
+            ocr_languages=settings.ocr_languages,
+            ocr_pages=min(settings.ocr_pages, _ATTACHMENT_OCR_PAGES),
         )
 
     @property

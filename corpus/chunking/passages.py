@@ -267,7 +267,7 @@ class _Pages:
     def __init__(self, marks: Sequence[PageMark]) -> None:
         self._marks = sorted(marks, key=lambda mark: mark.start)
         self._starts = [mark.start for mark in self._marks]
-        self.are_pages = all(mark.kind == "page" for mark in self._marks)
+        self.are_pages = all(mark.kind not in ("slide", "sheet") for mark in self._marks)
 
     def index(self, position: int) -> int:
         return last_at_or_before(self._starts, position)

@@ -31,7 +31,7 @@ from argot.corpus.ingestion.sources import Source
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of
-from argot.errors import UnreadableDocument
+from argot.errors import NoText, UnreadableDocument
 from argot.protocols import Deriver, Embedder
 from argot.settings import Settings
 from argot.types import EVERYONE, Audience, Document, Principal
@@ -327,7 +327,7 @@ class Skipped(UnreadableDocument):
 
 def _refused(source: Source, error: UnreadableDocument) -> IngestEvent:
     detail = error.reason + (f". {error.remedy}" if error.remedy else "")
-    return IngestEvent("skipped" if isinstance(error, Skipped) else "failed", source.name, detail)
+    return IngestEvent("skipped" if isinstance(error, (Skipped, NoText)) else "failed", source.name, detail)
 
 
 def _drained(waiting: list[Source]) -> Iterator[Source]:

@@ -50,10 +50,24 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".jsonl": "application/jsonl",
         ".ndjson": "application/jsonl",
         ".ipynb": "application/x-ipynb+json",
+        ".png": "image/png",
+        ".jpg": "image/jpeg",
+        ".jpeg": "image/jpeg",
+        ".tif": "image/tiff",
+        ".tiff": "image/tiff",
+        ".webp": "image/webp",
+        ".bmp": "image/bmp",
     }
 )
 """Suffix, in lower case, to media type: every format Argot reads."""
 
+_PICTURES: Mapping[bytes, str] = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"II*\x00": "image/tiff",
+    b"MM\x00*": "image/tiff",
+}
+"""First bytes of pictures, to media type."""
 _READERS: Mapping[str, tuple[str, str]] = {
     "text/markdown": ("markdown", "read_markdown"),
     "text/plain": ("plain_text", "read_text"),
@@ -70,6 +84,11 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "application/json": ("json_records", "read_json"),
     "application/jsonl": ("json_records", "read_json_lines"),
     "application/x-ipynb+json": ("notebook", "read_notebook"),
+    "image/png": ("image", "read_image"),
+    "image/jpeg": ("image", "read_image"),
+    "image/tiff": ("image", "read_image"),
+    "image/webp": ("image", "read_image"),
+    "image/bmp": ("image", "read_image"),
 }
 _ZIP = b"PK\x03\x04"
 _MAX_TITLE = 300
@@ -145,4 +164,4 @@ def _sniff(data: bytes) -> str | None:
     lowered = head.lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):
         return "text/html"
-    return None
+    return next((media_type for magic, media_type in _PICTURES.items() if head.startswith(magic)), None)

@@ -1,19 +1,21 @@
-"""PDF with text. PDFium gives characters and places, font sizes give headings, alignment and rules give tables."""
+"""PDF. PDFium gives characters and places, font sizes give headings, alignment and rules give tables."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections import Counter
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.pdf_blocks import Fonts, Piece, RuledTable, Words, join_pages, markdown_of, page_blocks
-from argot.corpus.readers.pdf_lines import Line, body_size, page_lines
+from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
+from argot.corpus.readers.page_layout import Pages, laid_out
+from argot.corpus.readers.pdf_blocks import RuledTable
+from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.plain_text import file_stem
 from argot.errors import UnreadableDocument
-from argot.types import Box, BoxMark, PageMark, ParsedDocument
+from argot.types import PageKind, ParsedDocument
 
 _RULES_OF_A_GRID = 2
 # Drawings can have hundreds of thousands of strokes.
@@ -21,6 +23,8 @@ _MAX_RULES = 3000
 _RULED_PAGES_A_SECOND = 1.5
 """Pages with ruled tables read as such, for each second allowed (pdfplumber takes a quarter of one). A number and not
 a clock, since the same file must give the same Markdown every time."""
+_MOST_PIXELS = 25_000_000
+"""Of a page that is drawn for recognition: A3 at 300 dots an inch has 17 million."""
 _MARGIN = 0.1
 _USELESS_TITLE = re.compile(
     r"untitled|microsoft |powerpoint|\.(?:docx?|pdf|indd|xlsx?|pptx?|qxd|tmp)\b|^[\W\d_]*$", re.I
@@ -31,28 +35,20 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Title: of the properties if it is one, else the largest heading of the first page, else the file name.
 
     Raises:
-        UnreadableDocument: encrypted, damaged, or without text (scanned).
+        UnreadableDocument: encrypted, damaged, or without text, also on scans.
     """
     document = _open(data, name)
     try:
-        lines, sizes = _all_lines(document, name, limits)
-        if not any(lines):
-            raise UnreadableDocument(name, "no text: it looks scanned", "Reading scans (OCR) is not supported yet.")
-        lines = _without_running(lines, sizes)
-        ruled, warnings = _ruled_tables(document, data, limits)
+        lines, heights = _all_lines(document, name, limits)
+        lines, kinds, warnings = _with_scans(document, lines, name, limits)
+        lines = _without_running(lines, heights)
+        ruled, late = _ruled_tables(document, data, limits)
         title = _metadata_title(document)
     finally:
         document.close()
-    fonts = _fonts(lines)
-    words = Words(line for page in lines for line in page)
-    pages = [
-        page_blocks(page, number, fonts, ruled.get(number, ()), words) for number, page in enumerate(lines, start=1)
-    ]
-    title = title or _first_heading(pages, fonts) or file_stem(name)
-    blank = [str(number) for number, page in enumerate(lines, start=1) if not page]
-    if blank:
-        warnings.append(f"no text on page {', '.join(blank[:20])}{' ...' if len(blank) > 20 else ''}")
-    return _parsed(title, list(join_pages(pages, words)), fonts, warnings)
+    blank = [number for number, page in enumerate(lines, start=1) if not page]
+    warnings += [*late, *([f"no text on page {_listed(blank)}"] if blank else [])]
+    return laid_out(Pages(lines, ruled, kinds), title, file_stem(name), "application/pdf", warnings)
 
 
 def _open(data: bytes, name: str) -> Any:
@@ -81,6 +77,55 @@ def _all_lines(document: Any, name: str, limits: ReadLimits) -> tuple[list[list[
         length += sum(len(line.text) for line in lines[-1])
         limits.check_chars(length, name)
     return lines, heights
+
+
+def _with_scans(
+    document: Any, lines: list[list[Line]], name: str, limits: ReadLimits
+) -> tuple[list[list[Line]], dict[int, PageKind], list[str]]:
+    """The lines with those of scanned pages, the pages that were scanned, and what could not be read of them.
+
+    Only pages without text of their own are recognised: what a program wrote is surer than what is seen.
+    """
+    scans = [number for number, page in enumerate(lines, start=1) if not page and _shows_something(document, number)]
+    has_text = any(lines)
+    if not scans or not limits.ocr_languages or not is_installed():
+        if not has_text:
+            require_ocr(limits.ocr_languages, name, "no text: it looks scanned")
+            raise UnreadableDocument(name, "no text: its pages are empty")
+        return lines, {}, [f"page {_listed(scans)} looks scanned and was not read. {INSTALL}"] if scans else []
+    found = {number: _recognised(document, number, name, limits) for number in scans[: limits.ocr_pages]}
+    full = [found[number].lines if number in found else page for number, page in enumerate(lines, start=1)]
+    if not any(full):
+        raise UnreadableDocument(name, "no text: it looks scanned, and nothing on it is legible")
+    late, unsure = scans[limits.ocr_pages :], [number for number in found if found[number].kind != "scanned page"]
+    warnings = [f"scanned page {_listed(late)} not read: {limits.remedy('OCR_PAGES')}"] if late else []
+    if unsure:
+        warnings.append(f"hardly legible: page {_listed(unsure)}")
+    return full, {number: page.kind for number, page in found.items()}, warnings
+
+
+def _shows_something(document: Any, number: int) -> bool:
+    page = document[number - 1]
+    try:
+        return next(iter(page.get_objects(max_depth=2)), None) is not None
+    finally:
+        page.close()
+
+
+def _recognised(document: Any, number: int, name: str, limits: ReadLimits) -> OcrPage:
+    page = document[number - 1]
+    try:
+        width, height = page.get_size()
+        # A poster would fill the memory.
+        scale = min(DPI / 72, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+        picture = page.render(scale=scale, grayscale=True).to_pil()
+    finally:
+        page.close()
+    return recognised(picture, limits.ocr_languages, name, points=1 / scale)
+
+
+def _listed(pages: Sequence[int]) -> str:
+    return f"{', '.join(map(str, pages[:20]))}{' ...' if len(pages) > 20 else ''}"
 
 
 def _without_running(lines: list[list[Line]], heights: list[float]) -> list[list[Line]]:
@@ -114,28 +159,10 @@ def _edge_texts(page: list[Line], height: float) -> dict[int, str]:
     }
 
 
-def _fonts(lines: list[list[Line]]) -> Fonts:
-    everything = list(chain.from_iterable(lines))
-    body = body_size(everything)
-    weights: Counter[float] = Counter()
-    for line in everything:
-        if line.size > 1.12 * body:
-            weights[line.size] += len(line.text)
-    total = sum(len(line.text) for line in everything)
-    # A size that much of the text is set in is no heading's.
-    larger = sorted((size for size, weight in weights.items() if weight < 0.2 * total), reverse=True)
-    return Fonts(body, tuple(larger))
-
-
 def _metadata_title(document: Any) -> str:
     title = " ".join(str(document.get_metadata_value("Title") or "").split())
     # A title of one word is mostly the name of a file or template.
     return "" if len(title) < 5 or " " not in title or _USELESS_TITLE.search(title) else title[:300]
-
-
-def _first_heading(pages: list[list[Piece]], fonts: Fonts) -> str:
-    headings = [piece for page in pages[:1] for piece in page if piece.kind == "heading" and piece.size in fonts.larger]
-    return max(headings, key=lambda piece: piece.size).text[:300] if headings else ""
 
 
 # -- ruled tables ---------------------------------------------------------------------------------------------------
@@ -204,50 +231,3 @@ def _ruled(table: Any, page: Any) -> RuledTable | None:
     left, top, *_ = page.bbox
     x0, y0, x1, y1 = table.bbox
     return RuledTable(rows, x0 - left, y0 - top, x1 - left, y1 - top)
-
-
-# -- Markdown -------------------------------------------------------------------------------------------------------
-
-
-def _parsed(title: str, pieces: list[Piece], fonts: Fonts, warnings: list[str]) -> ParsedDocument:
-    parts: list[str] = []
-    pages: list[PageMark] = []
-    boxes: list[BoxMark] = []
-    length, after_item = 0, False
-    for piece in pieces:
-        text = markdown_of(piece, fonts)
-        if not text.strip():
-            continue
-        if not pages or pages[-1].number < piece.page:
-            pages.append(PageMark(length, piece.page, "page"))
-        # A blank line ends the list.
-        if after_item and piece.kind != "item":
-            parts.append("\n")
-            length += 1
-        after_item = piece.kind == "item"
-        boxes.extend(_box_marks(piece, length, length + len(text)))
-        last_page = piece.boxes[-1][0]
-        if last_page > pages[-1].number:
-            # A paragraph that goes on overleaf: its later part stands on the next page, about as its lines divide.
-            pages.append(PageMark(boxes[-1].start, last_page, "page"))
-        text += "\n" if piece.kind == "item" else "\n\n"
-        parts.append(text)
-        length += len(text)
-    return ParsedDocument(
-        title, "".join(parts), "application/pdf", pages=tuple(pages), boxes=tuple(boxes), warnings=tuple(warnings)
-    )
-
-
-def _box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
-    """One box a page, each for the share of the text that its area suggests."""
-    areas = [max((x1 - x0) * (y1 - y0), 1.0) for _, x0, y0, x1, y1 in piece.boxes]
-    marks: list[BoxMark] = []
-    position, done = start, 0.0
-    for (page, *corners), area in zip(piece.boxes, areas, strict=True):
-        done += area
-        stop = end if len(marks) == len(areas) - 1 else start + round((end - start) * done / sum(areas))
-        x0, y0, x1, y1 = (round(max(corner, 0.0), 1) for corner in corners)
-        # At least one character each, so that marks neither overlap nor change their order.
-        marks.append(BoxMark(position, max(stop, position + 1), Box(page, x0, y0, x1, y1)))
-        position = max(stop, position + 1)
-    return marks

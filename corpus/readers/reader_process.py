@@ -22,6 +22,8 @@ SMALL_BYTES = 100_000
 _FILES_PER_CHILD = 500
 _PATIENCE = 3
 """Wall-clock limit, in multiples of a file's CPU seconds: other work may run beside it."""
+_SECONDS_A_SCAN = 10
+"""By the clock, on average of the scanned pages of a file; an ordinary one takes one to three."""
 _MOST_KEPT = 400 << 20
 """Bytes of memory with which a child goes on; one that has more is replaced, for what it needed once it keeps."""
 
@@ -55,7 +57,7 @@ class _ReaderHost:
     def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
         self.child.start()  # that it cannot be started is no fault of the file
         try:
-            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=_PATIENCE * limits.seconds)
+            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=_patience(limits))
             message, markdown = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise _refusal(failure, name, limits) from failure
@@ -65,6 +67,12 @@ class _ReaderHost:
             self.child.stop()
             self._served = 0
         return reader_protocol.decoded_answer(message, markdown, name)
+
+
+def _patience(limits: ReadLimits) -> float:
+    # What tesseract takes is bounded page by page, and no time of the reader's own.
+    scans = limits.ocr_pages * _SECONDS_A_SCAN if limits.ocr_languages else 0
+    return _PATIENCE * limits.seconds + scans
 
 
 def _refusal(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:

@@ -12,7 +12,7 @@ from typing import Any
 
 from argot.corpus.chunking.passages import Cut
 from argot.corpus.read_limits import ReadLimits
-from argot.errors import UnreadableDocument
+from argot.errors import NoText, UnreadableDocument
 from argot.types import Box, ParsedDocument
 
 _CUTS_A_LINE = 200
@@ -50,7 +50,8 @@ def encoded_answer(parsed: ParsedDocument, cuts: list[Cut]) -> tuple[bytes, byte
 
 
 def refusal(error: UnreadableDocument) -> bytes:
-    return json.dumps({"reason": error.reason, "remedy": error.remedy}).encode()
+    no_text = isinstance(error, NoText)
+    return json.dumps({"reason": error.reason, "remedy": error.remedy, "no_text": no_text}).encode()
 
 
 def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
@@ -63,7 +64,8 @@ def decoded_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     first, *lines = message.split(b"\n")
     head = json.loads(first)
     if "reason" in head:
-        raise UnreadableDocument(name, head["reason"], head["remedy"])
+        kind = NoText if head["no_text"] else UnreadableDocument
+        raise kind(name, head["reason"], head["remedy"])
     cuts = tuple(cut for line in lines for cut in _cuts(json.loads(line)))
     return CutDocument(
         head["title"], markdown.decode(), head["media_type"], cuts, head["date"], tuple(head["warnings"])

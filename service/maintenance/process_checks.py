@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from argot import __version__
+from argot.corpus.readers.ocr import described_ocr
 from argot.errors import install_command
 from argot.remedies import shell_quoted
 from argot.service.maintenance.findings import Finding, attempt, bad, good
@@ -19,7 +20,7 @@ from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
 
 def findings_of_process(settings: Settings) -> list[Finding]:
     """What depends on the process and its settings alone."""
-    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings), _reranker(settings)]
+    packages = [_python(), *_packages(), *_settings(settings), _embedder(settings), _reranker(settings), _ocr(settings)]
     return [*packages, *model_findings(settings), *slack_findings(settings)]
 
 
@@ -103,3 +104,7 @@ def _reranker(settings: Settings) -> Finding:
         return described_scorer(settings)
 
     return attempt("re-ranker", look, "ARGOT_RERANKER=lexical needs no model")
+
+
+def _ocr(settings: Settings) -> Finding:
+    return attempt("scans and pictures", lambda: described_ocr(settings.ocr_languages))

@@ -531,9 +531,7 @@ def test_pdf_without_text_looks_scanned() -> None:
     canvas = Canvas(buffer)
     canvas.rect(50, 50, 200, 200)
     canvas.save()
-    error = refusal(buffer.getvalue(), "a.pdf")
-    assert "scanned" in error.reason
-    assert "OCR" in error.remedy
+    assert "scanned" in refusal(buffer.getvalue(), "a.pdf").reason
 
 
 def test_truncated_and_false_pdf() -> None:

@@ -1,0 +1,65 @@
+"""Pictures of text, such as photographs of a page and screenshots: what tesseract reads in them."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.ocr import DPI, OcrPage, recognised, require_ocr
+from argot.corpus.readers.page_layout import Pages, laid_out
+from argot.corpus.readers.plain_text import file_stem
+from argot.errors import NoText, UnreadableDocument
+from argot.types import ParsedDocument
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_MOST_PIXELS = 80_000_000
+_SMALL = 1500
+"""Pixels: a narrower picture is enlarged, since letters of ten pixels are too small for tesseract."""
+
+
+def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Title: the largest line if it is a heading, else the file name. Each page of a TIFF is a page.
+
+    Raises:
+        NoText: it shows something else. UnreadableDocument: damaged, too large, or no tesseract is there.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    require_ocr(limits.ocr_languages, name, "a picture")
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            media_type = Image.MIME.get(picture.format or "", "image/png")
+            pages, late = _pages(picture, name, limits)
+    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise UnreadableDocument(name, "damaged, or no picture of a known kind") from error
+    if not any(page.lines for page in pages):
+        raise NoText(name, "no text in the picture")
+    kinds = {number: page.kind for number, page in enumerate(pages, start=1)}
+    found = laid_out(Pages([page.lines for page in pages], kinds=kinds), "", file_stem(name), media_type, late)
+    # Boxes are for marking places on a page that is drawn, which is done for PDF alone.
+    return replace(found, boxes=())
+
+
+def _pages(picture: Image, name: str, limits: ReadLimits) -> tuple[list[OcrPage], list[str]]:
+    count = getattr(picture, "n_frames", 1)
+    pages = []
+    for number in range(min(count, limits.ocr_pages)):
+        picture.seek(number)
+        if picture.width * picture.height > _MOST_PIXELS:
+            raise UnreadableDocument(name, f"too large: more than {_MOST_PIXELS // 1_000_000} million pixels")
+        pages.append(_page(picture, name, limits))
+    late = [f"not read: pages after the {limits.ocr_pages}th ({limits.remedy('OCR_PAGES')})"]
+    return pages, late if count > limits.ocr_pages else []
+
+
+def _page(picture: Image, name: str, limits: ReadLimits) -> OcrPage:
+    from PIL import ImageOps
+
+    upright = ImageOps.exif_transpose(picture.convert("RGB") if picture.mode == "P" else picture)
+    if upright.width < _SMALL:
+        upright = ImageOps.scale(upright.convert("L"), 2)
+    return recognised(upright, limits.ocr_languages, name, points=72 / DPI)

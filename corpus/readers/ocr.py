@@ -1,0 +1,198 @@
+"""Text of scanned pages and pictures, by tesseract: a program of its own, which Debian has as `tesseract-ocr`.
+
+It gives words with places and how sure it is of each; here they become the lines that the PDF reader makes blocks of.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from statistics import median
+from typing import TYPE_CHECKING
+
+from argot.corpus.readers.pdf_lines import HYPHEN, Line, LineSpan
+from argot.errors import NotFound, UnreadableDocument
+from argot.types import PageKind
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+PROGRAM = "tesseract"
+INSTALL = "Reading scans needs tesseract: apt install tesseract-ocr (Debian, Ubuntu), brew install tesseract (macOS)."
+OFF = "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng."
+DPI = 300
+"""What tesseract reads best."""
+SECONDS_A_PAGE = 60
+"""By the clock: an ordinary page takes one to three."""
+_LEAST_SURE = 30
+"""Of 100: what it is less sure of is mostly a smudge, a line or a picture."""
+_LEGIBLE = 85
+"""Of 100, on average of the page's characters: below, every other line has a wrong word (a page printed ever more
+coarsely, read and compared)."""
+_GAP = 1.6
+"""Wider gaps than this many heights of a line part the cells of a table."""
+_HEADING = 1.3
+"""A line is set larger if it is this many times as high as the page's others; measured heights vary by a fifth."""
+_WORD = "5"  # level of a row of tesseract's table
+
+
+@dataclass(frozen=True, slots=True)
+class OcrPage:
+    """The lines of a picture in reading order, in points from the top left corner; `confidence` from 0 to 100."""
+
+    lines: list[Line]
+    confidence: float
+
+    @property
+    def kind(self) -> PageKind:
+        return "scanned page" if self.confidence >= _LEGIBLE else "hardly legible page"
+
+
+def is_installed() -> bool:
+    return shutil.which(PROGRAM) is not None
+
+
+def described_ocr(languages: str) -> str:
+    """What reads scans here, in a line for the doctor.
+
+    Raises:
+        NotFound: a language that is set is not installed.
+    """
+    if not languages:
+        return OFF
+    if not is_installed():
+        return f"not read. {INSTALL}"
+    said = subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
+        [PROGRAM, "--list-langs"], capture_output=True, text=True, timeout=SECONDS_A_PAGE, check=False
+    )
+    there = said.stdout.split()
+    if missing := [language for language in languages.split("+") if language not in there]:
+        raise NotFound(f"tesseract lacks {', '.join(missing)}: {_language_remedy(missing)}")
+    return f"tesseract reads them, in {languages}"
+
+
+def _language_remedy(languages: Sequence[str]) -> str:
+    packages = " ".join(f"tesseract-ocr-{language.replace('_', '-')}" for language in languages)
+    return f"apt install {packages} (Debian, Ubuntu), or set ARGOT_OCR_LANGUAGES to what is installed."
+
+
+def require_ocr(languages: str, name: str, reason: str) -> None:
+    """
+    Raises:
+        UnreadableDocument: scans cannot be read here; `reason` says what is wrong with the file without.
+    """
+    if not languages:
+        raise UnreadableDocument(name, reason, OFF)
+    if not is_installed():
+        raise UnreadableDocument(name, reason, INSTALL)
+
+
+def recognised(picture: Image, languages: str, name: str, points: float) -> OcrPage:
+    """The text of a picture.
+
+    Args:
+        languages: as tesseract names them, e.g. "eng+deu".
+        points: of one pixel.
+
+    Raises:
+        UnreadableDocument: tesseract fails, e.g. for want of a language.
+    """
+    words = list(_words(_table(picture, languages, name), points))
+    lines = [Line(tuple(_spans(list(of_line)))) for _, of_line in groupby(words, key=lambda word: word.line)]
+    weights = [(len(word.text), word.confidence) for word in words]
+    sure = sum(count * confidence for count, confidence in weights) / max(1, sum(count for count, _ in weights))
+    return OcrPage(_sized(lines), sure)
+
+
+def _table(picture: Image, languages: str, name: str) -> str:
+    data = io.BytesIO()
+    picture.convert("L").save(data, "PPM")
+    command = [PROGRAM, "stdin", "stdout", "-l", languages, "--dpi", str(DPI), "tsv"]
+    try:
+        # One thread: several wait for each other longer than they save.
+        done = subprocess.run(  # noqa: S603  (no shell; the languages are checked where they are set)
+            command,
+            input=data.getvalue(),
+            capture_output=True,
+            timeout=SECONDS_A_PAGE,
+            check=False,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UnreadableDocument(name, f"a page of it took tesseract more than {SECONDS_A_PAGE} seconds") from error
+    except OSError as error:
+        raise UnreadableDocument(name, f"tesseract cannot be started: {error.strerror}", INSTALL) from error
+    if done.returncode:
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
+        raise UnreadableDocument(name, f"tesseract failed: {said}", _language_remedy(languages.split("+")))
+    return done.stdout.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    line: tuple[str, ...]
+    confidence: float
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+def _words(table: str, points: float) -> Iterator[_Word]:
+    for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
+        text, confidence = (row["text"] or "").strip(), float(row["conf"])
+        if row["level"] != _WORD or not text or confidence < _LEAST_SURE:
+            continue
+        left, top, width, height = (int(row[name]) * points for name in ("left", "top", "width", "height"))
+        line = (row["block_num"], row["par_num"], row["line_num"])
+        yield _Word(text, line, confidence, left, top, left + width, top + height)
+
+
+def _spans(words: list[_Word]) -> Iterator[LineSpan]:
+    """The words of a line as one span, or as cells where wide gaps part them."""
+    height = max(word.y1 - word.y0 for word in words)
+    cell: list[_Word] = []
+    for word in words:
+        if cell and word.x0 - cell[-1].x1 > _GAP * height:
+            yield _span(cell, height)
+            cell = []
+        cell.append(word)
+    last = _span(cell, height)
+    # At a line's end it mostly parts a word; the PDF reader looks whether the document knows the whole one.
+    parted = re.search(r"[a-z]-$", last.text)
+    yield replace(last, text=last.text[:-1] + HYPHEN) if parted else last
+
+
+def _span(words: list[_Word], height: float) -> LineSpan:
+    return LineSpan(
+        " ".join(word.text for word in words),
+        words[0].x0,
+        min(word.y0 for word in words),
+        words[-1].x1,
+        max(word.y1 for word in words),
+        size=height,
+    )
+
+
+def _sized(lines: list[Line]) -> list[Line]:
+    """The lines with font sizes of whole points: the body's for all that is not clearly set larger."""
+    if not lines:
+        return []
+    body = median(line.size for line in lines)
+    return [Line(tuple(_resized(line.spans, _points(line.size, body)))) for line in lines]
+
+
+def _points(height: float, body: float) -> float:
+    return float(round(height if height > _HEADING * body else body))
+
+
+def _resized(spans: Iterable[LineSpan], size: float) -> Iterator[LineSpan]:
+    return (replace(span, size=size) for span in spans)

@@ -1,0 +1,97 @@
+"""Lines of pages to one document: fonts tell headings, and every block keeps its page and place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from argot.corpus.readers.pdf_blocks import Fonts, Piece, RuledTable, Words, join_pages, markdown_of, page_blocks
+from argot.corpus.readers.pdf_lines import Line, body_size
+from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What stands on the pages of a document. `ruled` and `kinds` by page number, from 1; a page of no kind is one."""
+
+    lines: Sequence[list[Line]]
+    ruled: Mapping[int, Sequence[RuledTable]] = field(default_factory=dict)
+    kinds: Mapping[int, PageKind] = field(default_factory=dict)
+
+
+def laid_out(pages: Pages, title: str, name: str, media_type: str, warnings: Sequence[str]) -> ParsedDocument:
+    """The pages as Markdown. Without a `title` the largest heading of the first page is it, else `name`."""
+    fonts = _fonts(pages.lines)
+    words = Words(chain.from_iterable(pages.lines))
+    blocks = [
+        page_blocks(page, number, fonts, pages.ruled.get(number, ()), words)
+        for number, page in enumerate(pages.lines, start=1)
+    ]
+    title = title or _first_heading(blocks, fonts) or name
+    markdown, marks, boxes = _markdown(list(join_pages(blocks, words)), fonts, pages.kinds)
+    return ParsedDocument(title, markdown, media_type, pages=marks, boxes=boxes, warnings=tuple(warnings))
+
+
+def _fonts(lines: Sequence[list[Line]]) -> Fonts:
+    everything = list(chain.from_iterable(lines))
+    body = body_size(everything)
+    weights: Counter[float] = Counter()
+    for line in everything:
+        if line.size > 1.12 * body:
+            weights[line.size] += len(line.text)
+    total = sum(len(line.text) for line in everything)
+    # A size that much of the text is set in is no heading's.
+    larger = sorted((size for size, weight in weights.items() if weight < 0.2 * total), reverse=True)
+    return Fonts(body, tuple(larger))
+
+
+def _first_heading(pages: list[list[Piece]], fonts: Fonts) -> str:
+    headings = [piece for page in pages[:1] for piece in page if piece.kind == "heading" and piece.size in fonts.larger]
+    return max(headings, key=lambda piece: piece.size).text[:300] if headings else ""
+
+
+def _markdown(
+    pieces: list[Piece], fonts: Fonts, kinds: Mapping[int, PageKind]
+) -> tuple[str, tuple[PageMark, ...], tuple[BoxMark, ...]]:
+    """The pieces as Markdown, and where in it the pages begin and the blocks stand."""
+    parts: list[str] = []
+    pages: list[PageMark] = []
+    boxes: list[BoxMark] = []
+    length, after_item = 0, False
+    for piece in pieces:
+        text = markdown_of(piece, fonts)
+        if not text.strip():
+            continue
+        if not pages or pages[-1].number < piece.page:
+            pages.append(PageMark(length, piece.page, kinds.get(piece.page, "page")))
+        # A blank line ends the list.
+        if after_item and piece.kind != "item":
+            parts.append("\n")
+            length += 1
+        after_item = piece.kind == "item"
+        boxes.extend(_box_marks(piece, length, length + len(text)))
+        last_page = piece.boxes[-1][0]
+        if last_page > pages[-1].number:
+            # A paragraph that goes on overleaf: its later part stands on the next page, about as its lines divide.
+            pages.append(PageMark(boxes[-1].start, last_page, kinds.get(last_page, "page")))
+        text += "\n" if piece.kind == "item" else "\n\n"
+        parts.append(text)
+        length += len(text)
+    return "".join(parts), tuple(pages), tuple(boxes)
+
+
+def _box_marks(piece: Piece, start: int, end: int) -> list[BoxMark]:
+    """One box a page, each for the share of the text that its area suggests."""
+    areas = [max((x1 - x0) * (y1 - y0), 1.0) for _, x0, y0, x1, y1 in piece.boxes]
+    marks: list[BoxMark] = []
+    position, done = start, 0.0
+    for (page, *corners), area in zip(piece.boxes, areas, strict=True):
+        done += area
+        stop = end if len(marks) == len(areas) - 1 else start + round((end - start) * done / sum(areas))
+        x0, y0, x1, y1 = (round(max(corner, 0.0), 1) for corner in corners)
+        # At least one character each, so that marks neither overlap nor change their order.
+        marks.append(BoxMark(position, max(stop, position + 1), Box(page, x0, y0, x1, y1)))
+        position = max(stop, position + 1)
+    return marks

@@ -1,0 +1,206 @@
+"""Scans and pictures of text, read by a real tesseract; and what is said where there is none."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pytest
+from PIL import Image
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from argot.corpus.chunking.passages import cuts_of
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import read_document
+from argot.corpus.readers.ocr import described_ocr, is_installed
+from argot.corpus.readers.reader_process import read_in_child
+from argot.errors import NoText, NotFound, UnreadableDocument
+from argot.types import ParsedDocument
+
+needs_tesseract = pytest.mark.skipif(not is_installed(), reason="tesseract is not installed")
+LIMITS = ReadLimits()
+PAGE = (
+    "# Opening the valve",
+    "The recovery team restores services in the order of their tiers, and reports",
+    "every hour to the duty manager, who keeps the log and calls the carrier if a",
+    "part is needed. Valve V7 opens at 12.5 bar and closes at 9 bar.",
+)
+ROWS = (("Part", "Opens", "Closes"), ("Valve V7", "12.5 bar", "9 bar"), ("Valve V9", "14 bar", "11 bar"))
+
+
+def printed(lines: tuple[str, ...] = PAGE, rows: tuple[tuple[str, ...], ...] = ()) -> bytes:
+    """A page of PDF with text of its own."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    y = 740
+    for line in lines:
+        big = line.startswith("#")
+        canvas.setFont("Helvetica-Bold" if big else "Helvetica", 20 if big else 11)
+        canvas.drawString(60, y, line.lstrip("# "))
+        y -= 40 if big else 14
+    for row in rows:
+        for place, text in enumerate(row):
+            canvas.drawString(60 + 150 * place, y, text)
+        y -= 18
+    canvas.save()
+    return buffer.getvalue()
+
+
+def picture_of(pdf: bytes, dpi: int = 200) -> Image.Image:
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return document[0].render(scale=dpi / 72, grayscale=True).to_pil().copy()
+    finally:
+        document.close()
+
+
+def scanned(*pages: Image.Image | None) -> bytes:
+    """A PDF whose pages are pictures; None: a page with text of its own."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    for page in pages:
+        if page is None:
+            for line in range(30):
+                canvas.drawString(60, 760 - 20 * line, f"This page has text of its own, in line {line} of thirty.")
+        else:
+            canvas.drawImage(ImageReader(page), 0, 0, *A4)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def encoded(picture: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def read(data: bytes, name: str, limits: ReadLimits = LIMITS) -> ParsedDocument:
+    return read_document(data, name, limits)
+
+
+def refusal(data: bytes, name: str, limits: ReadLimits = LIMITS) -> UnreadableDocument:
+    with pytest.raises(UnreadableDocument) as caught:
+        read(data, name, limits)
+    return caught.value
+
+
+@needs_tesseract
+def test_a_scan_has_the_text_headings_and_places_of_what_was_printed() -> None:
+    parsed = read(scanned(picture_of(printed())), "valve.pdf")
+    assert parsed.title == "Opening the valve"
+    assert parsed.markdown.startswith("# Opening the valve\n\nThe recovery team restores services in the order of")
+    assert "Valve V7 opens at 12.5 bar and closes at 9 bar." in parsed.markdown
+    assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "scanned page")]
+    box = next(mark.box for mark in parsed.boxes if mark.start <= parsed.markdown.index("recovery") < mark.end)
+    assert box.x0 == pytest.approx(60, abs=3)
+    assert box.y0 == pytest.approx(A4[1] - 700 - 9, abs=5)
+
+
+@needs_tesseract
+def test_rows_of_a_scanned_table_keep_their_columns() -> None:
+    markdown = read(scanned(picture_of(printed((), ROWS))), "table.pdf").markdown
+    assert "| Part | Opens | Closes |\n| --- | --- | --- |\n| Valve V7 | 12.5 bar | 9 bar |" in markdown
+
+
+@needs_tesseract
+def test_only_pages_without_text_of_their_own_are_recognised() -> None:
+    parsed = read(scanned(None, picture_of(printed())), "mixed.pdf")
+    assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "page"), (2, "scanned page")]
+    assert "This page has text of its own" in parsed.markdown
+    assert "12.5 bar" in parsed.markdown
+    cuts = cuts_of(parsed, max_chars=1200, limits=LIMITS, name="mixed.pdf")
+    assert {cut.page: cut.page_kind for cut in cuts} == {1: "page", 2: "scanned page"}
+
+
+@needs_tesseract
+def test_a_poor_scan_says_so() -> None:
+    coarse = picture_of(printed(), dpi=38).resize((1240, 1754))
+    parsed = read(scanned(coarse), "poor.pdf")
+    assert {mark.kind for mark in parsed.pages} == {"hardly legible page"}
+    assert parsed.warnings == ("hardly legible: page 1",)
+
+
+@needs_tesseract
+def test_pages_beyond_the_limit_are_named_with_the_setting() -> None:
+    page = picture_of(printed())
+    parsed = read(scanned(page, page, page), "long.pdf", ReadLimits(ocr_pages=1))
+    assert [mark.number for mark in parsed.pages] == [1]
+    assert any("scanned page 2, 3 not read" in one and "ARGOT_OCR_PAGES" in one for one in parsed.warnings)
+
+
+@needs_tesseract
+@pytest.mark.parametrize(("kind", "name"), [("PNG", "a.png"), ("JPEG", "photo"), ("TIFF", "a.tif"), ("WEBP", "a.webp")])
+def test_pictures_of_text_are_read(kind: str, name: str) -> None:
+    parsed = read(encoded(picture_of(printed(), dpi=110), kind), name)
+    assert "Valve V7 opens at 12.5 bar" in " ".join(parsed.markdown.split())
+    assert parsed.media_type == f"image/{kind.lower()}"
+    assert not parsed.boxes
+
+
+@needs_tesseract
+def test_a_photograph_that_says_how_it_was_held_is_turned() -> None:
+    turned = picture_of(printed()).rotate(90, expand=True)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees clockwise
+    assert "12.5 bar" in read(encoded(turned, "JPEG", exif=exif), "a.jpg").markdown
+
+
+@needs_tesseract
+def test_a_picture_without_text_is_skipped_and_a_broken_one_refused() -> None:
+    with pytest.raises(NoText, match="no text in the picture"):
+        read(encoded(Image.new("L", (400, 300), 255)), "blank.png")
+    with pytest.raises(NoText):  # also out of the process that reads files of strangers
+        read_in_child(encoded(Image.new("L", (400, 300), 255)), "blank.png", LIMITS, 1200)
+    assert "damaged" in refusal(encoded(picture_of(printed()))[:500], "a.png").reason
+    assert "damaged" in refusal(b"no picture", "a.png").reason
+
+
+@needs_tesseract
+def test_a_language_that_is_not_installed_is_named() -> None:
+    error = refusal(encoded(picture_of(printed())), "a.png", ReadLimits(ocr_languages="tlh"))
+    assert "tlh" in error.remedy
+    assert "tesseract failed" in error.reason
+
+
+@needs_tesseract
+def test_a_scan_is_read_within_the_bounds_of_the_reading_process() -> None:
+    read_back = read_in_child(scanned(picture_of(printed())), "valve.pdf", LIMITS, 1200)
+    assert "12.5 bar" in read_back.markdown
+
+
+def test_without_tesseract_the_refusal_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for data, name in ((scanned(picture_of(printed())), "a.pdf"), (encoded(picture_of(printed())), "a.png")):
+        assert "apt install tesseract-ocr" in refusal(data, name).remedy
+    mixed = read(scanned(None, picture_of(printed())), "mixed.pdf")
+    assert any("page 2 looks scanned and was not read" in one and "apt install" in one for one in mixed.warnings)
+
+
+@needs_tesseract
+def test_the_doctor_says_what_reads_scans() -> None:
+    assert described_ocr("eng") == "tesseract reads them, in eng"
+    with pytest.raises(NotFound, match="apt install tesseract-ocr-tlh"):
+        described_ocr("eng+tlh")
+
+
+def test_the_doctor_says_how_to_get_what_reads_scans(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "apt install tesseract-ocr" in described_ocr("eng")
+    assert "ARGOT_OCR_LANGUAGES" in described_ocr("")
+
+
+def test_it_can_be_switched_off() -> None:
+    error = refusal(scanned(picture_of(printed())), "a.pdf", ReadLimits(ocr_languages=""))
+    assert "looks scanned" in error.reason
+    assert "ARGOT_OCR_LANGUAGES" in error.remedy
+
+
+def test_empty_pages_are_no_scans() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    canvas.showPage()
+    canvas.save()
+    assert "empty" in refusal(buffer.getvalue(), "a.pdf").reason or not is_installed()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, OcrPage, recognised, require_ocr
-from argot.corpus.readers.page_layout import Pages, laid_out
+from argot.corpus.readers.page_layout import PageContents, document_of_pages
 from argot.corpus.readers.plain_text import file_stem
 from argot.errors import NoText, UnreadableDocument
 from argot.types import ParsedDocument
@@ -39,7 +39,9 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     if not any(page.lines for page in pages):
         raise NoText(name, "no text in the picture")
     kinds = {number: page.kind for number, page in enumerate(pages, start=1)}
-    found = laid_out(Pages([page.lines for page in pages], kinds=kinds), "", file_stem(name), media_type, late)
+    found = document_of_pages(
+        PageContents([page.lines for page in pages], kinds=kinds), "", file_stem(name), media_type, late
+    )
     # Boxes are for marking places on a page that is drawn, which is done for PDF alone.
     return replace(found, boxes=())
 

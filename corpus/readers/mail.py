@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import message_from_bytes, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
@@ -69,7 +69,7 @@ def _messages_of(data: bytes) -> Iterator[bytes]:
 
 
 def _message(data: bytes, name: str, limits: ReadLimits) -> EmailMessage:
-    message = cast(EmailMessage, message_from_bytes(data, policy=policy.default))
+    message = message_from_bytes(data, policy=policy.default)
     limits.check_elements(sum(1 for _ in message.walk()), PARTS_A_SECOND, "mail", name)
     return message
 
@@ -93,9 +93,9 @@ def _head(message: EmailMessage) -> str:
 def _body(message: EmailMessage) -> str:
     """The text as it was written, else its HTML as Markdown; of a message passed on whole, that one's too."""
     part = message.get_body(("plain", "html"))
-    text = _text(cast(EmailMessage, part)) if part is not None else ""
+    text = _text(part) if part is not None else ""
     passed_on = [
-        cast(EmailMessage, inner)
+        inner
         for one in message.iter_attachments()
         if one.get_content_type() == "message/rfc822"
         for inner in cast(list[EmailMessage], one.get_payload())
@@ -104,7 +104,7 @@ def _body(message: EmailMessage) -> str:
     return "\n\n".join(filter(None, [text, *inner]))
 
 
-def _text(part: EmailMessage) -> str:
+def _text(part: MIMEPart) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""

@@ -13,7 +13,7 @@ from argot.types import Box, BoxMark, PageKind, PageMark, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PageContents:
     """What stands on the pages of a document. `ruled` and `kinds` by page number, from 1; a page of no kind is one."""
 
     lines: Sequence[list[Line]]
@@ -21,7 +21,9 @@ class Pages:
     kinds: Mapping[int, PageKind] = field(default_factory=dict)
 
 
-def laid_out(pages: Pages, title: str, name: str, media_type: str, warnings: Sequence[str]) -> ParsedDocument:
+def document_of_pages(
+    pages: PageContents, title: str, name: str, media_type: str, warnings: Sequence[str]
+) -> ParsedDocument:
     """The pages as Markdown. Without a `title` the largest heading of the first page is it, else `name`."""
     fonts = _fonts(pages.lines)
     words = Words(chain.from_iterable(pages.lines))

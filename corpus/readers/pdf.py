@@ -10,7 +10,7 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, INSTALL, OcrPage, is_installed, recognised, require_ocr
-from argot.corpus.readers.page_layout import Pages, laid_out
+from argot.corpus.readers.page_layout import PageContents, document_of_pages
 from argot.corpus.readers.pdf_blocks import RuledTable
 from argot.corpus.readers.pdf_lines import Line, page_lines
 from argot.corpus.readers.plain_text import file_stem
@@ -48,7 +48,7 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         document.close()
     blank = [number for number, page in enumerate(lines, start=1) if not page]
     warnings += [*late, *([f"no text on page {_listed(blank)}"] if blank else [])]
-    return laid_out(Pages(lines, ruled, kinds), title, file_stem(name), "application/pdf", warnings)
+    return document_of_pages(PageContents(lines, ruled, kinds), title, file_stem(name), "application/pdf", warnings)
 
 
 def _open(data: bytes, name: str) -> Any:

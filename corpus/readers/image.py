@@ -46,6 +46,19 @@ def read_image(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     return replace(found, boxes=())
 
 
+def text_in_picture(data: bytes, name: str, limits: ReadLimits) -> str:
+    """What can be read in a picture of a document, line by line; empty if nothing can, or it is of an unknown kind."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            if picture.width * picture.height > _MOST_PIXELS:
+                return ""
+            return "\n".join(line.text for line in _page(picture, name, limits).lines)
+    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError):
+        return ""
+
+
 def _pages(picture: Image, name: str, limits: ReadLimits) -> tuple[list[OcrPage], list[str]]:
     count = getattr(picture, "n_frames", 1)
     pages = []

@@ -1,13 +1,19 @@
-"""Slides: the title as heading, text by its levels as bullets, tables, the numbers of charts, and the notes."""
+"""Slides: the title as heading, text by its levels as bullets, tables, the numbers of charts, and the notes.
+
+Of pictures the alternative text; where a slide says nothing else, what tesseract reads in them.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, core_title
+from argot.corpus.readers.image import text_in_picture
+from argot.corpus.readers.ocr import is_installed
 from argot.corpus.readers.pipe_tables import pipe_table
 from argot.corpus.readers.plain_text import file_stem
 from argot.types import PageMark, ParsedDocument
@@ -15,6 +21,8 @@ from argot.types import PageMark, ParsedDocument
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 # A file can nest groups of shapes without end.
 _MAX_DEPTH = 20
+_MOST_NAMED = 10  # slides in a warning
+_FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _ELEMENTS_A_SECOND = 30_000
 """What python-pptx reads."""
 
@@ -27,20 +35,63 @@ def read_pptx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     deck = pptx.Presentation(io.BytesIO(data))
     parts: list[str] = []
     pages: list[PageMark] = []
-    first_title, length = "", 0
+    unread: list[int] = []
+    has_text, first_title, length, scans = False, "", 0, limits.ocr_pages
     for number, slide in enumerate(deck.slides, start=1):
         title = _title(slide)
         first_title = first_title or title
-        blocks = [f"# {title or f'Slide {number}'}", *_blocks(slide.shapes, 0), *_notes(slide)]
-        text = "\n\n".join(block for block in blocks if block.strip()) + "\n\n"
+        said = [block for block in (*_blocks(slide.shapes, 0), *_notes(slide)) if block.strip()]
+        if not said and (pictures := list(_pictures(slide.shapes, 0))):
+            said, scans = _read_in(pictures, scans, name, limits), scans - len(pictures)
+            unread += [] if said else [number]
+        # "Slide 3" is a heading of ours: without any text of its own the deck is empty.
+        has_text = has_text or bool(title or said)
+        text = "\n\n".join([f"# {title or f'Slide {number}'}", *said]) + "\n\n"
         pages.append(PageMark(length, number, "slide"))
         parts.append(text)
         length += len(text)
         limits.check_chars(length, name)
-    # "Slide 3" is a heading of ours: without any text of its own the deck is empty.
-    has_text = any(_title(slide) or list(_blocks(slide.shapes, 0)) or _notes(slide) for slide in deck.slides)
+    title = core_title(data) or first_title or file_stem(name)
     markdown = "".join(parts) if has_text else ""
-    return ParsedDocument(core_title(data) or first_title or file_stem(name), markdown, _MEDIA_TYPE, pages=tuple(pages))
+    return ParsedDocument(title, markdown, _MEDIA_TYPE, pages=tuple(pages), warnings=_warnings(unread))
+
+
+def _warnings(unread: list[int]) -> tuple[str, ...]:
+    if not unread:
+        return ()
+    more = " ..." if len(unread) > _MOST_NAMED else ""
+    return (f"only pictures, and no text read in them: slide {', '.join(map(str, unread[:_MOST_NAMED]))}{more}",)
+
+
+def _read_in(pictures: list[bytes], scans: int, name: str, limits: ReadLimits) -> list[str]:
+    """What the first `scans` pictures say; nothing where scans are not read."""
+    if not limits.ocr_languages or not is_installed():
+        return []
+    texts = (text_in_picture(one, name, limits) for one in pictures[: max(0, scans)])
+    return [text for text in texts if text.strip()]
+
+
+def _pictures(shapes: Any, depth: int) -> Iterator[bytes]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            if depth < _MAX_DEPTH:
+                yield from _pictures(shape.shapes, depth + 1)
+        elif (data := _picture(shape)) is not None:
+            yield data
+
+
+def _picture(shape: Any) -> bytes | None:
+    try:
+        return bytes(shape.image.blob)
+    except (AttributeError, ValueError, KeyError):  # no picture, or one that is linked to and not in the file
+        return None
+
+
+def _alternative(shape: Any) -> str:
+    """The words that stand for a picture, unless a program only put the file's name there."""
+    properties = getattr(shape._element, "_nvXxPr", None)
+    text = " ".join(str(properties.cNvPr.get("descr") or "").split()) if properties is not None else ""
+    return "" if _FILE_NAME.fullmatch(text) else text
 
 
 def _title(slide: Any) -> str:
@@ -63,6 +114,8 @@ def _blocks(shapes: Any, depth: int) -> Iterator[str]:
             yield _chart(shape.chart)
         elif shape.has_text_frame and not _is_furniture(shape):
             yield _text(shape.text_frame)
+        elif not shape.has_text_frame and (words := _alternative(shape)):
+            yield f"Picture: {words}"
 
 
 def _is_furniture(shape: Any) -> bool:

@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pptx
 import pypdfium2
 import pytest
 from PIL import Image
@@ -169,6 +170,29 @@ def test_a_language_that_is_not_installed_is_named() -> None:
 def test_a_scan_is_read_within_the_bounds_of_the_reading_process() -> None:
     read_back = read_in_child(scanned(picture_of(printed())), "valve.pdf", LIMITS, 1200)
     assert "12.5 bar" in read_back.markdown
+
+
+def slides(*pictures: tuple[Image.Image, str]) -> bytes:
+    """A deck with one slide for each picture, which has this alternative text."""
+    deck = pptx.Presentation()
+    for picture, words in pictures:
+        slide = deck.slides.add_slide(deck.slide_layouts[6])
+        shape = slide.shapes.add_picture(io.BytesIO(encoded(picture)), 0, 0, width=deck.slide_width)
+        shape._element._nvXxPr.cNvPr.set("descr", words)
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    return buffer.getvalue()
+
+
+@needs_tesseract
+def test_a_slide_of_pictures_says_what_stands_in_them() -> None:
+    page, blank = picture_of(printed()), Image.new("L", (400, 300), 255)
+    data = slides((page, "page.png"), (page, "The valve\nfrom above"), (blank, ""))
+    parsed = read(data, "deck.pptx")
+    first, second, _ = parsed.markdown.split("# Slide ")[1:]
+    assert "Valve V7 opens at 12.5 bar" in " ".join(first.split())
+    assert second == "2\n\nPicture: The valve from above\n\n"
+    assert parsed.warnings == ("only pictures, and no text read in them: slide 3",)
 
 
 def test_without_tesseract_the_refusal_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

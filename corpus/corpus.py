@@ -28,7 +28,8 @@ from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compacting
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import Adding, IngestEvent, Turn
-from argot.corpus.ingestion.sources import Source, sources_in
+from argot.corpus.ingestion.source import Source
+from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.keyword import keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore

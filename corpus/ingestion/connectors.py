@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from argot.corpus.ingestion.sources import Source
+from argot.corpus.ingestion.source import Source
 
 if TYPE_CHECKING:
     from langchain_core.document_loaders import BaseLoader

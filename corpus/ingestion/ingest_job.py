@@ -27,7 +27,7 @@ from argot.corpus.index.embedding_windows import EmbeddedItem, WindowedItem, emb
 from argot.corpus.index.vectors import VectorIndex
 from argot.corpus.ingestion.document_changes import EmbeddedRevision, Parts, relabel, store_revisions
 from argot.corpus.ingestion.reading import Candidate, Reading, ReadRevision
-from argot.corpus.ingestion.sources import Source
+from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, audience_text, document_of

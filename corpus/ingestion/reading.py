@@ -16,7 +16,7 @@ from argot.clock import timestamp
 from argot.corpus.chunking.passages import passages_of
 from argot.corpus.document_ids import document_id, revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, items_of, windowed
-from argot.corpus.ingestion.sources import Source
+from argot.corpus.ingestion.source import Source
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument

@@ -1,14 +1,15 @@
-"""What is to be added: files and folders, or anything else that has a URI and bytes."""
+"""The files of folders and archives, as sources to be added."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+from argot.corpus.ingestion.archive_members import is_archive, members_of
+from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES, is_readable
 from argot.files import NotAFile, is_system, read_anywhere, read_below, require_file, resolved, system_reason
 
@@ -16,22 +17,8 @@ _HEAD_BYTES = 4096
 FOLLOW = "name what it leads to, or give --follow-links"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One document to add. `load` is called when its turn comes; `size` is in bytes, -1 when not known before.
-
-    `skip` holds a reason where it is not to be added at all, so that nothing is passed over in silence.
-    """
-
-    uri: str
-    name: str
-    load: Callable[[], bytes]
-    size: int = -1
-    skip: str = ""
-
-
 def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_links: bool = False) -> Iterator[Source]:
-    """The files at these paths, folders recursively, in a fixed order.
+    """The files at these paths, folders recursively, in a fixed order; of an archive, the files in it.
 
     A file that is named itself is always tried. Inside folders, hidden files are passed over; what is of an unknown
     kind, no file (a pipe, a socket), a link that leaves the folder, or a link to a folder comes with a reason to skip.
@@ -48,10 +35,12 @@ def sources_in(paths: Sequence[Path], base_uri: str | None = None, *, follow_lin
         walk = _Walk(path if path.is_dir() else path.parent, base_uri, follow_links)
         if refusal := walk.refusal(path):
             yield walk.failing(path, refusal)
-        elif path.is_dir():
-            yield from walk.sources()
-        else:
-            yield walk.source(path)
+            continue
+        for source in walk.sources() if path.is_dir() else (walk.source(path),):
+            if is_archive(source.name) and not source.skip:
+                yield from members_of(source)
+            else:
+                yield source
 
 
 def _head(file: Path) -> bytes:
@@ -110,7 +99,7 @@ class _Walk:
 
     def _file_reason(self, file: Path) -> str:
         """Why a file in the folder is skipped; empty: it is not."""
-        if file.suffix and file.suffix.lower() not in SUFFIXES:
+        if file.suffix and file.suffix.lower() not in SUFFIXES and not is_archive(file.name):
             return f"unknown kind of file ({file.suffix})"
         try:
             found = resolved(file, strict=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from serving import COMMAND, environment
 
-from argot.corpus.ingestion.sources import Source, sources_in
+from argot.corpus.ingestion.source import Source
+from argot.corpus.ingestion.sources import sources_in
 from argot.corpus.store.blobs import Blobs
 from argot.errors import DamagedStore
 from argot.files import NotAFile, flush_folder, read_below, read_bytes, replacing, write_atomically

@@ -1,0 +1,20 @@
+"""What is to be added: anything that has a URI and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One document to add. `load` is called when its turn comes; `size` is in bytes, -1 when not known before.
+
+    `skip` holds a reason where it is not to be added at all, so that nothing is passed over in silence.
+    """
+
+    uri: str
+    name: str
+    load: Callable[[], bytes]
+    size: int = -1
+    skip: str = ""

@@ -1,0 +1,97 @@
+"""Archives are added as the files in them, each under its own name; a broken one is one failure."""
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from argot.corpus.ingestion.archive_members import MOST_BYTES, members_of
+from argot.corpus.ingestion.source import Source
+from argot.corpus.ingestion.sources import sources_in
+from argot.files import NotAFile
+
+FILES = {
+    "handbook/valves.md": b"# Valves\n\nThey open at 12 bar.\n",
+    "handbook/a b.txt": b"Words.\n",
+    "handbook/logo.xyz": b"?",
+    ".hidden.md": b"# Hidden\n",
+    "__MACOSX/valves.md": b"?",
+    "inner.zip": b"PK",
+}
+
+
+def zipped(path: Path, files: dict[str, bytes] = FILES) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
+
+
+def tarred(path: Path) -> Path:
+    with tarfile.open(path, "w:gz" if path.suffix in (".gz", ".tgz") else "w") as archive:
+        for name, data in FILES.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+        link = tarfile.TarInfo("handbook/passwd.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return path
+
+
+@pytest.mark.parametrize("name", ["all.zip", "all.tar", "all.tar.gz", "all.tgz"])
+@pytest.mark.parametrize("named", [True, False])
+def test_the_files_of_an_archive_are_sources_of_their_own(tmp_path: Path, name: str, named: bool) -> None:
+    path = (zipped if name.endswith("zip") else tarred)(tmp_path / name)
+    found = {source.name: source for source in sources_in([path if named else tmp_path])}
+    assert {one: source.skip for one, source in found.items()} == {
+        "valves.md": "",
+        "a b.txt": "",
+        "logo.xyz": "unknown kind of file (.xyz)",
+        "inner.zip": "an archive in an archive",
+    }
+    assert found["valves.md"].load() == FILES["handbook/valves.md"]
+    assert found["a b.txt"].uri == f"{path.as_uri()}!/handbook/a%20b.txt"
+    assert found["a b.txt"].size == 7
+
+
+def test_a_path_that_leads_elsewhere_is_only_a_name(tmp_path: Path) -> None:
+    (source,) = sources_in([zipped(tmp_path / "a.zip", {"../../etc/passwd.txt": b"in the archive"})])
+    assert source.load() == b"in the archive"
+
+
+def test_a_broken_archive_is_one_failure(tmp_path: Path) -> None:
+    for name, data in (("a.zip", b"PK\x03\x04 broken"), ("b.tar.gz", b"\x1f\x8b broken"), ("c.zip", b"words")):
+        (tmp_path / name).write_bytes(data)
+        (source,) = sources_in([tmp_path / name])
+        with pytest.raises(NotAFile, match="damaged, or no archive"):
+            source.load()
+
+
+def test_a_damaged_or_locked_file_in_it_fails_alone(tmp_path: Path) -> None:
+    data = bytearray(zipped(tmp_path / "a.zip", {"a.txt": bytes(range(256)) * 2, "b.txt": b"fine"}).read_bytes())
+    data[60:70] = b"\xff" * 10
+    (tmp_path / "a.zip").write_bytes(data)
+    broken, fine = sources_in([tmp_path / "a.zip"])
+    with pytest.raises(NotAFile, match="cannot be unpacked"):
+        broken.load()
+    assert fine.load() == b"fine"
+    locked = bytearray(zipped(tmp_path / "b.zip", {"a.txt": b"words"}).read_bytes())
+    directory = locked.index(b"PK\x01\x02")
+    locked[6] |= 1
+    locked[directory + 8] |= 1
+    (tmp_path / "b.zip").write_bytes(locked)
+    (source,) = sources_in([tmp_path / "b.zip"])
+    with pytest.raises(NotAFile, match="encrypted"):
+        source.load()
+
+
+def test_an_archive_that_is_too_large_is_not_opened() -> None:
+    def load() -> bytes:
+        raise AssertionError("it was opened")
+
+    (source,) = members_of(Source("file:///a.zip", "a.zip", load, MOST_BYTES + 1))
+    with pytest.raises(NotAFile, match="unpack it, and add the folder"):
+        source.load()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from argot.corpus.readers.pdf_lines import HYPHEN, Line, LineSpan, line_step
@@ -15,6 +15,13 @@ from argot.corpus.readers.pipe_tables import pipe_table
 _BULLET = re.compile(r"[•●○◦▪■□‣⁃∙·\uf0b7\uf0a7\uf0d8➢➤✓❖](?:\s+|$)|[–—*o-]\s+(?=\S)")
 # As in `1. `, `(a) `, `iv) `.
 _NUMBERED = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s+\S")
+# As in `2 Lock out the air`, without a mark: only a row of them is one of steps.
+_BARE_NUMBER = re.compile(r"(\d{1,2})\s+([A-ZÀ-ÖØ-Þ].*)")
+_FEWEST_STEPS = 3
+_SAME_EDGE = 4.0
+"""Points between the left edges of two steps of one list."""
+_NEAR = 24.0
+"""Points between a number and its step."""
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _NUMBER_LIKE = re.compile(r"[\d$€£%(),.\s—–-]+$")
 # Looks like a figure, and mostly heads a column.
@@ -87,6 +94,7 @@ def page_blocks(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[Rule
     """The blocks of one page in reading order."""
     step = line_step(lines)
     edges = (min((line.x0 for line in lines), default=0.0), max((line.x1 for line in lines), default=0.0))
+    lines = _with_marked_steps(lines, fonts, edges)
     found: list[Piece] = []
     shown: set[int] = set()
     index = 0
@@ -108,6 +116,48 @@ def page_blocks(lines: list[Line], page: int, fonts: Fonts, ruled: Sequence[Rule
         _add_line(found, line, page, fonts=fonts, step=step, words=words, previous=previous, edges=edges)
         index += 1
     return found
+
+
+# -- steps ----------------------------------------------------------------------------------------------------------
+
+
+def _with_marked_steps(lines: list[Line], fonts: Fonts, edges: tuple[float, float]) -> list[Line]:
+    """The lines, where "1 Stop the engine", "2 Lock ...", "3 Drain ..." become "1. Stop the engine" and so on.
+
+    Some programs number steps without a mark behind the number. One or two such lines may be anything; three that
+    count from 1, at one left edge and not set as headings, are steps.
+    """
+    marked, found = list(lines), list[int]()
+    for place, line in enumerate(lines):
+        number = _bare_number(line)
+        if number is None or fonts.is_heading(line, *edges):
+            continue
+        if number == len(found) + 1 and (not found or abs(line.x0 - lines[found[0]].x0) < _SAME_EDGE):
+            found.append(place)
+        elif number == 1:
+            marked, found = _marked(marked, found), [place]
+    return _marked(marked, found)
+
+
+def _bare_number(line: Line) -> int | None:
+    """The number that a line of prose begins with, if nothing marks it as one of a list."""
+    first, *rest = line.spans
+    # Further away is the next column of a table.
+    apart = first.text.isdigit() and len(rest) == 1 and rest[0].x0 - first.x1 < _NEAR
+    match = _BARE_NUMBER.match(line.text) if apart or not rest else None
+    return int(match[1]) if match else None
+
+
+def _marked(lines: list[Line], steps: list[int]) -> list[Line]:
+    if len(steps) < _FEWEST_STEPS:
+        return lines
+    return [_marked_step(line) if place in steps else line for place, line in enumerate(lines)]
+
+
+def _marked_step(line: Line) -> Line:
+    """One span, although the number may stand apart: it is no cell of a table."""
+    text = _BARE_NUMBER.sub(r"\1. \2", line.text, count=1)
+    return Line((replace(line.spans[-1], text=text, x0=line.x0, y0=line.y0, y1=line.y1),))
 
 
 # -- prose ----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ _COLUMN_GAP = 1.15
 """Gaps wider than this many font sizes part cells; word spaces are 0.2 to 0.5, justified ones up to 1."""
 # Bullets and numbers of list items, which many programs set apart from their text.
 _MARKER = re.compile(r"[•●○◦▪■□‣⁃∙·–—\-*o\uf0b7\uf0a7\uf0d8➢➤✓❖]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]")
+_LONGEST_NUMBER = 3  # of a step, with its mark
 _CURRENCY = re.compile(r"[$€£¥(]|\(?[$€£¥]\(?")
 _CLOSING = re.compile(r"[)%]{1,2}")
 
@@ -112,7 +113,8 @@ def _spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
             size = float(pdfium.FPDFText_GetFontSize(handle, index)) or run.size
             if run.breaks(box, _COLUMN_GAP * max(run.size, 4.0)):
                 yield from run.flush()
-        if not run.text:
+        # Many programs set the number of a step larger than the step.
+        if not run.text or (space and run.is_number):
             size, bold = _font(pdfium, handle, index, box)
             run.start(size, bold)
         run.add(char, box, space=space)
@@ -165,6 +167,10 @@ class _Run:
 
     def start(self, size: float, bold: bool) -> None:
         self.size, self.bold = size, bold
+
+    @property
+    def is_number(self) -> bool:
+        return len(self.text) <= _LONGEST_NUMBER and all(char.isdigit() or char in ".)" for char in self.text)
 
     def near(self, box: tuple[float, float, float, float]) -> bool:
         return -0.5 * self.size < box[0] - self.x1 < 0.5 * self.size

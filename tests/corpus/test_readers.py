@@ -469,6 +469,34 @@ def test_pdf_headings_paragraphs_hyphens_and_running_lines() -> None:
     assert parsed.markdown[parsed.pages[1].start :].startswith("# Second heading")
 
 
+def test_pdf_steps_numbered_without_a_mark_are_steps() -> None:
+    steps = ("Stop the engine and let it cool.", "Lock out the starting air.", "Drain the sump.")
+
+    def draw(canvas: Canvas, x: float) -> None:
+        canvas.setFont("Helvetica-Bold", 18)
+        canvas.drawString(60, 780, "2 Changing the oil")
+        for number, step in enumerate(steps, start=1):
+            canvas.setFont("Helvetica", 12)  # larger than the step, as some programs do
+            canvas.drawString(60, 760 - 16 * number, str(number))
+            canvas.setFont("Helvetica", 10)
+            canvas.drawString(x, 760 - 16 * number, step)
+
+    for x in (70, 77):  # close to the number, or apart from it
+        buffer = io.BytesIO()
+        canvas = Canvas(buffer, pagesize=A4)
+        draw(canvas, x)
+        canvas.save()
+        markdown = read(buffer.getvalue(), "a.pdf").markdown
+        assert markdown == "# 2 Changing the oil\n\n" + "".join(
+            f"{number}. {step}\n\n" for number, step in enumerate(steps, start=1)
+        )
+
+
+def test_pdf_two_lines_that_begin_with_numbers_are_no_steps() -> None:
+    markdown = read(pdf_of([["1 Bar is the least.", "2 Bar are the most.", "Other text."]]), "a.pdf").markdown
+    assert "1." not in markdown
+
+
 def test_pdf_boxes_are_where_the_text_stands() -> None:
     parsed = read(pdf_of([["# First heading", *PROSE], ["Page two text is here."]]), "a.pdf")
     place = parsed.markdown.index("The recovery team")

@@ -1,0 +1,106 @@
+"""How well are scans read? Run: python bench/ocr.py [--pages 20] [FILE.pdf ...]
+
+Pages of PDFs that have text of their own (without FILE those of the samples) are drawn at 150 and 300 dots an inch,
+straight and askew by 2 degrees, clean and with noise, put into PDFs as pictures, and read as scans. Word error rate:
+edits (words put in, left out, replaced) from the Markdown that the page's own text gives to that of its scan, by the
+words of the page. Nothing is random between runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pypdfium2
+from PIL import Image
+from rapidfuzz.distance import Levenshtein
+
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.ocr import INSTALL, is_installed
+from argot.corpus.readers.pdf import read_pdf
+from argot.errors import UnreadableDocument
+from argot.tools.text.words import folded
+
+SAMPLES = Path(__file__).parent.parent / "samples" / "documents"
+LIMITS = ReadLimits()
+LEAST_WORDS = 30
+NOISE = 25.0
+"""Standard deviation of grey levels (of 255)."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """How a page is scanned."""
+
+    dpi: int
+    degrees: float
+    noise: float
+
+    def __str__(self) -> str:
+        return f"{self.dpi} dpi{', askew' if self.degrees else ''}{', noise' if self.noise else ''}"
+
+
+SCANS = [Scan(dpi, degrees, noise) for dpi, degrees, noise in itertools.product((300, 150), (0.0, 2.0), (0.0, NOISE))]
+
+
+def single_pages(files: list[Path], most: int) -> Iterator[tuple[str, bytes]]:
+    """Name and PDF of each page by itself."""
+    for file in files:
+        whole = pypdfium2.PdfDocument(file)
+        for number in range(min(most, len(whole))):
+            one = pypdfium2.PdfDocument.new()
+            one.import_pages(whole, [number])
+            data = io.BytesIO()
+            one.save(data)
+            yield f"{file.name}, page {number + 1}", data.getvalue()
+            one.close()
+        whole.close()
+
+
+def scanned(page: bytes, scan: Scan) -> bytes:
+    document = pypdfium2.PdfDocument(page)
+    picture = document[0].render(scale=scan.dpi / 72, grayscale=True).to_pil()
+    document.close()
+    turned = picture.rotate(scan.degrees, Image.Resampling.BICUBIC, fillcolor=255)
+    grey = np.asarray(turned, dtype=np.float32)
+    noise = np.random.default_rng(7).normal(0, scan.noise, grey.shape) if scan.noise else 0.0
+    data = io.BytesIO()
+    Image.fromarray(np.clip(grey + noise, 0, 255).astype(np.uint8)).save(data, "PDF", resolution=scan.dpi)
+    return data.getvalue()
+
+
+def words_of(page: bytes, name: str) -> list[str]:
+    try:
+        return folded(read_pdf(page, name, LIMITS).markdown)
+    except UnreadableDocument:
+        return []
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--pages", type=int, default=20, help="at most, of each file")
+    given = parser.parse_args()
+    if not is_installed():
+        sys.exit(INSTALL)
+    pages = list(single_pages(given.files or sorted(SAMPLES.rglob("*.pdf")), given.pages))
+    own = {name: words for name, data in pages if len(words := words_of(data, name)) >= LEAST_WORDS}
+    print(f"{len(own)} pages, {sum(map(len, own.values())):,} words")
+    for scan in SCANS:
+        edits, begun = 0, time.monotonic()
+        for name, data in pages:
+            if name in own:
+                edits += Levenshtein.distance(own[name], words_of(scanned(data, scan), name))
+        seconds = (time.monotonic() - begun) / len(own)
+        print(f"{scan!s:26} word error rate {edits / sum(map(len, own.values())):.3f}   {seconds:.1f} s a page")
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,8 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
-from argot.tools.answering.scope import CLAUSE, scope_objection
+from argot.tools.answering.bounds import bound_objection
+from argot.tools.answering.scope import CLAUSE, bounded, scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
 from argot.tools.text.words import folded, identifiers, stem
@@ -28,6 +29,7 @@ _ABOUT_ITSELF = """according accordance passage document guide handbook manual p
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
 additionally also finally usually typically"""
+_EXCEPTION = re.compile(r"\b(?:unless|except|excepting|apart from|excluding) ([^,;:.()]+)", re.IGNORECASE)
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of what an answer says about itself, which no passage has to support."""
 # Not behind a full stop or colon, where any word has a capital; for the first word of all see `_may_begin`. A
@@ -78,7 +80,9 @@ def _opposed_part(said: str, passage: str, source: str) -> str:
     if not nearest or is_quoted(said, passage):
         return ""
     rate = other_rate(said, nearest, source)
-    return f"rate {rate}" if rate else scope_objection(said, nearest)
+    if rate:
+        return f"rate {rate}"
+    return scope_objection(said, nearest) or bound_objection(bounded(said), bounded(nearest), bounded(source))
 
 
 def _missing(said: str, source: str) -> str:
@@ -215,14 +219,25 @@ def _words_of(source: str) -> frozenset[str]:
 
 
 def _unsupported_clause(said: str, source: str) -> str:
-    """A clause of three content words, or of two and an auxiliary, none of which the source has."""
+    """A clause of three content words, or of two and an auxiliary, none of which the source has; and an exception
+    of which the source lacks a half.
+    """
     there = _words_of(source)
+    for exception in _EXCEPTION.findall(said):
+        stems = _content(exception)
+        if 2 * len(stems & there) <= len(stems) and not _abbreviated(exception, there):
+            return f"clause '{exception.strip()}'"
     for clause in CLAUSE.split(said):
-        stems = {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING
+        stems = _content(clause)
         least = _LEAST_IN_CLAUSE - bool(_AUXILIARY.search(clause))
         if len(stems) >= least and not stems & there and not _abbreviated(clause, there):
             return f"clause '{clause.strip()}'"
     return ""
+
+
+def _content(clause: str) -> set[str]:
+    """The stems of what a clause says of its subject."""
+    return {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING
 
 
 def _abbreviated(clause: str, there: frozenset[str]) -> bool:

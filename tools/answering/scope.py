@@ -111,9 +111,6 @@ def _any_of(words: str, behind: str = "") -> str:
     return rf"\b(?:{alternatives})\b(?!-){behind}"
 
 
-_NUMBER_AHEAD = (
-    r"(?= (?:(?:a|an|the|half) )?(?:[$€£¥]|[A-Z]{3} )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b))"
-)
 _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
     for name, (said, source) in {
@@ -140,8 +137,7 @@ _SCOPES = {
             _any_of("optional* voluntar* may can could if free choose wish like allowed permitted not no"),
         ),
         "at least": (
-            _any_of("minimum")
-            + rf"|(?:{_any_of('at_least more_than over above upwards_of exceeds')}|[>≥]=?){_NUMBER_AHEAD}",
+            _any_of("minimum"),
             r"[>≥+]|"
             + _any_of(
                 "least more over above minimum min exceed* greater larger longer higher beyond from starting upwards"
@@ -149,8 +145,7 @@ _SCOPES = {
             ),
         ),
         "at most": (
-            _any_of("at_most maximum")
-            + rf"|(?:{_any_of('less_than under below up_to fewer_than')}|[<≤]=?){_NUMBER_AHEAD}",
+            _any_of("maximum"),
             r"[<≤]|"
             + _any_of(
                 "most less under below maximum max up_to fewer shorter lower smaller limit* cap caps capped ceiling"
@@ -183,14 +178,14 @@ _SCOPES = {
 """Words that narrow or widen a statement: those of the sentence, and those of the source that support them."""
 
 CLAUSE = re.compile(
-    r"[,;:.!?](?=\s)|\s[-–—]\s"
+    r"[,;:.!?](?=\s)|\s[-–—|]\s"
     r"|\s(?:and|but|or|which|who|whom|whose|because|while|whereas|although|though|so that|unless|except|since|if|when)"
     r"\s"
 )
 
 
 @lru_cache(maxsize=8_000)
-def _bounded(text: str) -> str:
+def bounded(text: str) -> str:
     """A text without the negations that deny nothing: "must not exceed" as "at most"."""
     for name, pattern in _BOUND.items():
         text = pattern.sub(name, text)
@@ -199,7 +194,7 @@ def _bounded(text: str) -> str:
 
 def scope_objection(said: str, nearest: str) -> str:
     """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
-    said, nearest = _bounded(said), _bounded(nearest)
+    said, nearest = bounded(said), bounded(nearest)
     if _is_denied(said, nearest):
         return "negation"
     # One word for both, so that the "allowed" of "not allowed" is no opposite of "forbidden".
@@ -218,7 +213,7 @@ def scope_objection(said: str, nearest: str) -> str:
 
 def is_negated(text: str) -> bool:
     """Whether it has a negation that denies something."""
-    return _NEGATION.search(_bounded(text)) is not None
+    return _NEGATION.search(bounded(text)) is not None
 
 
 def _opposed(said: str, nearest: str) -> str:

@@ -19,6 +19,8 @@ from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.answering.citations import source_text
 from argot.tools.answering.embedded_instructions import support_only
 from argot.tools.answering.objections import is_soft, objection
+from argot.tools.answering.premises import without_premise
+from argot.tools.answering.support import visible
 from argot.tools.llm.judge import matched_by
 from argot.types import Hit
 
@@ -29,6 +31,7 @@ passage. On the validation questions no paraphrase of the reference lay below.
 MOST_PASSAGES = 4
 """Passages shown with the sentences: those likeliest to say them. The call is to be short."""
 MOST_SENTENCES = 8
+_MOST_PREMISES = 3
 
 
 async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str) -> None:
@@ -62,15 +65,29 @@ def _doubtful(
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
     shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
     uncited = (one for one in sentences if not (one["citations"] or one["text"].endswith(CUT_SHORT)))
-    found = ((sentence, _borne_by(sentence, shown, run)) for sentence in uncited)
+    found = ((sentence, _borne_by(sentence, shown, run, asked)) for sentence in uncited)
     return shown, [(sentence, places) for sentence, places in found if places][:MOST_SENTENCES]
 
 
-def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext) -> list[int]:
+def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext, asked: str) -> list[int]:
     """The places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks hard
     against it.
     """
     texts = [source_text(hit.passage) for hit in hits]
     shares = run.support.score(sentence["text"], texts)
     near = sorted((place for place, share in enumerate(shares) if share >= LEAST_SHARED), key=lambda at: -shares[at])
-    return [place for place in near if is_soft(objection(sentence["text"], texts[place]))]
+    return [place for place in near if may_be_asked(sentence["text"], texts[place], asked)]
+
+
+def may_be_asked(sentence: str, text: str, asked: str) -> bool:
+    """Whether nothing speaks hard against the sentence but what it takes over from the question."""
+    reason, said, source = objection(sentence, text), visible(sentence), visible(text)
+    for _ in range(_MOST_PREMISES):
+        if is_soft(reason):
+            return True
+        before = said, source
+        said, source = without_premise(reason, said, source, asked)
+        if (said, source) == before:
+            return False
+        reason = objection(said, source)
+    return is_soft(reason)

@@ -83,7 +83,9 @@ def _bound(found: re.Match[str], said: str) -> _Bound:
 def _bears(name: str, place: _Place) -> bool:
     anywhere, before = _BEARING[name]
     # "From 15 December to 6 January" is a span, no bound.
-    near = place.before in before.split() and not (place.before == "from" and re.search(r"\b(?:to|until)\b", place.around))
+    near = place.before in before.split() and not (
+        place.before == "from" and re.search(r"\b(?:to|until)\b", place.around)
+    )
     return near or re.search(anywhere, place.around, re.IGNORECASE) is not None
 
 

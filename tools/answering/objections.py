@@ -14,9 +14,11 @@ from functools import lru_cache
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.tools.answering.bounds import bound_objection
-from argot.tools.answering.scope import CLAUSE, bounded, scope_objection
+from argot.tools.answering.denial import CLAUSE, bounded, has_denied_clause
+from argot.tools.answering.scope import scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
+from argot.tools.text.totals import without_totals
 from argot.tools.text.words import folded, identifiers, stem
 
 _PARTS = re.compile(r";\s+")
@@ -63,6 +65,8 @@ def objection(sentence: str, passage: str) -> str:
     # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
     if opposed and len(parts) > 1:
         opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
+    if not opposed and has_denied_clause(statement, passage):
+        opposed = "negation"
     return opposed or _unsupported_clause(said, source)
 
 
@@ -87,7 +91,7 @@ def _opposed_part(said: str, passage: str, source: str) -> str:
 
 def _missing(said: str, source: str) -> str:
     """A number or name that the source does not give."""
-    if number := missing_quantity(said, source):
+    if number := missing_quantity(without_totals(said), source):
         return f"number {number}"
     if counted := other_counted(said, source):
         return f"number {counted}"

@@ -93,18 +93,22 @@ def _is_made_up_denial(clause: str, passage: str) -> bool:
         return False
     if "without" in clause.casefold():  # "not without" denies nothing
         return False
-    clauses = _clauses_of(passage)
-    about = [there for there, theirs in clauses if len(stems & theirs) >= _SAME_CLAUSE * len(stems)]
+    about = clauses_about(stems, passage)
     agreeing = [there for there in about if NEGATION.search(there) or _DENIAL.search(there)]
     if not agreeing:
         # "Never by hand" may stand behind what the clause is about: "Wafers are moved by tools, never by hand".
-        return bool(about) and not any(stems & _denied_stems(there) for there, _ in clauses)
+        return bool(about) and not any(stems & _denied_stems(there) for there, _ in clauses_of(passage))
     # "No changes are not made": a denial of a denial.
     return times > 1 and times > max(len(_FIRM.findall(there)) for there in agreeing)
 
 
+def clauses_about(stems: frozenset[str], passage: str) -> list[str]:
+    """The clauses of the passage that have most of these stems."""
+    return [there for there, theirs in clauses_of(passage) if len(stems & theirs) >= _SAME_CLAUSE * len(stems)]
+
+
 @lru_cache(maxsize=1_000)
-def _clauses_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+def clauses_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Each clause of a passage with its stems. None of a table: the cell that denies stands apart from its heading."""
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
     units = (bounded(plain_prose(passage[start:end]).text) for start, end in spans)

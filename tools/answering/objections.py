@@ -15,7 +15,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.tools.answering.bounds import bound_objection
 from argot.tools.answering.denial import CLAUSE, bounded, has_denied_clause
-from argot.tools.answering.scope import scope_objection
+from argot.tools.answering.scope import opposed_clause, scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
 from argot.tools.text.totals import without_totals
@@ -27,6 +27,8 @@ _VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of what follows: "No, scaffolding of less than 90 days is exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _LEAST_IN_CLAUSE = 3  # words with a meaning; a shorter clause is an aside ("as usual")
+_MANY_IN_CLAUSE = 4
+_BY_CHANCE = 0.25  # of so many words a passage may have one or the other, whatever it is about
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
@@ -67,6 +69,8 @@ def objection(sentence: str, passage: str) -> str:
         opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
     if not opposed and has_denied_clause(statement, passage):
         opposed = "negation"
+    if not opposed and (word := opposed_clause(statement, passage)):
+        opposed = f"'{word}' against its opposite"
     return opposed or _unsupported_clause(said, source)
 
 
@@ -231,10 +235,13 @@ def _unsupported_clause(said: str, source: str) -> str:
         stems = _content(exception)
         if 2 * len(stems & there) <= len(stems) and not _abbreviated(exception, there):
             return f"clause '{exception.strip()}'"
-    for clause in CLAUSE.split(said):
+    for place, clause in enumerate(CLAUSE.split(said)):
         stems = _content(clause)
         least = _LEAST_IN_CLAUSE - bool(_AUXILIARY.search(clause))
-        if len(stems) >= least and not stems & there and not _abbreviated(clause, there):
+        known = len(stems & there)
+        added = place > 0 and len(stems) >= _MANY_IN_CLAUSE
+        is_foreign = known <= _BY_CHANCE * len(stems) if added else not known
+        if len(stems) >= least and is_foreign and not _abbreviated(clause, there):
             return f"clause '{clause.strip()}'"
     return ""
 

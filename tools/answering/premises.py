@@ -40,13 +40,13 @@ def without_premise(reason: str, said: str, source: str, asked: str) -> tuple[st
 
 
 def _without_condition(clause: str, said: str, asked: str) -> str:
-    """ "If there is not enough data, ...": the question's own words."""
+    """Without the question's own words behind an "if"."""
     before, _, behind = said.partition(clause)
     return before + behind if _CONDITION.search(before) and statement_stems(clause) <= statement_stems(asked) else said
 
 
 def _without_opening(number: str, said: str, asked: str) -> str:
-    """ "With 950 cycles ...": the question's number opens a clause."""
+    """Without the question's number where it opens a clause: "With 950 cycles ..."."""
     opening = _OPENING.search(said)
     numbers = [{one for one, _ in quantities(text)} for text in (asked, opening[0] if opening else "")]
     if opening is None or not all(number in known for known in numbers):
@@ -55,7 +55,7 @@ def _without_opening(number: str, said: str, asked: str) -> str:
 
 
 def _without_counted(number: str, said: str, source: str) -> str:
-    """ "The two counters": it counts what was just named, and the source counts no such things."""
+    """Without the "two" of "the two counters": it counts what was just named, and the source counts no such things."""
     word = _FEW.get(number)
     found = re.search(rf"\b(?:the|these|those|all) {word} (\w+)", said, re.IGNORECASE) if word else None
     if not found:

@@ -9,10 +9,10 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.tools.answering.denial import CLAUSE, NEGATION, bounded, is_denied
+from argot.tools.answering.denial import CLAUSE, NEGATION, bounded, clauses_about, is_denied
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.quantities import canonical
-from argot.tools.text.words import NUMBER_WORDS, folded
+from argot.tools.text.words import NUMBER_WORDS, folded, stem
 
 _OPPOSITES = (
     "at_least minimum above over exceed exceeds more_than / at_most maximum up_to below under less_than fewer_than",
@@ -74,6 +74,7 @@ _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
 """Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
+_LEAST_IN_CLAUSE = 2  # stems besides the word of direction
 _SHORTEST_BASE = 4  # letters: "put" and "input" are no opposites
 
 
@@ -90,6 +91,11 @@ _PERMITTING = _any_of("may can allowed permitted possible")
 _LIMITING = _any_of(
     "only solely exclusively alone sole just limited restricted reserved confined nothing_but no_other no_one nobody"
 )
+_NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b", re.IGNORECASE)
+_BESIDES = re.compile(
+    _any_of("not_only not_just not_merely also besides moreover too both as_well addition other* further*"),
+    re.IGNORECASE,
+)
 _CONDITIONED = re.compile(_any_of("only", r" (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE)
 _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
@@ -98,10 +104,6 @@ _SCOPES = {
             # "only 5 euros" stresses the amount and limits nothing.
             r"^only\b|(?<!not )(?<!if )" + _any_of("only solely exclusively", r"(?! (?:about )?[$€£]?\d)"),
             _LIMITING,
-        ),
-        "not only": (
-            r"\bnot only\b",
-            _any_of("not_only also besides moreover too both other others further additional*", "|as well|in addition"),
         ),
         "except": (
             _any_of("except excepting exception exempt apart_from excluding other_than"),
@@ -161,16 +163,15 @@ _SCOPES = {
 
 def scope_objection(said: str, nearest: str) -> str:
     """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
+    claims_more = _NOT_ONLY.search(said) and not _BESIDES.search(nearest)
     said, nearest = bounded(said), bounded(nearest)
-    if is_denied(said, nearest):
+    if claims_more or is_denied(said, nearest):
         return "negation"
     # One word for both, so that the "allowed" of "not allowed" is no opposite of "forbidden".
     said, nearest = _FORBIDDEN.sub("forbidden", said), _FORBIDDEN.sub("forbidden", nearest)
     if word := _altered(said, nearest) or _placed_elsewhere(said, nearest):
         return f"'{word}' in what is a quotation otherwise"
-    if word := _opposed(said, nearest):
-        return f"'{word}' against its opposite"
-    if word := _prefixed(said, nearest):
+    if word := _opposed(said, nearest) or _prefixed(said, nearest):
         return f"'{word}' against its opposite"
     nearest = _with_limits(said, nearest)
     for name, (says, bears) in _SCOPES.items():
@@ -180,7 +181,7 @@ def scope_objection(said: str, nearest: str) -> str:
 
 
 def _with_limits(said: str, nearest: str) -> str:
-    """The other with "only" where it says as much by a condition: "may ... once", "no ... unless", "second source none".
+    """The other with "only" where a condition says as much: "may ... once", "no ... unless", "second source: none".
 
     Not for a sentence that begins with it: "Only managers may ..." is about who, and no condition says that.
     """
@@ -192,6 +193,20 @@ def _with_limits(said: str, nearest: str) -> str:
         rf"{_DENYING}.*{_EXCEPTING}|{_EXCEPTING}.*{_DENYING}|\b(?:none|no second)\b", nearest, re.IGNORECASE
     )
     return f"{nearest} only" if permits or denies else nearest
+
+
+def opposed_clause(said: str, passage: str) -> str:
+    """A word of direction in a clause, where the passage's clauses about the same have only its opposite."""
+    for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", bounded(said))):
+        mine = _directions(clause)
+        stems = statement_stems(clause) - {stem(word) for word in mine.values()}
+        if not mine or len(stems) < _LEAST_IN_CLAUSE:
+            continue
+        theirs = [_directions(_FORBIDDEN.sub("forbidden", there)) for there in clauses_about(stems, passage)]
+        for at, word in mine.items():
+            if at ^ 1 not in mine and any(at ^ 1 in one for one in theirs) and not any(at in one for one in theirs):
+                return word
+    return ""
 
 
 def _opposed(said: str, nearest: str) -> str:

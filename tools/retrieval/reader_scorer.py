@@ -79,12 +79,12 @@ class ReaderScorer:
         best = _best_matches(asked, others)
         return _matches(query, asked, others, best), self._judged("relevance", asked, others, best)
 
-    def support(self, statement: str, texts: Sequence[str]) -> list[float]:
-        """The chance that each text bears the statement out, in [0, 1]."""
+    def likeness(self, statement: str, texts: Sequence[str]) -> list[float]:
+        """How alike the statement and each text are as a whole: the cosine of their mean vectors, in [-1, 1]."""
         if not texts:
             return []
         said, *others = self.read([statement, *texts])
-        return self._judged("support", said, others, _best_matches(said, others))
+        return [float(other.mean @ said.mean) for other in others]
 
     def _judged(self, task: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
         if not len(asked.ids):

@@ -9,6 +9,7 @@ The rules read English; in other languages only numbers, units, identifiers and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
@@ -52,26 +53,19 @@ _LONGEST_ENDING = 3
 def objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
-    Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
-    negation are those of the passage's sentence most similar to it, or to each part between semicolons. A name also
-    counts as present where it is abbreviated.
+    Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; a bound stands where its
+    number does; rates, scope, direction and negation are those of the passage's sentence most similar to it, or to each
+    part between semicolons, and of its clauses about the same. A name also counts as present where it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
     said, source = visible(sentence), visible(passage)
-    if missing := _missing(said, source):
-        return missing
-    statement = _VERDICT.sub("", said)
-    opposed = _opposed_part(statement, passage, source)
-    parts = _PARTS.split(statement)
-    # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
-    if opposed and len(parts) > 1:
-        opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
-    if not opposed and has_denied_clause(statement, passage):
-        opposed = "negation"
-    if not opposed and (word := opposed_clause(statement, passage)):
-        opposed = f"'{word}' against its opposite"
-    return opposed or _unsupported_clause(said, source)
+    soft = ""
+    for reason in _reasons(said, passage, source):
+        if not is_soft(reason):
+            return reason
+        soft = soft or reason
+    return soft
 
 
 def is_soft(reason: str) -> bool:
@@ -82,15 +76,36 @@ def is_soft(reason: str) -> bool:
     return not reason or reason.removeprefix("scope ") in _PUT_OTHERWISE
 
 
-def _opposed_part(said: str, passage: str, source: str) -> str:
+def _reasons(said: str, passage: str, source: str) -> Iterator[str]:
+    """All that speaks against it, empty ones too; what is quick to find first."""
+    yield _missing(said, source)
+    statement = _VERDICT.sub("", said)
+    yield _opposed(statement, passage, source)
+    yield "negation" if has_denied_clause(statement, passage) else ""
+    word = opposed_clause(statement, passage)
+    yield f"'{word}' against its opposite" if word else ""
+    yield _unsupported_clause(said, source)
+
+
+def _opposed(statement: str, passage: str, source: str) -> str:
     """A rate, scope, direction or negation that differs from that of the most similar sentence."""
+    opposed = _opposed_part(statement, passage, source)
+    parts = _PARTS.split(statement)
+    # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
+    if opposed and len(parts) > 1:
+        opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
+    return opposed
+
+
+def _opposed_part(said: str, passage: str, source: str) -> str:
     nearest = nearest_unit(said, passage)
     if not nearest or is_quoted(said, passage):
         return ""
-    rate = other_rate(said, nearest, source)
-    if rate:
+    if rate := other_rate(said, nearest, source):
         return f"rate {rate}"
-    return scope_objection(said, nearest) or bound_objection(bounded(said), bounded(nearest), bounded(source))
+    found = scope_objection(said, nearest)
+    bound = bound_objection(bounded(said), bounded(nearest), bounded(source)) if is_soft(found) else ""
+    return found if is_soft(bound) and found else bound
 
 
 def _missing(said: str, source: str) -> str:

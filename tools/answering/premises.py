@@ -16,7 +16,7 @@ from argot.tools.text.words import NUMBER_WORDS, stem
 _OPENING = re.compile(
     r"(?:^|[,;(]\s*)(?:with|at|for|after|before|if|when|in case of|as|on|given|since|of)\b[^,;:()]*", re.IGNORECASE
 )
-_CONDITION = re.compile(r"\b(?:if|when|where|once|in case)\s+$", re.IGNORECASE)
+_CONDITION = re.compile(r"^(?:.*\s)?(?:if|when|where|once|in case)$", re.IGNORECASE | re.DOTALL)
 _FRAGMENT = re.compile(
     r"\W*(?:between|from|on|in|at|until|before|after|during|within|to|for|by|because|as|since)\b", re.IGNORECASE
 )
@@ -41,8 +41,12 @@ def without_premise(reason: str, said: str, source: str, asked: str) -> tuple[st
 
 def _without_condition(clause: str, said: str, asked: str) -> str:
     """Without the question's own words behind an "if"."""
-    before, _, behind = said.partition(clause)
-    return before + behind if _CONDITION.search(before) and statement_stems(clause) <= statement_stems(asked) else said
+    at = said.find(clause)
+    # At the beginning of a sentence the "if" is a part of the clause.
+    conjunction = f"{said[:at]}{clause.split(maxsplit=1)[0] if at == 0 else ''}".strip()
+    if at < 0 or not _CONDITION.match(conjunction) or not statement_stems(clause) <= statement_stems(asked):
+        return said
+    return said[:at] + said[at + len(clause) :]
 
 
 def _without_opening(number: str, said: str, asked: str) -> str:

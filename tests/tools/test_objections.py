@@ -80,7 +80,7 @@ def is_cited(said: str, source: str) -> bool:
         ("No parts may not be baked.", "No parts may be baked.", "'not'"),
         ("Not only managers get a per diem of 41 euros for domestic trips.", PER_DIEM, "negation"),
         ("Only hold them for 14 days.", "Drives without a number are held for 14 days.", "scope 'only'"),
-        ("The die must be off by more than 1.5 percent, and visitors enjoy free lemonade.", LABEL, "scope 'at least' of"),
+        ("The die must be off by more than 1.5 percent, and visitors enjoy lemonade.", LABEL, "scope 'at least' of"),
         ("If the die is off by more than 1.5 percent, visitors get lemonade and cake.", LABEL, "clause"),
         ("The letter names two officers, and visitors enjoy free letter paper.", LETTER, "clause"),
         ("The rewards are 100 and 200 euro (400 in total).", "The rewards are 100 euro and 200 euro.", "number 400"),

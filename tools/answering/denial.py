@@ -45,7 +45,7 @@ CLAUSE = re.compile(
 
 
 @lru_cache(maxsize=8_000)
-def bounded(text: str) -> str:
+def without_idle_negations(text: str) -> str:
     """A text without the negations that deny nothing: "must not exceed" as "at most"."""
     for name, pattern in _BOUND.items():
         text = pattern.sub(name, text)
@@ -54,7 +54,7 @@ def bounded(text: str) -> str:
 
 def is_negated(text: str) -> bool:
     """Whether it has a negation that denies something."""
-    return NEGATION.search(bounded(text)) is not None
+    return NEGATION.search(without_idle_negations(text)) is not None
 
 
 def is_denied(said: str, nearest: str) -> bool:
@@ -84,7 +84,11 @@ def has_denied_clause(said: str, passage: str) -> bool:
 
     For a sentence may deny one thing as the passage does, and another that the passage says.
     """
-    return any(_is_made_up_denial(clause, passage) for clause in CLAUSE.split(bounded(said)) if NEGATION.search(clause))
+    return any(
+        _is_made_up_denial(clause, passage)
+        for clause in CLAUSE.split(without_idle_negations(said))
+        if NEGATION.search(clause)
+    )
 
 
 def _is_made_up_denial(clause: str, passage: str) -> bool:
@@ -111,7 +115,7 @@ def clauses_about(stems: frozenset[str], passage: str) -> list[str]:
 def clauses_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Each clause of a passage with its stems. None of a table: the cell that denies stands apart from its heading."""
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
-    units = (bounded(plain_prose(passage[start:end]).text) for start, end in spans)
+    units = (without_idle_negations(plain_prose(passage[start:end]).text) for start, end in spans)
     clauses = (clause for unit in units for clause in CLAUSE.split(unit) if clause.strip())
     return tuple((clause, statement_stems(clause)) for clause in clauses)
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.tools.answering.bounds import bound_objection
-from argot.tools.answering.denial import CLAUSE, bounded, has_denied_clause
+from argot.tools.answering.denial import CLAUSE, has_denied_clause, without_idle_negations
 from argot.tools.answering.scope import opposed_clause, scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
@@ -104,7 +104,11 @@ def _opposed_part(said: str, passage: str, source: str) -> str:
     if rate := other_rate(said, nearest, source):
         return f"rate {rate}"
     found = scope_objection(said, nearest)
-    bound = bound_objection(bounded(said), bounded(nearest), bounded(source)) if is_soft(found) else ""
+    bound = (
+        bound_objection(without_idle_negations(said), without_idle_negations(nearest), without_idle_negations(source))
+        if is_soft(found)
+        else ""
+    )
     return found if is_soft(bound) and found else bound
 
 

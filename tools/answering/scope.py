@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.tools.answering.denial import CLAUSE, NEGATION, bounded, clauses_about, is_denied
+from argot.tools.answering.denial import CLAUSE, NEGATION, clauses_about, is_denied, without_idle_negations
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.quantities import canonical
 from argot.tools.text.words import NUMBER_WORDS, folded, stem
@@ -164,7 +164,7 @@ _SCOPES = {
 def scope_objection(said: str, nearest: str) -> str:
     """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
     claims_more = _NOT_ONLY.search(said) and not _BESIDES.search(nearest)
-    said, nearest = bounded(said), bounded(nearest)
+    said, nearest = without_idle_negations(said), without_idle_negations(nearest)
     if claims_more or is_denied(said, nearest):
         return "negation"
     # One word for both, so that the "allowed" of "not allowed" is no opposite of "forbidden".
@@ -197,7 +197,7 @@ def _with_limits(said: str, nearest: str) -> str:
 
 def opposed_clause(said: str, passage: str) -> str:
     """A word of direction in a clause, where the passage's clauses about the same have only its opposite."""
-    for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", bounded(said))):
+    for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", without_idle_negations(said))):
         mine = _directions(clause)
         stems = statement_stems(clause) - {stem(word) for word in mine.values()}
         if not mine or len(stems) < _LEAST_IN_CLAUSE:

@@ -1,8 +1,9 @@
 """Sentences of a model's answer that words could not judge, put to the model in one short call.
 
 Numbers, units, names, negation and direction stay with `tools.answering.objections`: a sentence they speak against is
-never asked about, since a model that changed a number would also say that it stands there. What is asked: whether a
-passage says the same in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE).
+never asked about, since a model that changed a number would also say that it stands there; nor is one that words and
+likeness together find no passage for (`tools.retrieval.claim_support`). What is asked: whether a passage says the same
+in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE).
 """
 
 from __future__ import annotations
@@ -19,16 +20,25 @@ from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.answering.citations import source_text
 from argot.tools.answering.embedded_instructions import support_only
 from argot.tools.answering.objections import is_soft, objection
+from argot.tools.answering.premises import without_premise
+from argot.tools.answering.support import visible
 from argot.tools.llm.judge import matched_by
+from argot.tools.retrieval.claim_support import claim_support
+from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.types import Hit
 
-LEAST_SHARED = 0.3
-"""Support by words under which a sentence is not even asked about: a claim from nowhere shares little with any
-passage. On the validation questions no paraphrase of the reference lay below.
+LEAST_SHARED = 0.15
+"""Support by words under which a passage is not looked at any closer."""
+LEAST_CHANCE = 0.25
+"""Of a passage to bear a sentence out; below, a sentence is not even asked about. On the validation questions every
+paraphrase of the reference has more, and no claim from nowhere reaches 0.2.
 """
+LEAST_BY_WORDS = 0.32
+"""The same without the reader: a share of 0.3 of the words."""
 MOST_PASSAGES = 4
 """Passages shown with the sentences: those likeliest to say them. The call is to be short."""
 MOST_SENTENCES = 8
+_MOST_PREMISES = 3
 
 
 async def cite_by_model(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run: RunContext, asked: str) -> None:
@@ -62,15 +72,33 @@ def _doubtful(
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
     shown = [replace(hit, passage=support_only(hit.passage, draft, asked)) for hit in hits]
     uncited = (one for one in sentences if not (one["citations"] or one["text"].endswith(CUT_SHORT)))
-    found = ((sentence, _borne_by(sentence, shown, run)) for sentence in uncited)
+    found = ((sentence, _borne_by(sentence, shown, run, asked)) for sentence in uncited)
     return shown, [(sentence, places) for sentence, places in found if places][:MOST_SENTENCES]
 
 
-def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext) -> list[int]:
+def _borne_by(sentence: SentenceRecord, hits: Sequence[Hit], run: RunContext, asked: str) -> list[int]:
     """The places of passages that may bear the sentence out, likeliest first: near enough, and nothing speaks hard
     against it.
     """
     texts = [source_text(hit.passage) for hit in hits]
     shares = run.support.score(sentence["text"], texts)
-    near = sorted((place for place, share in enumerate(shares) if share >= LEAST_SHARED), key=lambda at: -shares[at])
-    return [place for place in near if is_soft(objection(sentence["text"], texts[place]))]
+    looked_at = [place for place, share in enumerate(shares) if share >= LEAST_SHARED]
+    found = claim_support(sentence["text"], [texts[place] for place in looked_at], run.scorer)
+    chances = dict(zip(looked_at, found, strict=True))
+    least = LEAST_CHANCE if isinstance(run.scorer, ReaderScorer) else LEAST_BY_WORDS
+    near = sorted((place for place in looked_at if chances[place] >= least), key=lambda at: -chances[at])
+    return [place for place in near if may_be_asked(sentence["text"], texts[place], asked)]
+
+
+def may_be_asked(sentence: str, text: str, asked: str) -> bool:
+    """Whether nothing speaks hard against the sentence but what it takes over from the question."""
+    reason, said, source = objection(sentence, text), visible(sentence), visible(text)
+    for _ in range(_MOST_PREMISES):
+        if is_soft(reason):
+            return True
+        before = said, source
+        said, source = without_premise(reason, said, source, asked)
+        if (said, source) == before:
+            return False
+        reason = objection(said, source)
+    return is_soft(reason)

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Prepares data, trains (going on where it was), exports."""
     parser = argparse.ArgumentParser(
         prog="python -m argot.learn.reader",
-        description="Trains the reader: which passage answers a question, where in it, and what bears a sentence out.",
+        description="Trains the reader: which passage answers a question.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -19,8 +19,7 @@ OPSET = 17
 
 DATA = (
     "MedQuAD (CC BY 4.0), AWS documentation (CC BY-SA 4.0), Trusted Firmware-A documentation (BSD-3-Clause), and the "
-    "parts for training of CLAPnq (Apache-2.0), MTRAG-UN (Apache-2.0) and AttributionBench (no licence stated); see "
-    "training_data.py"
+    "parts for training of CLAPnq (Apache-2.0) and MTRAG-UN (Apache-2.0); see training_data.py"
 )
 COMMANDS = (
     "python -m argot.learn.reader data --datasets DATASETS --out examples.jsonl",

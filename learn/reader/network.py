@@ -18,7 +18,6 @@ from torch.nn import functional
 
 from argot.tools.retrieval.reader_export import READINGS
 
-TASKS = ("relevance", "support")
 FEATURES = 3
 """Of one text against another: its tokens' best matches on average, the worst of them, and the mean vectors' cosine."""
 
@@ -29,7 +28,7 @@ _WORST = 12.0
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Texts as read: `vectors` (texts, tokens, dimensions), of length 1; `weights` (texts, tokens, tasks), positive;
+    """Texts as read: `vectors` (texts, tokens, dimensions), of length 1; `weights` (texts, tokens), positive;
     `mask` (texts, tokens), true for tokens of the text itself.
     """
 
@@ -39,12 +38,12 @@ class Read:
 
 
 class ReaderNetwork(nn.Module):
-    """The encoder with a weight for each token and three linear readings of the features."""
+    """The encoder with a weight for each token and a linear reading of the features."""
 
     def __init__(self, encoder: Any, hidden: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.importance = nn.Linear(hidden, len(TASKS))
+        self.importance = nn.Linear(hidden, 1)
         nn.init.zeros_(self.importance.weight)
         nn.init.zeros_(self.importance.bias)
         self.readings = nn.ModuleDict({name: _reading(*start) for name, start in READINGS.items()})
@@ -52,7 +51,7 @@ class ReaderNetwork(nn.Module):
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Vectors and weights of every token, special ones too: what is exported."""
         hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.float()
-        return functional.normalize(hidden, dim=-1), functional.softplus(self.importance(hidden)) + 1e-3
+        return functional.normalize(hidden, dim=-1), functional.softplus(self.importance(hidden).squeeze(-1)) + 1e-3
 
     def read(self, input_ids: Tensor, attention_mask: Tensor) -> Read:
         vectors, weights = self(input_ids, attention_mask)
@@ -85,36 +84,24 @@ def similarities(asked: Read, passages: Read) -> Tensor:
     return cosines.masked_fill(~passages.mask[None, :, None, :], -1.0)
 
 
-def features_of(task: str, asked: Read, passages: Read) -> Tensor:
+def features_of(asked: Read, passages: Read) -> Tensor:
     """The features of each asked text with each passage, (asked, passages, features)."""
     best = similarities(asked, passages).amax(-1)
-    return match_features(task, asked, best, mean_vectors(asked) @ mean_vectors(passages).T)
+    return _match_features(asked, best, mean_vectors(asked) @ mean_vectors(passages).T)
 
 
-def match_features(task: str, asked: Read, best: Tensor, cosines: Tensor) -> Tensor:
+def _match_features(asked: Read, best: Tensor, cosines: Tensor) -> Tensor:
     """Of each asked token's best match (asked, others, tokens) and the mean vectors' cosines (asked, others)."""
-    weights = asked.weights[..., TASKS.index(task)] * asked.mask
+    weights = asked.weights * asked.mask
     shares = (weights / weights.sum(-1, keepdim=True).clamp_min(1e-6))[:, None, :]
     mean = (shares * best).sum(-1)
     worst = -torch.log((shares * torch.exp(-_WORST * best)).sum(-1).clamp_min(1e-9)) / _WORST
     return torch.stack((mean, worst, cosines), dim=-1)
 
 
-def mean_vectors(read: Read, mask: Tensor | None = None) -> Tensor:
+def mean_vectors(read: Read) -> Tensor:
     """The mean of the tokens' vectors, of length 1; (texts, dimensions)."""
-    shown = (read.mask if mask is None else mask)[..., None]
-    return functional.normalize((read.vectors * shown).sum(1), dim=-1)
-
-
-def sentence_features(asked: Read, passage: Read, sentences: Tensor) -> Tensor:
-    """The features of one asked text with each sentence of one passage, (sentences, features).
-
-    `sentences` (sentences, tokens): which of the passage's tokens each holds.
-    """
-    cosines = torch.einsum("id,jd->ij", asked.vectors[0], passage.vectors[0])
-    best = cosines[None].masked_fill(~sentences[:, None, :], -1.0).amax(-1)
-    means = functional.normalize((passage.vectors * sentences[..., None]).sum(1), dim=-1)
-    return match_features("relevance", asked, best[None], mean_vectors(asked) @ means.T)[0]
+    return functional.normalize((read.vectors * read.mask[..., None]).sum(1), dim=-1)
 
 
 def network_from(folder: Path) -> ReaderNetwork:

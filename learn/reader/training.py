@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from argot.learn.reader.network import Read, features_of, network_from, sentence_features
+from argot.learn.reader.network import Read, features_of, network_from
 from argot.learn.reader.training_data import Example
 
 Progress = Callable[[int, int, dict[str, float]], None]
@@ -28,7 +28,6 @@ class TrainingRecipe:
     epochs: int = 1
     questions: int = 12
     """Questions in a batch; each is asked of all passages of the batch."""
-    statements: int = 20
     encoder_rate: float = 3e-5
     reading_rate: float = 2e-3
     warm_up: float = 0.06
@@ -36,9 +35,6 @@ class TrainingRecipe:
     question_tokens: int = 48
     passage_tokens: int = 160
     temperature: float = 0.05
-
-
-Batch = tuple[str, Sequence[Example]]
 
 
 class Trainer:
@@ -50,7 +46,7 @@ class Trainer:
         torch.manual_seed(recipe.seed)
         self.recipe, self.folder = recipe, folder
         self.network = network_from(model)
-        self.batches = list(_batches(examples, recipe))
+        self.batches = _batches(examples, recipe)
         self.tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
         self.tokenizer.no_padding()
         encoder = [one for one in self.network.encoder.parameters() if one.requires_grad]
@@ -73,8 +69,7 @@ class Trainer:
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0  # two readings of one text would differ, and the matches with them
         while self.step < len(self.batches):
-            task, examples = self.batches[self.step]
-            losses = self.losses(task, examples)
+            losses = self.losses(self.batches[self.step])
             self.optimizer.zero_grad()
             torch.stack([*losses.values()]).sum().backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
@@ -87,15 +82,12 @@ class Trainer:
 
     # -- losses -------------------------------------------------------------------------------------------------------
 
-    def losses(self, task: str, examples: Sequence[Example]) -> dict[str, Tensor]:
-        return self._question_losses(examples) if task == "relevance" else self._statement_loss(examples)
-
-    def _question_losses(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        """Right passages above all others of the batch; near ones without the answer told apart; sentences chosen."""
+    def losses(self, examples: Sequence[Example]) -> dict[str, Tensor]:
+        """Right passages above all others of the batch; near ones without the answer told apart."""
         passages, owners, right = _passages(examples)
-        asked, _ = self._read([one.text for one in examples], self.recipe.question_tokens)
-        read, spans = self._read(passages, self.recipe.passage_tokens)
-        logits = self.network.logits("relevance", features_of("relevance", asked, read))
+        asked = self._read([one.text for one in examples], self.recipe.question_tokens)
+        read = self._read(passages, self.recipe.passage_tokens)
+        logits = self.network.logits("relevance", features_of(asked, read))
         losses = {}
         answered = [(row, right.index(row)) for row, one in enumerate(examples) if one.passage is not None]
         if answered:
@@ -106,42 +98,16 @@ class Trainer:
         losses["answers"] = functional.binary_cross_entropy_with_logits(
             own, torch.tensor([one >= 0 for one in right]).float()
         )
-        chosen = [
-            self._selection(_row(asked, row), _row(read, right.index(row)), spans[right.index(row)], one)
-            for row, one in enumerate(examples)
-            if one.sentences
-        ]
-        if chosen:
-            losses["selection"] = torch.cat(chosen).mean()
         return losses
 
-    def _selection(self, asked: Read, read: Read, spans: list[tuple[int, int]], example: Example) -> Tensor:
-        """The loss of each sentence of the example's passage. `spans`: where the passage's tokens stand in it."""
-        holds = torch.zeros((len(example.sentences), read.mask.shape[1]), dtype=torch.bool)
-        for number, (start, end) in enumerate(example.sentences):
-            for token, (first, last) in enumerate(spans):
-                holds[number, token] = last > first >= start and last <= end
-        there = holds.any(1)
-        logits = self.network.logits("selection", sentence_features(asked, read, holds[there]))
-        wanted = torch.tensor(example.selected)[there].float()
-        return functional.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
-
-    def _statement_loss(self, examples: Sequence[Example]) -> dict[str, Tensor]:
-        passages = [one.passage if one.passage is not None else one.negatives[0] for one in examples]
-        said, _ = self._read([one.text for one in examples], self.recipe.question_tokens * 2)
-        read, _ = self._read(passages, self.recipe.passage_tokens)
-        logits = self.network.logits("support", features_of("support", said, read)).diagonal()
-        wanted = torch.tensor([one.passage is not None for one in examples]).float()
-        return {"support": functional.binary_cross_entropy_with_logits(logits, wanted)}
-
-    def _read(self, texts: Sequence[str], tokens: int) -> tuple[Read, list[list[tuple[int, int]]]]:
+    def _read(self, texts: Sequence[str], tokens: int) -> Read:
         self.tokenizer.enable_truncation(tokens)
         found = self.tokenizer.encode_batch(list(texts))
         longest = max(len(one.ids) for one in found)
         ids = torch.tensor([one.ids + [0] * (longest - len(one.ids)) for one in found])
         mask = torch.tensor([[1] * len(one.ids) + [0] * (longest - len(one.ids)) for one in found])
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return self.network.read(ids, mask), [one.offsets for one in found]
+            return self.network.read(ids, mask)
 
     # -- going on -----------------------------------------------------------------------------------------------------
 
@@ -199,10 +165,6 @@ def read_checkpoint(path: Path) -> Checkpoint:
     return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]))
 
 
-def _row(read: Read, row: int) -> Read:
-    return Read(read.vectors[row : row + 1], read.weights[row : row + 1], read.mask[row : row + 1])
-
-
 def _passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[int]]:
     """All passages of a batch; which question each belongs to; and which question it answers, -1 for none."""
     passages, owners, right = [], [], []
@@ -215,11 +177,6 @@ def _passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[i
     return passages, owners, right
 
 
-def _batches(examples: Sequence[Example], recipe: TrainingRecipe) -> Iterator[Batch]:
-    """Batches of one task each, the tasks mixed evenly."""
-    made: list[tuple[float, Batch]] = []
-    for task, size in (("relevance", recipe.questions), ("support", recipe.statements)):
-        own = [one for one in examples if one.task == task] * recipe.epochs
-        cut = [own[first : first + size] for first in range(0, len(own), size)]
-        made += [((place + 0.5) / len(cut), (task, batch)) for place, batch in enumerate(cut)]
-    yield from (batch for _, batch in sorted(made, key=lambda pair: pair[0]))
+def _batches(examples: Sequence[Example], recipe: TrainingRecipe) -> list[Sequence[Example]]:
+    every = [*examples] * recipe.epochs
+    return [every[first : first + recipe.questions] for first in range(0, len(every), recipe.questions)]

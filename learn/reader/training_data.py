@@ -1,4 +1,4 @@
-"""What the reader learns from, out of the folder of data sets: questions with passages, and statements with passages.
+"""What the reader learns from, out of the folder of data sets: questions with passages.
 
 Nothing of it enters the repository. Which set may be used for what, and how it is split, is said at each function.
 """
@@ -12,22 +12,20 @@ import re
 import tarfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from argot.evaluate.altered_statements import lie_of
 from argot.evaluate.answer_questions import json_lines
-from argot.learn.reader.section_questions import Section, heading_question, sections_of
-from argot.tools.text.sentences import split_sentences
+from argot.learn.reader.section_questions import heading_question, sections_of
 
 Split = Literal["train", "validation"]
-VALIDATION = {"clapnq": 0.3, "attribution": 0.5, "mtrag_un": 0.5}
-MEDQUAD_QUESTIONS, AWS_DOCUMENTS, SECTION_QUESTIONS, SECTION_STATEMENTS = 1_500, 1_500, 1_600, 700
+VALIDATION = {"clapnq": 0.3, "mtrag_un": 0.5}
+MEDQUAD_QUESTIONS, AWS_DOCUMENTS, SECTION_QUESTIONS = 1_500, 1_500, 1_600
 NEGATIVES = 2
 PASSAGE_WORDS = 150
 SALT = "reader"
-REPEATED = {"clapnq": 3, "mtrag_un": 2, "attribution": 2}
+REPEATED = {"clapnq": 3, "mtrag_un": 2}
 """How often examples made by people are seen for once that others are."""
 
 _REPEATED_QUESTION = re.compile(r"^(?:[A-Z][^.?]{5,150}\?\s+)+")
@@ -35,19 +33,12 @@ _REPEATED_QUESTION = re.compile(r"^(?:[A-Z][^.?]{5,150}\?\s+)+")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`text` is a question or, for "support", a statement; `passage` answers it or bears it out, or is None.
+    """`passage` answers the question `text`, or is None; `negatives` do not, though they are near."""
 
-    `negatives` do not, though they are near. `sentences` are spans [start, end) of the passage, `selected` says which
-    of them belong to the answer.
-    """
-
-    task: Literal["relevance", "support"]
     source: str
     text: str
     passage: str | None
     negatives: tuple[str, ...] = ()
-    sentences: tuple[tuple[int, int], ...] = ()
-    selected: tuple[bool, ...] = ()
 
 
 def share_of(identifier: str) -> float:
@@ -67,9 +58,7 @@ def training_examples(datasets: Path) -> list[Example]:
         *_documentation(datasets),
         *_clapnq(datasets / "clapnq"),
         *_mtrag(datasets / "mtrag_un" / "turns.jsonl"),
-        *_attribution(datasets / "attribution" / "dev_all_subset_balanced.jsonl"),
     ]
-    found = [_beside_another(one) for one in found]
     seen = [(one, number) for one in found for number in range(REPEATED.get(one.source, 1))]
     return [one for one, _ in sorted(seen, key=lambda pair: share_of(f"{pair[1]}{pair[0].text}{pair[0].passage}"))]
 
@@ -84,43 +73,7 @@ def read_examples(path: Path) -> list[Example]:
 
 
 def _example(row: dict[str, Any]) -> Example:
-    spans = tuple((first, last) for first, last in row["sentences"])
-    return Example(
-        row["task"], row["source"], row["text"], row["passage"], tuple(row["negatives"]), spans, tuple(row["selected"])
-    )
-
-
-def _beside_another(example: Example) -> Example:
-    """Of every other example the passage made of two: half of one that answers, and half of one that does not.
-
-    So it is known which of its sentences belong to the answer.
-    """
-    place = share_of(f"beside {example.text}")
-    if (
-        example.task == "support"
-        or example.passage is None
-        or example.sentences
-        or not example.negatives
-        or place > 0.5
-    ):
-        return example
-    answering, other = (_halved(text) for text in (example.passage, example.negatives[0]))
-    if not answering or not other or set(answering) & set(other):
-        return example
-    marked = [(one, True) for one in answering], [(one, False) for one in other]
-    both = [*marked[0], *marked[1]] if place < 0.25 else [*marked[1], *marked[0]]
-    text, spans = _joined("", [one for one, _ in both])
-    return replace(example, passage=text, sentences=spans, selected=tuple(right for _, right in both))
-
-
-def _halved(passage: str) -> list[str]:
-    """The first sentences, to half of what a passage holds at most."""
-    found: list[str] = []
-    for start, end in split_sentences(passage):
-        if sum(len(one.split()) for one in found) > PASSAGE_WORDS // 4:
-            break
-        found.append(" ".join(passage[start:end].split()[: PASSAGE_WORDS // 3]))
-    return found
+    return Example(row["source"], row["text"], row["passage"], tuple(row["negatives"]))
 
 
 def _medquad(path: Path) -> Iterator[Example]:
@@ -141,7 +94,7 @@ def _medquad(path: Path) -> Iterator[Example]:
         negatives = tuple(short for one in others if (short := _stated(one)) != passage)[:NEGATIVES]
         question = row["question"].replace("What is (are)", "What is").replace(" ?", "?").strip()
         if len(passage.split()) >= 8:
-            yield Example("relevance", "medquad", question, passage, negatives)
+            yield Example("medquad", question, passage, negatives)
 
 
 def _stated(answer: str) -> str:
@@ -164,26 +117,8 @@ def _documentation(datasets: Path) -> Iterator[Example]:
             siblings = [one.passage for one in sections if one.heading != section.heading and one.text != section.text]
             if question and siblings:
                 negatives = tuple(_turned(siblings, place)[:NEGATIVES])
-                found.append(Example("relevance", source, question, section.passage, negatives))
-                found.extend(_copied(section, source))
-    questions = [one for one in found if one.task == "relevance"]
-    kept = {
-        id(one) for one in sorted(questions, key=lambda one: share_of(one.text + str(one.passage)))[:SECTION_QUESTIONS]
-    }
-    statements = [one for one in found if one.task == "support"]
-    yield from (one for one in questions if id(one) in kept)
-    yield from sorted(statements, key=lambda one: share_of(one.text))[:SECTION_STATEMENTS]
-
-
-def _copied(section: Section, source: str) -> Iterator[Example]:
-    """A sentence of the section with the section less that sentence is unsupported; one made false is, too."""
-    spans = split_sentences(section.text)
-    for place, (start, end) in enumerate(spans[:2]):
-        sentence = section.text[start:end]
-        if 6 <= len(sentence.split()) <= 40:
-            false, _ = lie_of(sentence, int(share_of(sentence) * 991) + place)
-            yield Example("support", source, sentence, section.passage)
-            yield Example("support", source, false, None, (section.passage,))
+                found.append(Example(source, question, section.passage, negatives))
+    yield from sorted(found, key=lambda one: share_of(one.text + str(one.passage)))[:SECTION_QUESTIONS]
 
 
 def _aws(path: Path) -> list[tuple[str, str]]:
@@ -205,25 +140,22 @@ def _tfa(folder: Path) -> list[tuple[str, str]]:
 
 
 def _clapnq(folder: Path) -> Iterator[Example]:
-    """CLAPnq, its 70 %: sentences that annotators selected, passages without an answer, answers in people's words."""
+    """CLAPnq, its 70 %: questions with their passage, and passages without an answer."""
     passages: list[str] = []
     for _, row in json_lines(folder / "unanswerable.jsonl"):
         if split_of("clapnq", row["id"]) == "train":
             passage = f"{row['title']}\n{_untokenised(row['passage'])}"
             passages.append(passage)
-            yield Example("relevance", "clapnq", row["question"], None, (passage,))
+            yield Example("clapnq", row["question"], None, (passage,))
     rows = [row for _, row in json_lines(folder / "answerable.jsonl") if split_of("clapnq", row["id"]) == "train"]
     for place, row in enumerate(rows):
-        passage, spans = _joined(row["title"], row["sentences"])
-        chosen = tuple(sentence in row["selected"] for sentence in row["sentences"])
+        passage = _joined(row["title"], row["sentences"])
         negatives = tuple(_turned(passages, 7 * place)[:NEGATIVES])
-        yield Example("relevance", "clapnq", row["question"], passage, negatives, spans, chosen)
-        for answer in row["answers"][:1]:
-            yield from _statements("clapnq", answer, passage, place)
+        yield Example("clapnq", row["question"], passage, negatives)
 
 
 def _mtrag(path: Path) -> Iterator[Example]:
-    """MTRAG-UN, the half for training: the last turn behind the message before it, and replies with their passages."""
+    """MTRAG-UN, the half for training: the last turn behind the message before it."""
     turns = [row for _, row in json_lines(path) if split_of("mtrag_un", row["id"]) == "train" and row["passages"]]
     for place, row in enumerate(turns):
         asked = [turn["text"] for turn in row["turns"] if turn["speaker"] == "user"]
@@ -234,42 +166,14 @@ def _mtrag(path: Path) -> Iterator[Example]:
         near = [f"{one['title']}\n{one['text']}" for other in others for one in other["passages"][:1]]
         negatives = tuple(_shortened(one) for one in _turned(near, place)[:NEGATIVES])
         if kind == "answerable":
-            yield Example("relevance", "mtrag_un", question, passages[0], negatives)
-            reply = next(iter(row["reference"]), "")
-            if len(passages) == 1:
-                yield from _statements("mtrag_un", reply, passages[0], place)
+            yield Example("mtrag_un", question, passages[0], negatives)
         elif kind == "unanswerable":
-            yield Example("relevance", "mtrag_un", question, None, tuple(passages[:NEGATIVES]))
+            yield Example("mtrag_un", question, None, tuple(passages[:NEGATIVES]))
 
 
-def _attribution(path: Path) -> Iterator[Example]:
-    """AttributionBench, the half for training."""
-    for _, row in json_lines(path):
-        if split_of("attribution", row["id"]) == "train":
-            passage = _shortened("\n".join(row["references"]), 220)
-            if row["supported"]:
-                yield Example("support", "attribution", row["claim"], passage)
-            else:
-                yield Example("support", "attribution", row["claim"], None, (passage,))
-
-
-def _statements(source: str, answer: str, passage: str, place: int) -> Iterator[Example]:
-    """The sentences of an answer in people's own words, and each made false."""
-    for number, (start, end) in enumerate(split_sentences(answer)[:3]):
-        sentence = answer[start:end]
-        if len(sentence.split()) >= 6:
-            yield Example("support", source, sentence, passage)
-            yield Example("support", source, lie_of(sentence, place + number)[0], None, (passage,))
-
-
-def _joined(title: str, sentences: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Title and sentences as one passage, and the span of each sentence in it."""
-    text, spans = f"{title}\n" if title else "", []
-    for sentence in sentences:
-        plain = _untokenised(sentence)
-        spans.append((len(text), len(text) + len(plain)))
-        text += f"{plain} "
-    return text.rstrip(), tuple(spans)
+def _joined(title: str, sentences: Sequence[str]) -> str:
+    """Title and sentences as one passage."""
+    return f"{title}\n{' '.join(map(_untokenised, sentences))}" if title else " ".join(map(_untokenised, sentences))
 
 
 def _untokenised(text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from argot.graph.claim_verification import _doubtful
+from argot.graph.claim_verification import _doubtful, may_be_asked
 from argot.graph.state import SentenceRecord
 from argot.types import Document, Hit, Passage
 
@@ -32,3 +32,30 @@ def test_only_a_finished_sentence_near_a_passage_that_nothing_speaks_hard_agains
     tiny_kb: Any, sentence: str, expected: bool
 ) -> None:
     assert asked_about(tiny_kb, sentence) is expected
+
+
+CLASSES = "| Class | Erases | Handling |\n|---|---|---|\n| 2 | 801 to 1,200 | a smaller step is used |"
+LINES = "A line may be left open for at most 24 hours. Firmware must pad the block if it cannot fill it in that time."
+NIGHT = "Do not start recipes that end between 05:30 and 06:30, because unloading would fall into shift change."
+COUNTERS = "Read the counters host_wr and nand_wr with `kdrive stat`."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text", "asked", "expected"),
+    [
+        ("With 950 erases it is in class 2 (801 to 1,200).", CLASSES, "My block has 950 erases, what is done?", True),
+        ("With 960 erases it is in class 2 (801 to 1,200).", CLASSES, "My block has 950 erases, what is done?", False),
+        ("The upper limit of class 2 is 950.", CLASSES, "Is the upper limit of class 2 really 950?", False),
+        ("With 950 erases it is in class 3 (801 to 1,200).", CLASSES, "My block has 950 erases, what is done?", False),
+        ("If there is not enough data, firmware must pad the block.", LINES, "What if there isn't enough data?", True),
+        ("If there is enough coffee, firmware must pad the block.", LINES, "What if there isn't enough data?", False),
+        ("Between 05:30 and 06:30, as it would fall into shift change.", NIGHT, "When must nothing end?", True),
+        ("Between 05:30 and 06:30, as it would fall into shift change.", NIGHT, "When do recipes end?", False),
+        ("Read them with kdrive stat and compare the two counters.", COUNTERS, "How do I read them?", True),
+        ("Read them with kdrive stat, which shows 2 counters.", COUNTERS, "How do I read them?", False),
+    ],
+)
+def test_what_a_sentence_takes_from_the_question_is_no_claim_of_its_own(
+    sentence: str, text: str, asked: str, expected: bool
+) -> None:
+    assert may_be_asked(sentence, text, asked) is expected

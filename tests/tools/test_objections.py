@@ -15,6 +15,11 @@ from argot.types import Passage
 
 PER_DIEM = "The per diem for domestic trips is 41 euros."
 NOTICE = "Drawings are kept for 10 years from 3 May 2024. The gap is 41 mm. Visitors may park before 9 am."
+LETTER = "The letter is valid for 12 months and names two officers. Read it twice. The course lasts more than one day."
+CACHE = (
+    "The cache is where host writes land first. Data that is written once goes to the slow area. It is not compressed."
+)
+LABEL = "Parts may be baked twice in a life. The height is limited to 1.6 mm. The die must read within 1.5 percent."
 LICENCE = "The licence costs $12 per user per month. Maria Lindqvist of the office in Vienna approves up to 2 million."
 
 
@@ -65,6 +70,20 @@ def is_cited(said: str, source: str) -> bool:
         ("Leave may be carried over after 31 March.", "Leave may be carried over until 31 March.", "'after'"),
         ("Parts are shipped from Lyon by truck.", "Parts are shipped to Lyon by truck.", "'from'"),
         ("The board approved the merger.", "The board rejected the merger.", "'approved'"),
+        ("The letter is valid for at least 12 months.", LETTER, "scope 'at least' of 12"),
+        ("The letter is valid for more than 12 months and names two officers.", LETTER, "scope 'at least' of 12"),
+        ("Read the letter at most twice.", LETTER, "scope 'at most' of twice"),
+        ("The height is at least 1.6 mm.", LABEL, "scope 'at least' of 1.6"),
+        ("Lines may stay open, unless the manager objects.", "Lines may stay open if he agrees.", "clause 'the m"),
+        ("The cache is not where host writes land first; data is not compressed.", CACHE, "negation"),
+        ("Host writes land last in the cache; data that is written once is not compressed.", CACHE, "'last'"),
+        ("No parts may not be baked.", "No parts may be baked.", "'not'"),
+        ("Not only managers get a per diem of 41 euros for domestic trips.", PER_DIEM, "negation"),
+        ("Only hold them for 14 days.", "Drives without a number are held for 14 days.", "scope 'only'"),
+        ("The die must be off by more than 1.5 percent, and visitors enjoy lemonade.", LABEL, "scope 'at least' of"),
+        ("If the die is off by more than 1.5 percent, visitors get lemonade and cake.", LABEL, "clause"),
+        ("The letter names two officers, and visitors enjoy free letter paper.", LETTER, "clause"),
+        ("The rewards are 100 and 200 euro (400 in total).", "The rewards are 100 euro and 200 euro.", "number 400"),
     ],
 )  # fmt: skip
 def test_a_changed_statement_is_refused(said: str, source: str, against: str) -> None:
@@ -94,6 +113,16 @@ def test_a_changed_statement_is_refused(said: str, source: str, against: str) ->
         ("Phones are forbidden in the lab.", "Phones are not allowed in the lab."),
         ("The limit is 1.5 tonnes.", "The limit is 1,500 kg."),
         ("Leave ends after 5 working days.", "Leave ends after 5 business days."),
+        ("A part is baked at most twice.", LABEL),
+        ("The height may be up to 1.6 mm.", LABEL),
+        ("The course lasts over a day.", LETTER),
+        ("Trips are possible only once the month is over.", "You may make trips once the month is over."),
+        ("The wire has only Tarn; there is no second source.", "| Material | Source | Second source |\n|---|---|---|\n"
+         "| Wire | Tarn | none |"),
+        ("Stops start at 144.", "| 144 | Stops | 16 | Ends without a notification |"),
+        ("Never collect wafers by hand.", "Wafers are collected with tools, never by hand."),
+        ("A job must not be started without asking.", "Ask before you start a job."),
+        ("The rewards are 100 and 200 euro (300 in total).", "The rewards are 100 euro and 200 euro."),
     ],
 )  # fmt: skip
 def test_a_paraphrase_has_nothing_against_it(said: str, source: str) -> None:

@@ -49,7 +49,7 @@ def hits(count: int) -> list[Hit]:
 
 def test_reader_is_a_scorer_within_bounds(reader: ReaderScorer) -> None:
     assert isinstance(reader, Scorer)
-    for judged in (reader.score, reader.answers, reader.support):
+    for judged in (reader.score, reader.answers):
         scores = judged(QUESTION, TEXTS)
         assert len(scores) == len(TEXTS) and all(0 <= score <= 1 for score in scores)
         assert judged(QUESTION, []) == []
@@ -62,12 +62,10 @@ def test_same_words_match_best(reader: ReaderScorer) -> None:
     assert scores[0] == max(scores) > 0.95
 
 
-def test_sentences_are_judged_where_they_stand(reader: ReaderScorer) -> None:
-    text = TEXTS[1]
-    first, second, beyond = reader.select(QUESTION, text, [(0, 26), (27, len(text)), (len(text), len(text) + 5)])
-    assert 0 < first < 1 and 0 < second < 1 and beyond == 0
-    (read,) = reader.read([text])
-    assert read.part(0, 26).spans.max() == 26 and len(read.part(0, 26).ids) == 6
+def test_likeness_is_the_cosine_of_the_whole_texts(reader: ReaderScorer) -> None:
+    alike = reader.likeness(TEXTS[0], TEXTS)
+    assert alike[0] == pytest.approx(1, abs=0.01) and -1 <= alike[1] < alike[0] and alike[2] == 0
+    assert reader.likeness(TEXTS[0], []) == []
 
 
 def test_what_was_read_is_remembered(reader: ReaderScorer) -> None:

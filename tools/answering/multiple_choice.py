@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from argot.tools.answering.denial import is_negated
 from argot.tools.answering.objections import objection
 from argot.tools.answering.quoting import units_of
-from argot.tools.answering.scope import is_negated
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.quantities import quantities
 from argot.tools.text.rarity import floored_idf

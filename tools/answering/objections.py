@@ -9,13 +9,17 @@ The rules read English; in other languages only numbers, units, identifiers and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
-from argot.tools.answering.scope import CLAUSE, scope_objection
+from argot.tools.answering.bounds import bound_objection
+from argot.tools.answering.denial import CLAUSE, has_denied_clause, without_idle_negations
+from argot.tools.answering.scope import opposed_clause, scope_objection
 from argot.tools.answering.support import is_quoted, nearest_unit, visible
 from argot.tools.text.quantities import CURRENCY_CODES, is_rate, missing_quantity, other_counted, other_rate
+from argot.tools.text.totals import without_totals
 from argot.tools.text.words import folded, identifiers, stem
 
 _PARTS = re.compile(r";\s+")
@@ -24,10 +28,13 @@ _VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of what follows: "No, scaffolding of less than 90 days is exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _LEAST_IN_CLAUSE = 3  # words with a meaning; a shorter clause is an aside ("as usual")
+_MANY_IN_CLAUSE = 4
+_BY_CHANCE = 0.25  # of so many words a passage may have one or the other, whatever it is about
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
 additionally also finally usually typically"""
+_EXCEPTION = re.compile(r"\b(?:unless|except|excepting|apart from|excluding) ([^,;:.()]+)", re.IGNORECASE)
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of what an answer says about itself, which no passage has to support."""
 # Not behind a full stop or colon, where any word has a capital; for the first word of all see `_may_begin`. A
@@ -46,22 +53,19 @@ _LONGEST_ENDING = 3
 def objection(sentence: str, passage: str) -> str:
     """Why the passage cannot support the sentence; empty when nothing contradicts it, as with any quotation.
 
-    Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; rates, scope, direction and
-    negation are those of the passage's sentence most similar to it, or to each part between semicolons. A name also
-    counts as present where it is abbreviated.
+    Both are Markdown. Numbers, units, names and clauses may stand anywhere in the passage; a bound stands where its
+    number does; rates, scope, direction and negation are those of the passage's sentence most similar to it, or to each
+    part between semicolons, and of its clauses about the same. A name also counts as present where it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
     said, source = visible(sentence), visible(passage)
-    if missing := _missing(said, source):
-        return missing
-    statement = _VERDICT.sub("", said)
-    opposed = _opposed_part(statement, passage, source)
-    parts = _PARTS.split(statement)
-    # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
-    if opposed and len(parts) > 1:
-        opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
-    return opposed or _unsupported_clause(said, source)
+    soft = ""
+    for reason in _reasons(said, passage, source):
+        if not is_soft(reason):
+            return reason
+        soft = soft or reason
+    return soft
 
 
 def is_soft(reason: str) -> bool:
@@ -72,18 +76,45 @@ def is_soft(reason: str) -> bool:
     return not reason or reason.removeprefix("scope ") in _PUT_OTHERWISE
 
 
-def _opposed_part(said: str, passage: str, source: str) -> str:
+def _reasons(said: str, passage: str, source: str) -> Iterator[str]:
+    """All that speaks against it, empty ones too; what is quick to find first."""
+    yield _missing(said, source)
+    statement = _VERDICT.sub("", said)
+    yield _opposed(statement, passage, source)
+    yield "negation" if has_denied_clause(statement, passage) else ""
+    word = opposed_clause(statement, passage)
+    yield f"'{word}' against its opposite" if word else ""
+    yield _unsupported_clause(said, source)
+
+
+def _opposed(statement: str, passage: str, source: str) -> str:
     """A rate, scope, direction or negation that differs from that of the most similar sentence."""
+    opposed = _opposed_part(statement, passage, source)
+    parts = _PARTS.split(statement)
+    # "Bake for 24 hours; at most twice": the passage may say the two in two sentences, each near to one part only
+    if opposed and len(parts) > 1:
+        opposed = next(filter(None, (_opposed_part(part, passage, source) for part in parts)), "")
+    return opposed
+
+
+def _opposed_part(said: str, passage: str, source: str) -> str:
     nearest = nearest_unit(said, passage)
     if not nearest or is_quoted(said, passage):
         return ""
-    rate = other_rate(said, nearest, source)
-    return f"rate {rate}" if rate else scope_objection(said, nearest)
+    if rate := other_rate(said, nearest, source):
+        return f"rate {rate}"
+    found = scope_objection(said, nearest)
+    bound = (
+        bound_objection(without_idle_negations(said), without_idle_negations(nearest), without_idle_negations(source))
+        if is_soft(found)
+        else ""
+    )
+    return found if is_soft(bound) and found else bound
 
 
 def _missing(said: str, source: str) -> str:
     """A number or name that the source does not give."""
-    if number := missing_quantity(said, source):
+    if number := missing_quantity(without_totals(said), source):
         return f"number {number}"
     if counted := other_counted(said, source):
         return f"number {counted}"
@@ -215,14 +246,28 @@ def _words_of(source: str) -> frozenset[str]:
 
 
 def _unsupported_clause(said: str, source: str) -> str:
-    """A clause of three content words, or of two and an auxiliary, none of which the source has."""
+    """A clause of three content words, or of two and an auxiliary, none of which the source has; and an exception
+    of which the source lacks a half.
+    """
     there = _words_of(source)
-    for clause in CLAUSE.split(said):
-        stems = {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING
+    for exception in _EXCEPTION.findall(said):
+        stems = _content(exception)
+        if 2 * len(stems & there) <= len(stems) and not _abbreviated(exception, there):
+            return f"clause '{exception.strip()}'"
+    for place, clause in enumerate(CLAUSE.split(said)):
+        stems = _content(clause)
         least = _LEAST_IN_CLAUSE - bool(_AUXILIARY.search(clause))
-        if len(stems) >= least and not stems & there and not _abbreviated(clause, there):
+        known = len(stems & there)
+        added = place > 0 and len(stems) >= _MANY_IN_CLAUSE
+        is_foreign = known <= _BY_CHANCE * len(stems) if added else not known
+        if len(stems) >= least and is_foreign and not _abbreviated(clause, there):
             return f"clause '{clause.strip()}'"
     return ""
+
+
+def _content(clause: str) -> set[str]:
+    """The stems of what a clause says of its subject."""
+    return {stem(word) for word in folded(clause) if word not in STOP_WORDS} - _FRAMING
 
 
 def _abbreviated(clause: str, there: frozenset[str]) -> bool:

@@ -1,6 +1,6 @@
-"""Does a sentence deny, narrow, widen or reverse what another one says? Negation, words of scope and opposites.
+"""Does a sentence narrow, widen or reverse what another one says? Words of scope, and opposites.
 
-English only; words that are not in these lists decide nothing.
+English only; words that are not in these lists decide nothing. Negation: `denial.py`.
 """
 
 from __future__ import annotations
@@ -9,37 +9,10 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from argot.tools.answering.denial import CLAUSE, NEGATION, clauses_about, is_denied, without_idle_negations
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.quantities import canonical
-from argot.tools.text.words import NUMBER_WORDS, folded
-
-_MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"
-_BOUND = {
-    "at most": re.compile(
-        rf"\b(?:{_MODAL_NOT} (?:be )?(?:exceed|(?:more|longer|greater|higher|larger|later) than|above|over|beyond)"
-        r"|not? (?:more|longer|greater|higher|larger|later) than)\b",
-        re.IGNORECASE,
-    ),
-    "at least": re.compile(
-        rf"\b(?:{_MODAL_NOT} (?:be |fall |drop )?(?:(?:less|fewer|shorter|lower|smaller|earlier) than|below|under)"
-        r"|not? (?:less|fewer|shorter|lower|smaller|earlier) than)\b",
-        re.IGNORECASE,
-    ),
-}
-"""Bounds that are worded with a negation but deny nothing."""
-# "No. 5" is a number, and "not only", "no matter", "whether or not" and "if not" deny nothing.
-_NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
-)
-_DENIAL = re.compile(
-    r"\b(?:forbid\w*|forbade|prohibit\w*|ban|bans|banned|refus\w+|reject\w*|lacks?|lacking|fails?|failed|failure"
-    r"|stays? out|kept out|keep out|free (?:of|from)|rather than|instead|except\w*|exempt\w*|prevent\w*|avoid\w*|stops?"
-    r"|stopped|exclud\w+|impossible|invalid|absent|missing|unless|nowhere|less|fewer|false|wrong|deny|denies|denied"
-    r"|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
-    re.IGNORECASE,
-)
-"""Words that deny without a negation: they can match one of the other sentence, but are none themselves."""
+from argot.tools.text.words import NUMBER_WORDS, folded, stem
 
 _OPPOSITES = (
     "at_least minimum above over exceed exceeds more_than / at_most maximum up_to below under less_than fewer_than",
@@ -101,6 +74,7 @@ _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
 """Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
+_LEAST_IN_CLAUSE = 2  # stems besides the word of direction
 _SHORTEST_BASE = 4  # letters: "put" and "input" are no opposites
 
 
@@ -111,19 +85,25 @@ def _any_of(words: str, behind: str = "") -> str:
     return rf"\b(?:{alternatives})\b(?!-){behind}"
 
 
-_NUMBER_AHEAD = (
-    r"(?= (?:(?:a|an|the|half) )?(?:[$€£¥]|[A-Z]{3} )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten)\b))"
+_DENYING = _any_of("not no never cannot nothing nobody none")
+_EXCEPTING = _any_of("unless until except* without before")
+_PERMITTING = _any_of("may can allowed permitted possible")
+_LIMITING = _any_of(
+    "only solely exclusively alone sole just limited restricted reserved confined nothing_but no_other no_one nobody"
 )
+_NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b", re.IGNORECASE)
+_BESIDES = re.compile(
+    _any_of("not_only not_just not_merely also besides moreover too both as_well addition other* further*"),
+    re.IGNORECASE,
+)
+_CONDITIONED = re.compile(_any_of("only", r" (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE)
 _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
     for name, (said, source) in {
         "only": (
             # "only 5 euros" stresses the amount and limits nothing.
             r"^only\b|(?<!not )(?<!if )" + _any_of("only solely exclusively", r"(?! (?:about )?[$€£]?\d)"),
-            _any_of(
-                "only solely exclusively alone sole just limited restricted reserved confined unless until except*"
-                " without nothing_but no_other no_one nobody"
-            ),
+            _LIMITING,
         ),
         "except": (
             _any_of("except excepting exception exempt apart_from excluding other_than"),
@@ -140,8 +120,7 @@ _SCOPES = {
             _any_of("optional* voluntar* may can could if free choose wish like allowed permitted not no"),
         ),
         "at least": (
-            _any_of("minimum")
-            + rf"|(?:{_any_of('at_least more_than over above upwards_of exceeds')}|[>≥]=?){_NUMBER_AHEAD}",
+            _any_of("minimum"),
             r"[>≥+]|"
             + _any_of(
                 "least more over above minimum min exceed* greater larger longer higher beyond from starting upwards"
@@ -149,8 +128,7 @@ _SCOPES = {
             ),
         ),
         "at most": (
-            _any_of("at_most maximum")
-            + rf"|(?:{_any_of('less_than under below up_to fewer_than')}|[<≤]=?){_NUMBER_AHEAD}",
+            _any_of("maximum"),
             r"[<≤]|"
             + _any_of(
                 "most less under below maximum max up_to fewer shorter lower smaller limit* cap caps capped ceiling"
@@ -182,43 +160,53 @@ _SCOPES = {
 }
 """Words that narrow or widen a statement: those of the sentence, and those of the source that support them."""
 
-CLAUSE = re.compile(
-    r"[,;:.!?](?=\s)|\s[-–—]\s"
-    r"|\s(?:and|but|or|which|who|whom|whose|because|while|whereas|although|though|so that|unless|except|since|if|when)"
-    r"\s"
-)
-
-
-@lru_cache(maxsize=8_000)
-def _bounded(text: str) -> str:
-    """A text without the negations that deny nothing: "must not exceed" as "at most"."""
-    for name, pattern in _BOUND.items():
-        text = pattern.sub(name, text)
-    return _NO_DENIAL.sub(" ", text)
-
 
 def scope_objection(said: str, nearest: str) -> str:
     """How a sentence denies, narrows, widens or reverses what the other says, in a few words; empty if it does not."""
-    said, nearest = _bounded(said), _bounded(nearest)
-    if _is_denied(said, nearest):
+    claims_more = _NOT_ONLY.search(said) and not _BESIDES.search(nearest)
+    said, nearest = without_idle_negations(said), without_idle_negations(nearest)
+    if claims_more or is_denied(said, nearest):
         return "negation"
     # One word for both, so that the "allowed" of "not allowed" is no opposite of "forbidden".
     said, nearest = _FORBIDDEN.sub("forbidden", said), _FORBIDDEN.sub("forbidden", nearest)
     if word := _altered(said, nearest) or _placed_elsewhere(said, nearest):
         return f"'{word}' in what is a quotation otherwise"
-    if word := _opposed(said, nearest):
+    if word := _opposed(said, nearest) or _prefixed(said, nearest):
         return f"'{word}' against its opposite"
-    if word := _prefixed(said, nearest):
-        return f"'{word}' against its opposite"
+    nearest = _with_limits(said, nearest)
     for name, (says, bears) in _SCOPES.items():
         if says.search(said) and not says.search(nearest) and not bears.search(nearest):
             return f"scope '{name}'"
     return ""
 
 
-def is_negated(text: str) -> bool:
-    """Whether it has a negation that denies something."""
-    return _NEGATION.search(_bounded(text)) is not None
+def _with_limits(said: str, nearest: str) -> str:
+    """The other with "only" where a condition says as much: "may ... once", "no ... unless", "second source: none".
+
+    Not for a sentence that begins with it: "Only managers may ..." is about who, and no condition says that.
+    """
+    if said[:4].casefold() == "only" and not _CONDITIONED.match(said):
+        return nearest
+    condition = _CONDITIONED.search(said)
+    permits = condition and re.search(rf"{_PERMITTING}.*\b{condition['when']}\b", nearest, re.IGNORECASE)
+    denies = re.search(
+        rf"{_DENYING}.*{_EXCEPTING}|{_EXCEPTING}.*{_DENYING}|\b(?:none|no second)\b", nearest, re.IGNORECASE
+    )
+    return f"{nearest} only" if permits or denies else nearest
+
+
+def opposed_clause(said: str, passage: str) -> str:
+    """A word of direction in a clause, where the passage's clauses about the same have only its opposite."""
+    for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", without_idle_negations(said))):
+        mine = _directions(clause)
+        stems = statement_stems(clause) - {stem(word) for word in mine.values()}
+        if not mine or len(stems) < _LEAST_IN_CLAUSE:
+            continue
+        theirs = [_directions(_FORBIDDEN.sub("forbidden", there)) for there in clauses_about(stems, passage)]
+        for at, word in mine.items():
+            if at ^ 1 not in mine and any(at ^ 1 in one for one in theirs) and not any(at in one for one in theirs):
+                return word
+    return ""
 
 
 def _opposed(said: str, nearest: str) -> str:
@@ -235,47 +223,6 @@ def _opposed(said: str, nearest: str) -> str:
     return next(turned, "")
 
 
-def _is_denied(said: str, nearest: str) -> bool:
-    mine, theirs = _NEGATION.findall(said), _NEGATION.findall(nearest)
-    if bool(mine) == bool(theirs):
-        return bool(mine) and _denies_another(said, nearest)
-    if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
-        return False
-    # What the source denies is not what the sentence says: "It is 5 V, and must not get wet."
-    if theirs and not _says_what_is_denied(said, nearest):
-        return False
-    denied, other = (said, nearest) if mine else (nearest, said)
-    # "Phones are banned" agrees with "no phones are allowed"; a word that both have answers no negation.
-    answers = {word.casefold() for word in _DENIAL.findall(other)} - {
-        word.casefold() for word in _DENIAL.findall(denied)
-    }
-    return not answers
-
-
-def _says_what_is_denied(said: str, nearest: str) -> bool:
-    """Whether the sentence has half of the words of a clause that the other denies."""
-    stems = statement_stems(said)
-    for clause in CLAUSE.split(nearest):
-        if _NEGATION.search(clause):
-            denied = statement_stems(_NEGATION.sub(" ", clause))
-            if denied and 2 * len(denied & stems) >= len(denied):
-                return True
-    return False
-
-
-def _denies_another(said: str, nearest: str) -> bool:
-    """Whether each denies, of what both say, only what the other does not: "A, not B" and "B, not A"."""
-    mine, theirs = _denied_stems(said), _denied_stems(nearest)
-    return not mine & theirs and bool(mine & statement_stems(nearest)) and bool(theirs & statement_stems(said))
-
-
-@lru_cache(maxsize=8_000)
-def _denied_stems(text: str) -> frozenset[str]:
-    """What stands behind a negation in its clause."""
-    behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := _NEGATION.search(part)))
-    return frozenset().union(*map(statement_stems, behind))
-
-
 def _altered(said: str, nearest: str) -> str:
     """A decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
     mine, theirs = _skeleton(said), _skeleton(nearest)
@@ -286,7 +233,7 @@ def _altered(said: str, nearest: str) -> str:
             for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
                 if changed := [word for word in here if word not in there]:
                     return changed[0]
-                if _NEGATION.search(" ".join(there)) and not _NEGATION.search(" ".join(here)):
+                if NEGATION.search(" ".join(there)) and not NEGATION.search(" ".join(here)):
                     return "not"
             return ""
     return ""

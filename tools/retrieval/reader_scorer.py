@@ -1,4 +1,4 @@
-"""The reader: a small model that says which passage answers a question, where in it, and what bears a sentence out.
+"""The reader: a small model that says which passage answers a question, and how alike two texts are.
 
 Question and passage are read apart into a vector for each token (late interaction: Khattab and Zaharia, 2020); each
 token of the question looks for its like in the passage. So a passage is read once, whatever is asked of it later.
@@ -16,7 +16,7 @@ import numpy as np
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.protocols import Scorer
-from argot.tools.retrieval.token_vectors import TASKS, Floats, TokenReader, TokenVectors
+from argot.tools.retrieval.token_vectors import Floats, TokenReader, TokenVectors
 
 _WORST = 12.0
 """As in training (`argot.learn.reader.network`): how sharply the worst tokens are looked at alone."""
@@ -77,31 +77,21 @@ class ReaderScorer:
             return [], []
         asked, *others = self.read([query, *texts])
         best = _best_matches(asked, others)
-        return _matches(query, asked, others, best), self._judged("relevance", asked, others, best)
+        return _matches(query, asked, others, best), self._chances(asked, others, best)
 
-    def support(self, statement: str, texts: Sequence[str]) -> list[float]:
-        """The chance that each text bears the statement out, in [0, 1]."""
+    def likeness(self, statement: str, texts: Sequence[str]) -> list[float]:
+        """How alike the statement and each text are as a whole: the cosine of their mean vectors, in [-1, 1]."""
         if not texts:
             return []
         said, *others = self.read([statement, *texts])
-        return self._judged("support", said, others, _best_matches(said, others))
+        return [float(other.mean @ said.mean) for other in others]
 
-    def _judged(self, task: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+    def _chances(self, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+        """What the card's reading makes of each text; 0 where that, or what is asked, is empty."""
         if not len(asked.ids):
             return [0.0] * len(others)
-        return self._chances(task, _features(task, asked, others, best), others)
-
-    def select(self, query: str, text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
-        """The chance, in [0, 1], that each span [start, end) of the text belongs to the answer; 0 past what is read."""
-        asked, passage = self.read([query, text])
-        parts = [passage.part(start, end) for start, end in spans]
-        if not len(asked.ids):
-            return [0.0] * len(spans)
-        return self._chances("selection", _features("relevance", asked, parts, _best_matches(asked, parts)), parts)
-
-    def _chances(self, name: str, features: Floats, others: Sequence[TokenVectors]) -> list[float]:
-        """What this reading makes of the features of each text; 0 where that is empty."""
-        reading = self.card["readings"][name]
+        reading = self.card["readings"]["relevance"]
+        features = _features(asked, others, best)
         logits = np.clip(features @ np.array(reading["weights"]) + float(reading["bias"]), -30, 30)
         chances = 1 / (1 + np.exp(-logits))
         return [float(chance) if len(other.ids) else 0.0 for chance, other in zip(chances, others, strict=True)]
@@ -113,18 +103,17 @@ def _matches(query: str, asked: TokenVectors, others: Sequence[TokenVectors], be
     # Among few texts a word that one of them holds would seem common, and weigh less than one that none has.
     count = max(len(others), _FEW_TEXTS)
     rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
-    weights = asked.weights[:, TASKS.index("relevance")] * rarity * _substance(query, asked)
+    weights = asked.weights * rarity * _substance(query, asked)
     if not weights.sum():
         return [0.0] * len(others)
     return [float(match) for match in np.clip(best @ weights / weights.sum(), 0, 1)]
 
 
-def _features(task: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
+def _features(asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
     """Of each other text: the asked tokens' best matches on average, those of the worst, and the cosine of the mean
     vectors; (others, 3).
     """
-    weights = asked.weights[:, TASKS.index(task)]
-    shares = weights / weights.sum()
+    shares = asked.weights / asked.weights.sum()
     worst = -np.log(np.maximum(np.exp(-_WORST * best) @ shares, 1e-9)) / _WORST
     means = np.array([other.mean for other in others]).reshape(len(others), len(asked.mean))
     return np.stack((best @ shares, worst, means @ asked.mean), axis=1)

@@ -20,8 +20,6 @@ Floats = NDArray[np.float32]
 
 MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
 MOST_TOKENS = 256
-TASKS = ("relevance", "support")
-"""What a token has a weight for."""
 BATCH_TEXTS = 2
 """Read together. Eight take a quarter more of the processor: what they need does not fit its caches."""
 REMEMBERED = 1000
@@ -31,7 +29,7 @@ REMEMBERED = 1000
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
     """A text as read: `levels` (tokens, dimensions) in 8 bits, which times `scales` (tokens,) are vectors of length 1;
-    `weights` (tokens, tasks) positive, `spans` (tokens, 2): where each token stands in the text, `ids` (tokens,): which
+    `weights` (tokens,) positive, `spans` (tokens, 2): where each token stands in the text, `ids` (tokens,): which
     it is, and `mean` (dimensions,): the vectors' mean, of length 1.
     """
 
@@ -53,12 +51,6 @@ class TokenVectors:
     def vectors(self) -> Floats:
         """(tokens, dimensions), of length 1."""
         return self.levels * self.scales[:, None]
-
-    def part(self, start: int, end: int) -> TokenVectors:
-        """Of the tokens inside [start, end) of the text."""
-        inside = (self.spans[:, 0] >= start) & (self.spans[:, 1] <= end)
-        weights, spans, ids = self.weights[inside], self.spans[inside], self.ids[inside]
-        return TokenVectors(self.levels[inside], self.scales[inside], weights, spans, ids, _mean(self.vectors[inside]))
 
 
 def _mean(vectors: Floats) -> Floats:
@@ -123,4 +115,4 @@ class TokenReader:
     def _run(self, ids: Any, mask: Any) -> tuple[Any, Any]:
         vectors, *weights = self._session.run(None, {"input_ids": ids, "attention_mask": mask})
         # Without a training all tokens weigh alike, and the graph does not say so.
-        return vectors, weights[0] if weights else np.ones((*ids.shape, len(TASKS)), dtype=np.float32)
+        return vectors, weights[0] if weights else np.ones(ids.shape, dtype=np.float32)

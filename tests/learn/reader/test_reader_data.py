@@ -103,41 +103,23 @@ def datasets(tmp_path: Path) -> Path:
     (tmp_path / "tfa_docs" / "docs").mkdir(parents=True)
     (tmp_path / "tfa_docs" / "docs" / "a.rst").write_text("Title\n=====\n")
     sentences = ["The drive has 2 planes .", "It is grey ."]
-    passage = {"question": "how many planes", "title": "Drive", "passage": " ".join(sentences), "sentences": sentences}
-    lines("clapnq/answerable.jsonl", [
-        {"id": str(n), **passage, "selected": sentences[:1], "answers": ["The whole drive has got 2 planes in it."]}
-        for n in range(9)
-    ])  # fmt: skip
-    lines("clapnq/unanswerable.jsonl", [{"id": str(n), **passage, "selected": [], "answers": []} for n in range(9)])
+    passage = {"title": "Drive", "passage": " ".join(sentences), "sentences": sentences}
+    for name in ("answerable", "unanswerable"):
+        lines(f"clapnq/{name}.jsonl", [{"id": str(n), **passage, "question": f"how many planes {n}"} for n in range(9)])
     turn = {"collection": "c", "turns": [{"speaker": "user", "text": "How long?"}], "reference": ["6 days."],
             "passages": [{"id": "p", "title": "T", "text": LONG}]}  # fmt: skip
     lines("mtrag_un/turns.jsonl", [{"id": str(n), "kind": ["ANSWERABLE"], **turn} for n in range(6)])
-    lines("attribution/dev_all_subset_balanced.jsonl", [
-        {"id": str(n), "claim": f"It has {n} planes.", "references": [LONG], "supported": n % 2 == 0} for n in range(12)
-    ])  # fmt: skip
     return tmp_path
 
 
 def test_examples_come_from_every_set_and_leave_validation_out(datasets: Path, tmp_path: Path) -> None:
     examples = training_examples(datasets)
     assert examples == training_examples(datasets)
-    assert {one.source for one in examples} == {"medquad", "aws_docs", "clapnq", "mtrag_un", "attribution"}
-    claims = {one.text for one in examples if one.source == "attribution"}
-    assert claims == {f"It has {n} planes." for n in range(12) if split_of("attribution", str(n)) == "train"}
+    assert {one.source for one in examples} == {"medquad", "aws_docs", "clapnq", "mtrag_un"}
+    asked = {one.text for one in examples if one.source == "clapnq"}
+    assert asked == {f"how many planes {n}" for n in range(9) if split_of("clapnq", str(n)) == "train"}
     write_examples(examples, tmp_path / "examples.jsonl")
     assert read_examples(tmp_path / "examples.jsonl") == examples
-
-
-def test_selected_sentences_are_spans_of_their_passage(datasets: Path) -> None:
-    examples = training_examples(datasets)
-    made = [one for one in examples if one.sentences]
-    assert {"clapnq", "medquad"} <= {one.source for one in made}
-    for one in made:
-        assert one.passage is not None and len(one.sentences) == len(one.selected)
-        assert all(one.passage[start:end].strip() == one.passage[start:end] for start, end in one.sentences)
-        assert any(one.selected)
-    (grey,) = {one.passage[slice(*one.sentences[1])] for one in made if one.source == "clapnq" and one.passage}
-    assert grey == "It is grey."
 
 
 def test_every_example_has_a_passage(datasets: Path) -> None:

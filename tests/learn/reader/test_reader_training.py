@@ -18,17 +18,15 @@ from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import LexicalScorer
 from argot.tools.retrieval.token_vectors import MODEL_FILES
 
-RECIPE = TrainingRecipe(questions=2, statements=2, epochs=2)
+RECIPE = TrainingRecipe(questions=2, epochs=2)
 ANSWER = "Duty cycle correction trims the strobe. The training takes 6 microseconds."
 OTHER = "The canteen opens at noon. Lunch is paid by badge."
 EXAMPLES = [
-    Example("relevance", "a", "How long does the training of duty cycle correction take?", ANSWER, (OTHER,),
-            ((0, 39), (40, len(ANSWER))), (False, True)),
-    Example("relevance", "a", "When is lunch?", OTHER, (ANSWER,)),
-    Example("relevance", "a", "Who is the director?", None, (OTHER,)),
-    Example("support", "a", "The canteen opens at noon.", OTHER),
-    Example("support", "a", "The canteen opens at 6.", None, (OTHER,)),
-]  # fmt: skip
+    Example("a", "How long does the training of duty cycle correction take?", ANSWER, (OTHER,)),
+    Example("a", "When is lunch?", OTHER, (ANSWER,)),
+    Example("a", "Who is the director?", None, (OTHER,)),
+    Example("a", "When does the canteen open?", OTHER, (ANSWER,)),
+]
 
 
 def quiet(step: int, of: int, losses: dict[str, float]) -> None:
@@ -70,12 +68,7 @@ def test_training_moves_all_but_the_word_vectors(model: Path, trained: Path) -> 
     before, after = network_from(model).state_dict(), read_checkpoint(trained).network
     moved = {name for name in before if not torch.equal(before[name], after[name])}
     assert "encoder.embeddings.word_embeddings.weight" not in moved
-    assert {
-        "importance.weight",
-        "readings.relevance.weight",
-        "readings.selection.bias",
-        "readings.support.bias",
-    } <= moved
+    assert {"importance.weight", "readings.relevance.weight", "readings.relevance.bias"} <= moved
     assert any(name.startswith("encoder.encoder.layer.0") for name in moved)
 
 
@@ -89,9 +82,9 @@ def test_what_is_exported_reads_as_the_network_does(model: Path, trained: Path, 
     trainer = Trainer(model, EXAMPLES, tmp_path, RECIPE)
     trainer.network = network.eval()
     with torch.inference_mode():
-        asked, _ = trainer._read(["How long does the training take?"], 48)
-        passages, _ = trainer._read([ANSWER, OTHER], 160)
-        wanted = torch.sigmoid(network.logits("relevance", features_of("relevance", asked, passages)))[0]
+        asked = trainer._read(["How long does the training take?"], 48)
+        passages = trainer._read([ANSWER, OTHER], 160)
+        wanted = torch.sigmoid(network.logits("relevance", features_of(asked, passages)))[0]
     assert reader.answers("How long does the training take?", [ANSWER, OTHER]) == pytest.approx(
         wanted.tolist(), abs=0.05
     )

@@ -1,0 +1,144 @@
+"""Does a passage bear a claim out? AUROC on AttributionBench. Run: ARGOT_DATASETS=DIR python bench/attribution.py
+
+728 claims with references, supported or not (`attribution/dev_all_subset_balanced.jsonl`). References are cut into
+passages as documents are, and a claim is as likely as its likeliest passage makes it (`tools.retrieval.claim_support`).
+The set is cut in two by a hash of the question: what is chosen is chosen on the validation half (`--fit` prints the
+weights that it gives), and the test half is only reported. Intervals are paired, by bootstrap over claims.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argot.corpus.chunking.passages import cut_passages
+from argot.corpus.readers import ReadLimits, read_document
+from argot.evaluate.answer_measures import auroc
+from argot.settings import Settings
+from argot.tools.answering.citations import source_text
+from argot.tools.retrieval.claim_support import BY_WORDS, WITH_READER, Weights, claim_features
+from argot.tools.retrieval.scorer_choice import load_scorer
+
+FILE = Path("attribution") / "dev_all_subset_balanced.jsonl"
+Numbers = np.ndarray[Any, Any]
+WORDS, ALIKE = "words and objections", "words, objections and likeness"
+CITED = "words, 0 where something objects (what is cited unasked)"
+FOLDS, PENALTY, ROUNDS, DRAWS = 5, 3.0, 4, 2_000
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`features`: of each passage, as `claim_features` gives them."""
+
+    question: str
+    supported: bool
+    features: Any
+
+    @property
+    def hash(self) -> int:
+        """Of the question, the same for ever: an odd one is of the test half."""
+        return int.from_bytes(hashlib.sha256(self.question.encode()).digest()[:8], "big")
+
+
+def claims_of(path: Path, settings: Settings) -> list[Claim]:
+    scorer, limits, found = load_scorer(settings), ReadLimits.from_settings(settings), []
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        texts: list[str] = []
+        for reference in row["references"]:
+            document = read_document(reference.encode(), "reference.txt", limits)
+            cuts = cut_passages(document, document_id="d", revision_id="r", max_chars=settings.passage_chars)
+            texts += map(source_text, cuts)
+        found.append(Claim(row["question"], row["supported"], claim_features(row["claim"], texts, scorer)))
+    return found
+
+
+def chances(claims: list[Claim], weights: Weights) -> Numbers:
+    """Of each claim by its likeliest passage; as logits, which are in the same order."""
+    return np.array([max(one.features @ np.array(weights[:3]) + weights.bias) for one in claims])
+
+
+def words_unopposed(claims: list[Claim]) -> Numbers:
+    """As reference matching cites: the share of words, 0 where something objects."""
+    return np.array([max(one.features[:, 0] * (1 - one.features[:, 1])) for one in claims])
+
+
+def fitted(claims: list[Claim], used: tuple[int, ...]) -> Weights:
+    """Logistic regression on the likeliest passage of each claim, which is chosen anew after each round."""
+    places = [int(np.argmax(one.features[:, 0])) for one in claims]
+    supported = np.array([one.supported for one in claims], float)
+    weights = np.zeros(4)
+    for _ in range(ROUNDS):
+        rows = np.array([one.features[place] for one, place in zip(claims, places, strict=True)])
+        weights = _regression(rows, supported, used)
+        places = [int(np.argmax(one.features @ weights[:3])) for one in claims]
+    return Weights(*map(float, weights))
+
+
+def _regression(rows: Numbers, supported: Numbers, used: tuple[int, ...]) -> Numbers:
+    mean, spread = rows.mean(0), rows.std(0) + 1e-9
+    data = np.column_stack([((rows - mean) / spread)[:, used], np.ones(len(rows))])
+    penalty = np.diag([PENALTY] * len(used) + [0.0])
+    found = np.zeros(len(used) + 1)
+    for _ in range(30):  # Newton's steps
+        chance = 1 / (1 + np.exp(-data @ found))
+        slope = data.T @ (chance - supported) + penalty @ found
+        found -= np.linalg.solve((data * (chance * (1 - chance))[:, None]).T @ data + penalty, slope)
+    weights = np.zeros(4)
+    weights[list(used)] = found[:-1] / spread[list(used)]
+    weights[3] = found[-1] - weights[:3] @ mean
+    return weights
+
+
+def across_folds(claims: list[Claim], used: tuple[int, ...]) -> Numbers:
+    """Each fifth of the questions judged by weights fitted on the others."""
+    folds = np.array([one.hash // 2 % FOLDS for one in claims])
+    judged = np.zeros(len(claims))
+    for fold in range(FOLDS):
+        weights = fitted([one for one, at in zip(claims, folds, strict=True) if at != fold], used)
+        judged[folds == fold] = chances(claims, weights)[folds == fold]
+    return judged
+
+
+def report(name: str, claims: list[Claim], judged: dict[str, Numbers]) -> None:
+    truth = np.array([one.supported for one in claims])
+    print(f"\n{name}: {len(claims)} claims, {truth.mean():.1%} supported")
+    base = next(iter(judged.values()))
+    draws = [np.random.default_rng(seed).integers(0, len(claims), len(claims)) for seed in range(DRAWS)]
+    for what, scores in judged.items():
+        gains = [_area(scores[one], truth[one]) - _area(base[one], truth[one]) for one in draws]
+        low, high = np.quantile(gains, [0.025, 0.975])
+        print(f"  {what:58}{_area(scores, truth):.3f}  {np.mean(gains):+.3f} ({low:+.3f} to {high:+.3f})")
+
+
+def _area(scores: Numbers, truth: Numbers) -> float:
+    return auroc(list(scores), list(truth)) or 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", type=Path, default=os.environ.get("ARGOT_DATASETS"), help="or ARGOT_DATASETS")
+    parser.add_argument("--fit", action="store_true", help="fit weights on the validation half, and print them")
+    arguments = parser.parse_args()
+    if arguments.datasets is None:
+        parser.error("say with --datasets or ARGOT_DATASETS where the data sets lie")
+    found = claims_of(arguments.datasets / FILE, Settings(reranker="reader"))
+    halves = [[one for one in found if one.hash % 2 == odd] for odd in (0, 1)]
+    for name, claims in zip(("validation half", "test half", "both"), (*halves, found), strict=True):
+        by = {WORDS: chances(claims, BY_WORDS), ALIKE: chances(claims, WITH_READER), CITED: words_unopposed(claims)}
+        report(name, claims, by)
+    if arguments.fit:
+        apart = {WORDS: across_folds(halves[0], (0, 1)), ALIKE: across_folds(halves[0], (0, 1, 2))}
+        report("validation half, each fifth by weights fitted on the others", halves[0], apart)
+        print(fitted(halves[0], (0, 1)), fitted(halves[0], (0, 1, 2)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Is the bound that a sentence puts on a number, "at least 12 months", one that the passage puts on it?
+
+Each number is looked for where the passage gives it: another sentence there may well have an "at least" of its own.
+English only.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from argot.tools.text.quantities import canonical
+from argot.tools.text.words import NUMBER_WORDS
+
+_NUMBER = rf"\d+(?:[.,]\d+)*|\b(?:{'|'.join(NUMBER_WORDS)}|once|twice)\b"
+_AHEAD = r" (?:(?:an?|the|another|around|about|some) )?(?:[A-Z]{3} ?|[$€£¥])?"
+_WORDED = re.compile(
+    r"(?:\b(?:(?P<least>at least|a minimum of|more than|over|above|upwards of|exceeds|exceeding|no less than)"
+    r"|(?P<most>at most|up to|a maximum of|less than|fewer than|under|below|no more than))\b"
+    rf"|(?P<sign>[<>≤≥]=?)){_AHEAD}(?P<number>{_NUMBER})",
+    re.IGNORECASE,
+)
+_BEARING = {
+    "at least": (
+        r"[>≥+]|\b(?:least|more|over|above|minimum|min|exceed\w*|greater|larger|longer|higher|beyond|starting|upwards"
+        r"|reach\w*|threshold|past|older|wider|not within)\b(?!-)",
+        "from after once",
+    ),
+    "at most": (
+        r"[<≤]|\b(?:most|less|under|below|maximum|max|up to|fewer|shorter|lower|smaller|limit\w*|caps?|capped|ceiling"
+        r"|within|exceed\w*|slower|faster|highest|(?-i:may)|can|no (?:more|longer|higher|later))\b(?!-)",
+        "until by before to",
+    ),
+}
+"""What says of a number that it is a bound: words anywhere around it, and words that stand right before it."""
+_OTHER = {"at least": "at most", "at most": "at least"}
+_CONDITION = re.compile(r"\b(?:if|when|where|once|whenever|as soon as|from|otherwise)\b", re.IGNORECASE)
+_BEFORE, _BEHIND = 8, 4  # words around a number that may say what it bounds
+_BREAK = re.compile(r"[;|:]|\n\s*(?:\n|[-*•])|[.!?](?=\s)")
+
+
+class _Bound(NamedTuple):
+    """`name` as in the objection, `number` as it is compared, `conditional`: whether a condition stands before it."""
+
+    name: str
+    number: str
+    conditional: bool
+
+
+class _Place(NamedTuple):
+    """The words around a number, and the one right before it."""
+
+    around: str
+    before: str
+
+
+def bound_objection(said: str, nearest: str, source: str) -> str:
+    """A bound of the sentence that the source puts on none of the places where it gives that number.
+
+    All are plain prose; `nearest` is the source's sentence most similar, for numbers that it gives in other units.
+    """
+    for bound in _bounds(said):
+        places = _places(bound.number, source)
+        if not any(_bears(bound.name, place) for place in places or (_Place(nearest, ""),)):
+            # "If it is off by more than 1 mm" of "must stay within 1 mm": the other side of the same limit.
+            turned = bound.conditional and any(_bears(_OTHER[bound.name], place) for place in places)
+            return f"scope '{bound.name}'" if turned or not places else f"scope '{bound.name}' of {bound.number}"
+    return ""
+
+
+@lru_cache(maxsize=8_000)
+def _bounds(said: str) -> tuple[_Bound, ...]:
+    return tuple(_bound(found, said) for found in _WORDED.finditer(said))
+
+
+def _bound(found: re.Match[str], said: str) -> _Bound:
+    name = "at least" if found["least"] or (found["sign"] or "")[:1] in {">", "≥"} else "at most"
+    return _Bound(name, _plain(found["number"]), _CONDITION.search(said[: found.start()]) is not None)
+
+
+@lru_cache(maxsize=8_000)
+def _bears(name: str, place: _Place) -> bool:
+    anywhere, before = _BEARING[name]
+    # "From 15 December to 6 January" is a span, no bound.
+    near = place.before in before.split() and not (
+        place.before == "from" and re.search(r"\b(?:to|until)\b", place.around)
+    )
+    return near or re.search(anywhere, place.around, re.IGNORECASE) is not None
+
+
+def _plain(number: str) -> str:
+    word = number.casefold()
+    return NUMBER_WORDS.get(word) or (canonical(word) if word[0].isdigit() else word)
+
+
+@lru_cache(maxsize=8_000)
+def _places(number: str, source: str) -> tuple[_Place, ...]:
+    """Where the source has the number. One is nowhere: it may as well be an article ("within a second")."""
+    if number == "1":
+        return ()
+    found = (match for match in re.finditer(_NUMBER, source, re.IGNORECASE) if _plain(match[0]) == number)
+    return tuple(_place(source, match) for match in found)
+
+
+def _place(source: str, match: re.Match[str]) -> _Place:
+    before = _BREAK.split(source[: match.start()])[-1].split()[-_BEFORE:]
+    behind = _BREAK.split(source[match.end() :])[0].split()[:_BEHIND]
+    return _Place(" ".join([*before, *behind]), before[-1].casefold() if before else "")

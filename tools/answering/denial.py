@@ -1,0 +1,144 @@
+"""Does a sentence deny what a passage says, or say what it denies? Negation, clause by clause. English only."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from argot.tools.answering.support import statement_stems
+from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.sentences import split_units
+
+_MODAL_NOT = r"(?:(?:must|may|can|should|shall|will|does|do) ?not|cannot|never)"
+_BOUND = {
+    "at most": re.compile(
+        rf"\b(?:{_MODAL_NOT} (?:be )?(?:exceed|(?:more|longer|greater|higher|larger|later) than|above|over|beyond)"
+        r"|not? (?:more|longer|greater|higher|larger|later) than)\b",
+        re.IGNORECASE,
+    ),
+    "at least": re.compile(
+        rf"\b(?:{_MODAL_NOT} (?:be |fall |drop )?(?:(?:less|fewer|shorter|lower|smaller|earlier) than|below|under)"
+        r"|not? (?:less|fewer|shorter|lower|smaller|earlier) than)\b",
+        re.IGNORECASE,
+    ),
+}
+"""Bounds that are worded with a negation but deny nothing."""
+# "No. 5" is a number, and "not only", "no matter", "whether or not" and "if not" deny nothing.
+_NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
+NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
+)
+_DENIAL = re.compile(
+    r"\b(?:forbid\w*|forbade|prohibit\w*|ban|bans|banned|refus\w+|reject\w*|lacks?|lacking|fails?|failed|failure"
+    r"|stays? out|kept out|keep out|free (?:of|from)|rather than|instead|except\w*|exempt\w*|prevent\w*|avoid\w*|stops?"
+    r"|stopped|exclud\w+|impossible|invalid|absent|missing|unless|nowhere|less|fewer|false|wrong|deny|denies|denied"
+    r"|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
+    re.IGNORECASE,
+)
+"""Words that deny without a negation: they can match one of the other sentence, but are none themselves."""
+
+CLAUSE = re.compile(
+    r"[,;:.!?](?=\s)|\s[-–—|]\s"
+    r"|\s(?:and|but|or|which|who|whom|whose|because|while|whereas|although|though|so that|unless|except|since|if|when)"
+    r"\s"
+)
+
+
+@lru_cache(maxsize=8_000)
+def without_idle_negations(text: str) -> str:
+    """A text without the negations that deny nothing: "must not exceed" as "at most"."""
+    for name, pattern in _BOUND.items():
+        text = pattern.sub(name, text)
+    return _NO_DENIAL.sub(" ", text)
+
+
+def is_negated(text: str) -> bool:
+    """Whether it has a negation that denies something."""
+    return NEGATION.search(without_idle_negations(text)) is not None
+
+
+def is_denied(said: str, nearest: str) -> bool:
+    mine, theirs = NEGATION.findall(said), NEGATION.findall(nearest)
+    if bool(mine) == bool(theirs):
+        return bool(mine) and _denies_another(said, nearest)
+    if len(mine) == 2 and "without" in mine:  # "not without" denies nothing
+        return False
+    # What the source denies is not what the sentence says: "It is 5 V, and must not get wet."
+    if theirs and not _says_what_is_denied(said, nearest):
+        return False
+    denied, other = (said, nearest) if mine else (nearest, said)
+    # "Phones are banned" agrees with "no phones are allowed"; a word that both have answers no negation.
+    answers = {word.casefold() for word in _DENIAL.findall(other)} - {
+        word.casefold() for word in _DENIAL.findall(denied)
+    }
+    return not answers
+
+
+_LEAST_IN_CLAUSE = 2  # stems; a shorter clause has too little to be found by
+_SAME_CLAUSE = 0.6  # of a clause's stems in another: they say, or deny, the same
+_FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
+
+
+def has_denied_clause(said: str, passage: str) -> bool:
+    """Whether a clause of the sentence denies what each clause of the passage about the same says.
+
+    For a sentence may deny one thing as the passage does, and another that the passage says.
+    """
+    return any(
+        _is_made_up_denial(clause, passage)
+        for clause in CLAUSE.split(without_idle_negations(said))
+        if NEGATION.search(clause)
+    )
+
+
+def _is_made_up_denial(clause: str, passage: str) -> bool:
+    stems, times = statement_stems(NEGATION.sub(" ", clause)), len(_FIRM.findall(clause))
+    if len(stems) < _LEAST_IN_CLAUSE or not times or _DENIAL.search(clause):
+        return False
+    if "without" in clause.casefold():  # "not without" denies nothing
+        return False
+    about = clauses_about(stems, passage)
+    agreeing = [there for there in about if NEGATION.search(there) or _DENIAL.search(there)]
+    if not agreeing:
+        # "Never by hand" may stand behind what the clause is about: "Wafers are moved by tools, never by hand".
+        return bool(about) and not any(stems & _denied_stems(there) for there, _ in clauses_of(passage))
+    # "No changes are not made": a denial of a denial.
+    return times > 1 and times > max(len(_FIRM.findall(there)) for there in agreeing)
+
+
+def clauses_about(stems: frozenset[str], passage: str) -> list[str]:
+    """The clauses of the passage that have most of these stems."""
+    return [there for there, theirs in clauses_of(passage) if len(stems & theirs) >= _SAME_CLAUSE * len(stems)]
+
+
+@lru_cache(maxsize=1_000)
+def clauses_of(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Each clause of a passage with its stems. None of a table: the cell that denies stands apart from its heading."""
+    spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
+    units = (without_idle_negations(plain_prose(passage[start:end]).text) for start, end in spans)
+    clauses = (clause for unit in units for clause in CLAUSE.split(unit) if clause.strip())
+    return tuple((clause, statement_stems(clause)) for clause in clauses)
+
+
+def _says_what_is_denied(said: str, nearest: str) -> bool:
+    """Whether the sentence has half of the words of a clause that the other denies."""
+    stems = statement_stems(said)
+    for clause in CLAUSE.split(nearest):
+        if NEGATION.search(clause):
+            denied = statement_stems(NEGATION.sub(" ", clause))
+            if denied and 2 * len(denied & stems) >= len(denied):
+                return True
+    return False
+
+
+def _denies_another(said: str, nearest: str) -> bool:
+    """Whether each denies, of what both say, only what the other does not: "A, not B" and "B, not A"."""
+    mine, theirs = _denied_stems(said), _denied_stems(nearest)
+    return not mine & theirs and bool(mine & statement_stems(nearest)) and bool(theirs & statement_stems(said))
+
+
+@lru_cache(maxsize=8_000)
+def _denied_stems(text: str) -> frozenset[str]:
+    """What stands behind a negation in its clause."""
+    behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
+    return frozenset().union(*map(statement_stems, behind))

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from argot.tools.answering.embedded_instructions import orders
-from argot.tools.answering.quoting import Unit, is_header, units_of
+from argot.tools.answering.quoting import Unit, is_header, ordering, units_of
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.rarity import floored_idf
@@ -45,11 +44,10 @@ def best_excerpt(question: str, passage: str) -> str:
 def _candidates(passage: str) -> Iterator[Unit]:
     """The units that say something by themselves, and give the answerer no orders."""
     units = units_of(passage)
-    forbidden = list(orders(passage))
+    forbidden = ordering(passage)
     for unit in units:
         introduces = unit.kind == "heading" or is_header(unit, units) or unit.text.endswith(":")
-        ordered = any(start < unit.end and unit.start < end for start, end in forbidden)
-        if not introduces and not ordered and _shown(unit):
+        if not introduces and unit.number not in forbidden and _shown(unit):
             yield unit
 
 

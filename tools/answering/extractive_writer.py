@@ -83,21 +83,15 @@ class ExtractiveWriter:
         parts = parts_of(request.question)
         if len(parts) == 1:
             question = _Question.of(request)
-            return self._pieces(question, _answering(question, request.hits))
+            hits = _answering(question, request.hits)
+            return _pieces(question, self._best(question, hits), hits)
         found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
         """Of the passages found for all parts the one whose best sentence fits this one most."""
-        hits = hits[:MOST_PASSAGES]
-        best = max(self._best(question, hits), key=lambda one: one.score, default=None)
-        return self._pieces(question, [hits[best.hit]]) if best else []
-
-    def _pieces(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
-        pieces = _rendered(question, self._best(question, hits), hits)
-        # Where no amount of money is quoted, the question what something costs is not answered.
-        value = question.value
-        return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+        best = sorted(self._best(question, hits[:MOST_PASSAGES]), key=lambda one: -one.score)
+        return _pieces(question, best[:1], hits)
 
     def _best(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
         """The best candidate of each passage: by its words and, where there is an embedder, its meaning."""
@@ -259,6 +253,13 @@ def _repeats(one: Unit, other: Unit) -> bool:
 # -- quotation --------------------------------------------------------------------------------------------------------
 
 
+def _pieces(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
+    pieces = _rendered(question, best, hits)
+    # Where no amount of money is quoted, the question what something costs is not answered.
+    value = question.value
+    return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+
+
 def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
     """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
     pieces: list[str] = []
@@ -267,7 +268,8 @@ def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hi
         if not pieces and _is_whole(question, one):
             numbers = needed_with(one.unit, units, whole_list=question.wants_all)
             return [quotation_markdown(numbers, units)]
-        pieces.append(quotation_markdown(block_around(one.unit, units, MOST_CHARS[len(pieces)]), units))
+        text = hits[one.hit].passage.text
+        pieces.append(quotation_markdown(block_around(one.unit, text, MOST_CHARS[len(pieces)]), units))
     return pieces
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from argot.protocols import AnswerRequest, Embedder
+from argot.tools.answering.counting import counted
 from argot.tools.answering.quoting import (
     Unit,
     block_around,
@@ -84,14 +85,14 @@ class ExtractiveWriter:
         if len(parts) == 1:
             question = _Question.of(request)
             hits = _answering(question, request.hits)
-            return _pieces(question, self._best(question, hits), hits)
+            return _counted(question, hits, request.hits) or _pieces(question, self._best(question, hits), hits)
         found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
         """Of the passages found for all parts the one whose best sentence fits this one most."""
-        best = sorted(self._best(question, hits[:MOST_PASSAGES]), key=lambda one: -one.score)
-        return _pieces(question, best[:1], hits)
+        best = sorted(self._best(question, hits[:MOST_PASSAGES]), key=lambda one: -one.score)[:1]
+        return _counted(question, [hits[one.hit] for one in best], hits) or _pieces(question, best, hits)
 
     def _best(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
         """The best candidate of each passage: by its words and, where there is an embedder, its meaning."""
@@ -258,6 +259,15 @@ def _pieces(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]
     # Where no amount of money is quoted, the question what something costs is not answered.
     value = question.value
     return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+
+
+def _counted(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> list[str]:
+    """How many entries the list asked for has, and the list, in the best passage; empty where nothing is counted."""
+    others = [hit.passage for hit in hits[:MOST_PASSAGES]]
+    found = counted(question.text, best[0].passage, others) if best else None
+    if found is None:
+        return []
+    return [f"{found.line}\n\n{quotation_markdown(found.numbers, units_of(best[0].passage.text))}"]
 
 
 def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:

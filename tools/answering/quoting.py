@@ -8,7 +8,7 @@ else is changed: `citations.locate` finds every quoted unit again.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -74,6 +74,19 @@ def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
     following = unit.number + 1
     more = following < len(units) and units[following].kind == "row"
     return unit.kind == "row" and more and _first_of_run(unit, units) == unit.number
+
+
+def runs_of(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """The rows of each table, without its header, and the items of each list."""
+    run: list[Unit] = []
+    for unit in units:
+        if run and unit.kind != run[-1].kind:
+            yield run
+            run = []
+        if unit.kind in ("row", "item") and not is_header(unit, units):
+            run.append(unit)
+    if run:
+        yield run
 
 
 def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:

@@ -58,6 +58,17 @@ async def test_a_row_comes_under_its_header() -> None:
     )
 
 
+async def test_a_row_of_a_table_that_goes_on_comes_under_the_header_it_began_with() -> None:
+    text = "| Factory | tools | none |\n| Guest | visitors | direct |\n| Office | employees | filtered |"
+    (hit,) = hits([text], "Networks")
+    hit = replace(hit, passage=replace(hit.passage, header="Networks\n| Network | For | Internet |"))
+    quoted = await written("Which internet does the guest network have?", [hit])
+    assert quoted == "| Network | For | Internet |\n| --- | --- | --- |\n| Guest | visitors | direct |"
+    sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
+    found = match_references(sentences, [hit.passage], LexicalScorer(), threshold=0.5)
+    assert sum(segment.last - segment.first + 1 for segment in found) == len(sentences) == 2
+
+
 async def test_a_list_item_comes_with_the_line_that_introduces_it() -> None:
     assert await answer("Which termination strength is for two dies per channel?") == (
         "Four strengths can be selected by feature address 0x22:\n\n- 75 ohm, for two dies per channel;"

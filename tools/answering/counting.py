@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.answering.quoting import Unit, headings_above, heads_of, runs_of, units_of
-from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.answering.quoting import Unit, cells_of, headings_above, heads_of, runs_of, units_of
 from argot.tools.text.words import NUMBER_WORDS, bare, content_stems, folded, stem
 from argot.types import Passage
 
@@ -45,7 +44,6 @@ _NO_ENTRY = re.compile(
 _SEVERAL = re.compile(r"^[\w./-]+(?:, [\w./-]+)*,?(?: and | or | & |/|, | to )[\w./-]+[.;,]?$")
 _COUNTED = re.compile(r"\d+(?:[.,]\d+)*")
 _NUMBERED = re.compile(r"\(?(\d{1,3})[.)]\s")
-_CELLS = re.compile(r"(?<!\\)\|")
 _LINE = re.compile(r"(\d+) entries:")
 
 
@@ -143,7 +141,7 @@ def _lists(asked: _Asked, run: Sequence[Unit], units: Sequence[Unit], passage: P
     """Whether a list or table lists what is asked for, neither more nor less."""
     above = [units[number] for number in heads_of(run[0], units)]
     is_table = run[0].kind == "row"
-    columns = _cells(above[0].text) if is_table and above else []
+    columns = cells_of(above[0].text) if is_table and above else []
     leads = [] if is_table else [unit.plain for unit in above]
     headings = [units[number].plain for number in headings_above(run[0], units)]
     if is_table:
@@ -206,13 +204,9 @@ def _are_entries(run: Sequence[Unit]) -> bool:
 def _names(run: Sequence[Unit]) -> Iterator[str]:
     for unit in run:
         if unit.kind == "row":
-            yield next(iter(_cells(unit.text)), "")
+            yield next(iter(cells_of(unit.text)), "")
         # The later sentences of a long item have no mark, and are no entries.
         elif unit.text[:1].isalnum() and not re.match(r"\w{1,3}[.)]\s", unit.text):
             yield ""
         else:
             yield re.sub(r"^\W*(?:\w{1,3}[.)]\s)?\s*", "", unit.plain)
-
-
-def _cells(row: str) -> list[str]:
-    return [plain_prose(cell.strip()).text for cell in _CELLS.split(row.strip().removeprefix("|").removesuffix("|"))]

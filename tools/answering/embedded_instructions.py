@@ -104,7 +104,9 @@ def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
     about = asked.union(*map(content_stems, headings))
     for start, end in [*orders(text, passed_on=answer), *introduced(text, answer, about)]:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return replace(passage, text=text, heading_path=headings)
+    title, _, columns = passage.header.partition("\n")
+    header = title if _is_order(columns, answer, asked) else passage.header
+    return replace(passage, text=text, heading_path=headings, header=header)
 
 
 def orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:

@@ -129,7 +129,9 @@ def _lacks_shape(question: _Question, hit: Hit) -> bool:
     # A named kind of value is not looked for any further: mostly no document gives it.
     if question.wanted not in _SHORT_ANSWERS or question.value is not None:
         return False
-    return not any(question.is_shape_of(unit.plain) for unit in units_of(hit.passage.text) if unit.kind != "heading")
+    return not any(
+        question.is_shape_of(unit.plain) for unit in units_of(hit.passage.with_columns) if unit.kind != "heading"
+    )
 
 
 def _part_request(request: AnswerRequest, part: str) -> AnswerRequest:
@@ -195,7 +197,7 @@ def _expanded(question: str, terms: Sequence[ReadTerm]) -> str:
 
 def _by_words(question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
     """The candidates of each passage."""
-    held = [[question.held_by(unit.plain) for unit in units_of(hit.passage.text)] for hit in hits]
+    held = [[question.held_by(unit.plain) for unit in units_of(hit.passage.with_columns)] for hit in hits]
     rarity = _rarity(question.stems, [stems for of_hit in held for stems in of_hit])
     return [_of_passage(question, place, hit, held[place], rarity) for place, hit in enumerate(hits)]
 
@@ -203,7 +205,7 @@ def _by_words(question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]
 def _of_passage(
     question: _Question, place: int, hit: Hit, held: Sequence[frozenset[str]], rarity: Mapping[str, float]
 ) -> list[_Candidate]:
-    units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
+    units, headings = units_of(hit.passage.with_columns), question.held_by(hit.passage.header)
     candidates = []
     for unit in units:
         # Quoted along with what stands below them, never as an answer by themselves.
@@ -274,11 +276,11 @@ def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hi
     """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
     pieces: list[str] = []
     for one in sorted(best, key=lambda one: not _is_whole(question, one)):
-        units = units_of(hits[one.hit].passage.text)
+        text = hits[one.hit].passage.with_columns
+        units = units_of(text)
         if not pieces and _is_whole(question, one):
             numbers = needed_with(one.unit, units, whole_list=question.wants_all)
             return [quotation_markdown(numbers, units)]
-        text = hits[one.hit].passage.text
         pieces.append(quotation_markdown(block_around(one.unit, text, MOST_CHARS[len(pieces)]), units))
     return pieces
 

@@ -89,6 +89,19 @@ def runs_of(units: Sequence[Unit]) -> Iterator[list[Unit]]:
         yield run
 
 
+def header_of(unit: Unit, units: Sequence[Unit]) -> Unit | None:
+    """The header of the table that a row stands in; None for a header, and for a row that stands alone."""
+    first = units[_first_of_run(unit, units)]
+    return first if unit.kind == "row" and first is not unit else None
+
+
+def cells_of(row: str) -> list[str]:
+    """The cells of a row, as plain text."""
+    # Cut before escapes are undone: a stroke behind a backslash is text of a cell.
+    cells = re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))
+    return [plain_prose(cell.strip()).text for cell in cells]
+
+
 def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
     """What introduces the unit: a table's header, or the line above a list."""
     if unit.kind not in ("row", "item"):
@@ -301,6 +314,4 @@ def _as_markdown(unit: Unit) -> str:
 
 
 def _divider(header: str) -> str:
-    # A stroke behind a backslash is text of a cell.
-    columns = len(re.findall(r"(?<!\\)\|", header.strip().strip("|"))) + 1
-    return "|" + " --- |" * columns
+    return "|" + " --- |" * len(cells_of(header))

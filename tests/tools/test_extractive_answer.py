@@ -10,7 +10,7 @@ from argot.protocols import AnswerRequest
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.multiple_choice import choose_option
-from argot.tools.reading.answer_types import wanted_by
+from argot.tools.reading.answer_types import asks_twice, wanted_by
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reranker import LexicalScorer, rerank
 from argot.tools.text.sentences import split_sentences
@@ -91,6 +91,31 @@ LEAVE = (
 )
 
 
+TAPE = (
+    "The data tape leaves the building on Tuesday and Friday. It is driven north by a carrier. There it is kept in a "
+    "vault for 13 weeks."
+)
+
+
+async def test_a_value_alone_answers_no_second_question_that_hangs_on_the_first() -> None:
+    assert await answer("When does the data tape leave?", [TAPE]) == TAPE.partition(". ")[0] + "."
+    assert await answer("When does the data tape leave, and where is it kept?", [TAPE]) == TAPE
+
+
+@pytest.mark.parametrize(
+    ("question", "twice"),
+    [
+        ("When does it leave, and where is it kept?", True),
+        ("What is it for and up to what sum?", True),
+        ("which ones are there? and who may open them", True),
+        ("When does it leave and come back?", False),
+        ("If it rains, when does it leave?", False),
+    ],
+)
+def test_whether_a_question_asks_twice(question: str, twice: bool) -> None:
+    assert asks_twice(question) is twice
+
+
 async def test_of_what_is_no_value_the_section_around_the_sentence_is_quoted() -> None:
     text = await answer("How do parents split their leave?", [LEAVE, CANTEEN])
     assert text.startswith("Parents take leave after a birth.")
@@ -151,6 +176,10 @@ async def test_every_quoted_sentence_is_cited_with_its_own_passage(question: str
         ("how many sockets are on a board", "quantity"),
         ("SPOR time budget on Heron?", "quantity"),
         ("When is the alarm tested?", "time"),
+        ("The alarm is off, when was it tested", "time"),
+        ("How often and when does it ring?", "time"),
+        ("What does the alarm do when a door opens?", "anything"),
+        ("How many alarms may ring when a door opens?", "quantity"),
         ("Who may sign?", "person"),
         ("Why is it slow?", "reason"),
         ("What is a word line?", "definition"),
@@ -175,3 +204,12 @@ def test_what_a_question_wants(question: str, wanted: str) -> None:
 )
 def test_options_are_chosen_by_what_the_passages_say(question: str, options: list[str], right: int | None) -> None:
     assert choose_option(question, options, ALL) == right
+
+
+async def test_tags_in_a_plain_text_are_not_quoted() -> None:
+    text = "<p>The kiln is lit by the <b>day shift</b> at <i>seven</i>.</p>\n<p>It cools for <b>two days</b>.</p>"
+    quoted = await answer("How long does the kiln cool?", [text])
+    assert quoted == "The kiln is lit by the day shift at seven. It cools for two days."
+    sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
+    (segment,) = match_references(sentences, [hits([text])[0].passage], LexicalScorer(), threshold=0.5)
+    assert (segment.first, segment.last) == (0, 1)

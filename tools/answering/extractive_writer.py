@@ -24,7 +24,7 @@ from argot.tools.answering.quoting import (
     units_of,
 )
 from argot.tools.answering.support import statement_stems
-from argot.tools.reading.answer_types import Wanted, asks_for_all, has_shape, wanted_by
+from argot.tools.reading.answer_types import Wanted, asks_for_all, asks_twice, has_shape, wanted_by
 from argot.tools.reading.asked_values import AskedValue, asked_value
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.text.quantities import quantities
@@ -157,6 +157,7 @@ class _Question:
     aliases: Mapping[str, frozenset[str]]
     wanted: Wanted
     wants_all: bool
+    asks_twice: bool
     value: AskedValue | None
 
     @classmethod
@@ -171,7 +172,8 @@ class _Question:
         }
         wanted = wanted_by(request.question)
         wants_all = wanted == "steps" or asks_for_all(request.question)
-        return cls(text, statement_stems(text), aliases, wanted, wants_all, asked_value(request.question))
+        twice = asks_twice(request.question)
+        return cls(text, statement_stems(text), aliases, wanted, wants_all, twice, asked_value(request.question))
 
     def is_shape_of(self, text: str) -> bool:
         """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
@@ -290,6 +292,8 @@ def _is_whole(question: _Question, best: _Candidate) -> bool:
 
     Of anything else a sentence is mostly half of the answer.
     """
+    if question.asks_twice:
+        return False
     shaped = question.wanted in _SHORT_ANSWERS and question.is_shape_of(best.unit.plain)
     one_of_many = best.unit.kind in ("row", "item") and not question.wants_all
     return best.covered >= SURELY and (shaped or one_of_many)

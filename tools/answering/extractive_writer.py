@@ -14,6 +14,7 @@ from itertools import chain
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.answering.counting import counted
 from argot.tools.answering.quoting import (
+    MOST_STEPS,
     Unit,
     block_around,
     headings_above,
@@ -21,6 +22,7 @@ from argot.tools.answering.quoting import (
     is_header,
     needed_with,
     quotation_markdown,
+    runs_of,
     units_of,
 )
 from argot.tools.answering.support import statement_stems
@@ -36,6 +38,8 @@ MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
 THIN_WITHOUT_SHAPE = 0.3
+SHORT = 150
+"""Characters of a passage that mostly only introduces what follows it: the second is quoted, too."""
 SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
 MOST_PASSAGES = 5  # that answer several questions in one message
 LEAST_COVERED = 0.1
@@ -120,6 +124,8 @@ def _answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]:
     """The best passage, and the second where little parts them, or where the first only speaks of what is asked."""
     if len(hits) < 2:
         return hits
+    if len(hits[0].passage.text) < SHORT and question.wanted not in _SHORT_ANSWERS:
+        return hits[:2]
     least = THIN_WITHOUT_SHAPE if _lacks_shape(question, hits[0]) else THIN
     return hits[:2] if hits[0].score - hits[1].score <= least else hits[:1]
 
@@ -260,8 +266,8 @@ def _repeats(one: Unit, other: Unit) -> bool:
 
 def _pieces(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
     pieces = _rendered(question, best, hits)
-    # Where no amount of money is quoted, the question what something costs is not answered.
-    value = question.value
+    # Where no amount of money is quoted, the question what something costs is not answered, if that is all it asks.
+    value = None if question.asks_twice else question.value
     return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
 
 
@@ -280,11 +286,22 @@ def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hi
     for one in sorted(best, key=lambda one: not _is_whole(question, one)):
         text = hits[one.hit].passage.with_columns
         units = units_of(text)
+        alike = _rows_alike(question, one.unit, units)
         if not pieces and _is_whole(question, one):
             numbers = needed_with(one.unit, units, whole_list=question.wants_all)
-            return [quotation_markdown(numbers, units)]
-        pieces.append(quotation_markdown(block_around(one.unit, text, MOST_CHARS[len(pieces)]), units))
+            return [quotation_markdown([*numbers, *alike], units)]
+        numbers = block_around(one.unit, text, MOST_CHARS[len(pieces)])
+        pieces.append(quotation_markdown([*numbers, *alike], units))
     return pieces
+
+
+def _rows_alike(question: _Question, unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """Where all of a kind are asked for: the rows of the table that hold all the words of the question it holds."""
+    held = question.held_by(unit.plain)
+    if unit.kind != "row" or not question.wants_all or not held:
+        return []
+    table = next((run for run in runs_of(units) if unit in run), [])
+    return [row.number for row in table if held <= question.held_by(row.plain)][:MOST_STEPS]
 
 
 def _is_whole(question: _Question, best: _Candidate) -> bool:

@@ -129,6 +129,36 @@ async def test_a_quotation_ends_before_the_next_heading_in_a_plain_text() -> Non
     )
 
 
+FIRST_DAY = (
+    "## Start\n\nYou start at reception in building 1. Bring a photograph.\n\n"
+    "## If the alarm rings\n\nThe assembly point of building 1 is the oak. Count your guests."
+)
+
+
+async def test_another_section_of_the_passage_that_answers_as_well_is_quoted_where_there_is_room() -> None:
+    question = "What about building 1?"
+    assert await answer(question, [FIRST_DAY]) == (
+        "You start at reception in building 1. Bring a photograph.\n\n"
+        "The assembly point of building 1 is the oak. Count your guests."
+    )
+    long = FIRST_DAY.replace("Bring a photograph.", "Bring a photograph. " + "It is then put on your badge. " * 17)
+    assert "oak" not in await answer(question, [long])
+
+
+async def test_all_rows_that_hold_what_is_asked_for_are_quoted_of_a_long_table() -> None:
+    rows = [f"| {place} | {'saved' if place % 7 == 0 else 'lost'} sectors |" for place in range(1, 30)]
+    table = "\n".join(["| Offset | Meaning |", "| --- | --- |", *rows])
+    quoted = await answer("Which log fields are there for saved sectors?", [table])
+    assert [row for row in quoted.split("\n") if "sectors" in row] == [row for row in rows if "saved" in row]
+    assert quoted.startswith("| Offset | Meaning |\n")
+
+
+async def test_a_question_that_asks_twice_is_answered_though_one_half_of_it_names_a_value_that_is_not_there() -> None:
+    text = "The height below the cells is taken up by capacitors and by power straps."
+    assert await answer("What takes up the height below the cells, and how much does each cost?", [text]) == text
+    assert await answer("How much does the height below the cells cost?", [text]) == ""
+
+
 async def test_the_second_passage_is_quoted_only_where_little_parts_the_two() -> None:
     question, texts = "What about the terminal?", ["The terminal is grey.", "A terminal needs a licence."]
     near, far = [replace(hit, score=score) for hit, score in zip(hits(texts), (0.5, 0.45), strict=True)], hits(texts)

@@ -21,6 +21,7 @@ from argot.tools.answering.quoting import (
     heads_of,
     is_header,
     needed_with,
+    ordering,
     quotation_markdown,
     runs_of,
     units_of,
@@ -38,8 +39,7 @@ MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
 THIN_WITHOUT_SHAPE = 0.3
-SHORT = 150
-"""Characters of a passage that mostly only introduces what follows it: the second is quoted, too."""
+NEARLY = 0.7  # of the score of a passage's best sentence: another section of it may answer as well
 SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
 MOST_PASSAGES = 5  # that answer several questions in one message
 LEAST_COVERED = 0.1
@@ -89,17 +89,17 @@ class ExtractiveWriter:
         if len(parts) == 1:
             question = _Question.of(request)
             hits = _answering(question, request.hits)
-            return _counted(question, hits, request.hits) or _pieces(question, self._best(question, hits), hits)
+            return _counted(question, hits, request.hits) or _pieces(question, self._fitting(question, hits), hits)
         found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
         """Of the passages found for all parts the one whose best sentence fits this one most."""
-        best = sorted(self._best(question, hits[:MOST_PASSAGES]), key=lambda one: -one.score)[:1]
-        return _counted(question, [hits[one.hit] for one in best], hits) or _pieces(question, best, hits)
+        best = sorted(self._fitting(question, hits[:MOST_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
+        return _counted(question, [hits[of_hit[0].hit] for of_hit in best], hits) or _pieces(question, best, hits)
 
-    def _best(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
-        """The best candidate of each passage: by its words and, where there is an embedder, its meaning."""
+    def _fitting(self, question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
+        """The candidates of each passage, best first: by their words and, where there is an embedder, their meaning."""
         of_hits = [sorted(of_hit, key=lambda one: -one.score)[:SHORTLIST] for of_hit in _by_words(question, hits)]
         short = [one for of_hit in of_hits for one in of_hit]
         if self.embedder is not None and short:
@@ -112,20 +112,18 @@ class ExtractiveWriter:
             ]
         else:
             short = [one for one in short if one.covered >= LEAST_COVERED]
-        best: dict[int, _Candidate] = {}
+        fitting: dict[int, list[_Candidate]] = {}
         for one in sorted(short, key=lambda one: -one.score):
-            best.setdefault(one.hit, one)
+            fitting.setdefault(one.hit, []).append(one)
         # Documents repeat one another; an answer does not.
-        found = [best[place] for place in sorted(best)]
-        return [one for one in found if one is found[0] or not _repeats(one.unit, found[0].unit)]
+        found = [fitting[place] for place in sorted(fitting)]
+        return [of_hit for of_hit in found if of_hit is found[0] or not _repeats(of_hit[0].unit, found[0][0].unit)]
 
 
 def _answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]:
     """The best passage, and the second where little parts them, or where the first only speaks of what is asked."""
     if len(hits) < 2:
         return hits
-    if len(hits[0].passage.text) < SHORT and question.wanted not in _SHORT_ANSWERS:
-        return hits[:2]
     least = THIN_WITHOUT_SHAPE if _lacks_shape(question, hits[0]) else THIN
     return hits[:2] if hits[0].score - hits[1].score <= least else hits[:1]
 
@@ -264,8 +262,8 @@ def _repeats(one: Unit, other: Unit) -> bool:
 # -- quotation --------------------------------------------------------------------------------------------------------
 
 
-def _pieces(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
-    pieces = _rendered(question, best, hits)
+def _pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
+    pieces = _rendered(question, fitting, hits)
     # Where no amount of money is quoted, the question what something costs is not answered, if that is all it asks.
     value = None if question.asks_twice else question.value
     return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
@@ -280,19 +278,29 @@ def _counted(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> l
     return [f"{found.line}\n\n{quotation_markdown(found.numbers, units_of(best[0].passage.text))}"]
 
 
-def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
+def _rendered(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
     """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
     pieces: list[str] = []
-    for one in sorted(best, key=lambda one: not _is_whole(question, one)):
-        text = hits[one.hit].passage.with_columns
+    for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
+        text = hits[best.hit].passage.with_columns
         units = units_of(text)
-        alike = _rows_alike(question, one.unit, units)
-        if not pieces and _is_whole(question, one):
-            numbers = needed_with(one.unit, units, whole_list=question.wants_all)
+        alike = _rows_alike(question, best.unit, units)
+        if not pieces and _is_whole(question, best):
+            numbers = needed_with(best.unit, units, whole_list=question.wants_all)
             return [quotation_markdown([*numbers, *alike], units)]
-        numbers = block_around(one.unit, text, MOST_CHARS[len(pieces)])
-        pieces.append(quotation_markdown([*numbers, *alike], units))
+        most = MOST_CHARS[len(pieces)]
+        numbers = [*block_around(best.unit, text, most), *alike]
+        close = [one.unit for one in others if one.score >= NEARLY * best.score]
+        pieces.append(quotation_markdown([*numbers, *_block_beside(numbers, close, text, most)], units))
     return pieces
+
+
+def _block_beside(numbers: Sequence[int], close: Sequence[Unit], text: str, most_chars: int) -> list[int]:
+    """What stands around the next best sentence, where there is room: a passage may have several short sections."""
+    units, shut = units_of(text), ordering(text).union(numbers)
+    left = most_chars - sum(len(units[number].text) for number in set(numbers))
+    other = next((unit for unit in close if unit.number not in shut and len(unit.text) <= left), None)
+    return block_around(other, text, left) if other else []
 
 
 def _rows_alike(question: _Question, unit: Unit, units: Sequence[Unit]) -> list[int]:

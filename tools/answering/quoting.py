@@ -234,12 +234,13 @@ def block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
                 taken |= more
         if len(taken) == before:
             break
-    return _without_loose_ends(sorted(taken), units)
+    whole = _without_loose_ends(sorted(taken), units)
+    return [number for number in whole if number == unit.number or number not in forbidden]
 
 
 def _whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
     """The unit of this number with what it is no part without: a sentence alone, a list or table whole with the line
-    that introduces it. Empty where there is none, or a heading.
+    that introduces it. Empty where there is none, a heading, or a long list.
     """
     if not 0 <= number < len(units) or _is_heading(units[number]):
         return ()
@@ -249,6 +250,8 @@ def _whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
     if unit.kind not in _RUNS:
         return (number,)
     first, last = _first_of_run(unit, units), _last_of_run(unit, units)
+    if last - first > MOST_STEPS:
+        return ()
     return range(min(first, *_with_list(unit, units, False)) if unit.kind == "item" else first, last + 1)
 
 

@@ -89,15 +89,18 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """By suffix; a file without a known one by its first bytes.
+    """By suffix; a file without a known one by its first bytes, and so a text file that begins as a page of HTML does.
 
     Raises:
         UnreadableDocument: neither tells.
     """
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
+    known = SUFFIXES.get(suffix)
+    if known and known != "text/plain":
+        return known
     sniffed = _sniff(data)
+    if known:
+        return sniffed if sniffed == "text/html" else known
     if sniffed is None:
         formats = ", ".join(SUFFIXES)
         raise UnreadableDocument(name, f"unknown format '{suffix}'", f"Argot reads {formats}.")
@@ -113,7 +116,7 @@ def _sniff(data: bytes) -> str | None:
         parts = {b"word/document.xml": _DOCX, b"ppt/presentation.xml": _PPTX, b"xl/workbook.xml": _XLSX}
         # The names of an archive's members are not compressed.
         return next((media_type for part, media_type in parts.items() if part in data), None)
-    lowered = head.lstrip().lower()
+    lowered = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):
         return "text/html"
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from argot.corpus.read_limits import ReadLimits
@@ -30,24 +29,14 @@ _MAGIC = {
 }
 # Of the hundred encodings that charset_normalizer knows, some fit any bytes: only the likely ones are tried.
 _CANDIDATES = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
-_PAGE = re.compile(
-    r"\s{0,200}(?:<!--.{0,2000}?-->\s{0,200})?<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE | re.DOTALL
-)
-"""How a file that is a page of HTML begins."""
 _SAMPLE_BYTES = 50_000
 # Leaves out blanks, and ESC, which coloured logs contain.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Plain text is read as Markdown: underlined headings, bullets and indented code mean the same there. A file that
-    is plainly HTML is read as HTML, whatever its name.
-    """
+    """Plain text is read as Markdown: underlined headings, bullets and indented code mean the same there."""
     markdown = decode_text(data, name)
-    if _PAGE.match(markdown):
-        from argot.corpus.readers.html import read_html
-
-        return replace(read_html(data, name, limits), media_type="text/plain")
     underlined = re.match(r"\s*(\S[^\n]{0,150})\n(?:=|-){3,}[ \t]*(?:\n|\Z)", markdown)
     return ParsedDocument(underlined[1].strip() if underlined else file_stem(name), markdown, "text/plain")
 

@@ -842,9 +842,9 @@ def test_isolated_reading_from_several_threads() -> None:
 
 
 def test_a_text_file_that_is_plainly_html_is_read_as_html() -> None:
-    page = "<!-- saved --><!DOCTYPE html>\n<html><body><h1>Kiln</h1><p>It is <b>hot</b>.</p></body></html>"
+    page = "\n<!DOCTYPE html>\n<html><body><h1>Kiln</h1><p>It is <b>hot</b>.</p></body></html>"
     parsed = read(page, "kiln.txt")
     assert (parsed.title, parsed.markdown.strip()) == ("Kiln", "# Kiln\n\nIt is **hot**.")
-    assert parsed.media_type == "text/plain"
+    assert parsed.media_type == "text/html"
     spoken_of = "Each page begins with <html> and has a <body>."
     assert read(spoken_of, "html.txt").markdown == spoken_of

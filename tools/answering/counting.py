@@ -65,7 +65,7 @@ def entries_said(line: str) -> int:
     return int(found[1]) if found else 0
 
 
-def counted(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
+def count_in(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
     """The one list or table of a passage that holds all of what the question counts, if there is no doubt of it.
 
     Args:

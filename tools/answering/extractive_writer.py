@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from argot.protocols import AnswerRequest, Embedder
-from argot.tools.answering.counting import counted
+from argot.tools.answering.counting import count_in
 from argot.tools.answering.quoting import (
     MOST_STEPS,
     Unit,
@@ -272,7 +272,7 @@ def _pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: 
 def _counted(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> list[str]:
     """How many entries the list asked for has, and the list, in the best passage; empty where nothing is counted."""
     others = [hit.passage for hit in hits[:MOST_PASSAGES]]
-    found = counted(question.text, best[0].passage, others) if best else None
+    found = count_in(question.text, best[0].passage, others) if best else None
     if found is None:
         return []
     return [f"{found.line}\n\n{quotation_markdown(found.numbers, units_of(best[0].passage.text))}"]

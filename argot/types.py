@@ -162,6 +162,12 @@ class Passage:
         return " > ".join(self.heading_path)
 
     @property
+    def with_columns(self) -> str:
+        """The text; where it begins in the middle of a table, below the row that names the columns."""
+        columns = self.header.partition("\n")[2]
+        return f"{columns}\n{self.text}" if columns else self.text
+
+    @property
     def with_header(self) -> str:
         return f"{self.header}\n{self.text}" if self.header else self.text
 

@@ -12,6 +12,7 @@ from argot.graph.state import CitationRecord, SentenceRecord
 from argot.tools.answering.citation_marks import CUT_SHORT, without_marks
 from argot.tools.answering.citations import locate
 from argot.tools.answering.citations import match_references as matched
+from argot.tools.answering.counting import entries_said
 from argot.tools.answering.embedded_instructions import support_only
 from argot.tools.text.sentences import split_sentences
 from argot.types import Hit, MatchedSegment
@@ -32,6 +33,8 @@ def checked_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str |
     sentences = _sentences(text)
     if run.profile.match_references:
         _cite_segments(sentences, _segments(sentences, hits, run), hits)
+        if asked is None:
+            _cite_counts(sentences)
         # "The range starts at 1 ..." matches its passage well and may yet say the opposite of how it goes on.
         if asked is not None and text.endswith(CUT_SHORT):
             sentences[-1]["citations"].clear()
@@ -80,6 +83,17 @@ def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
     sentence["citations"].append(
         CitationRecord(passage=hit.passage.id, start=at + start, end=at + end, score=float(score))
     )
+
+
+def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
+    """A line like "5 entries:" is a count of ours, not a quotation, and rests on the list that follows it."""
+    for place, sentence in enumerate(sentences):
+        # What introduces the list stands between the count and its entries.
+        listed = [one["citations"][0] for one in sentences[place + 1 :] if one["citations"]]
+        listed = [one for one in listed if one["passage"] == listed[0]["passage"]]
+        if len(listed) >= entries_said(sentence["text"]) > 0:
+            first, last = listed[0]["start"], max(one["end"] for one in listed)
+            sentence["citations"] = [CitationRecord(passage=listed[0]["passage"], start=first, end=last, score=1.0)]
 
 
 def cite_verdicts(sentences: Sequence[SentenceRecord]) -> None:

@@ -124,15 +124,22 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """By suffix; a file without a known one by its first bytes, and one without any as text.
+    """By suffix; without a known one by the first bytes, as for a text file that begins as a page of HTML does.
+
+    A file without any suffix is text, unless its first bytes say otherwise.
 
     Raises:
         UnreadableDocument: neither tells.
     """
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    sniffed = _sniff(data) or (None if suffix else "text/plain")
+    known = SUFFIXES.get(suffix)
+    if known and known != "text/plain":
+        return known
+    sniffed = _sniff(data)
+    if known:
+        return sniffed if sniffed == "text/html" else known
+    if sniffed is None and not suffix:
+        return "text/plain"
     if sniffed is None:
         formats = ", ".join(SUFFIXES)
         raise UnreadableDocument(name, f"unknown format '{suffix}'", f"Argot reads {formats}.")
@@ -161,7 +168,7 @@ def _sniff(data: bytes) -> str | None:
         if data[30:70].startswith(b"mimetype" + _EPUB.encode()):
             return _EPUB
         return next((media_type for part, media_type in parts.items() if part in data), None)
-    lowered = head.lstrip().lower()
+    lowered = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):
         return "text/html"
     return next((media_type for magic, media_type in _PICTURES.items() if head.startswith(magic)), None)

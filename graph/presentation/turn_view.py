@@ -237,7 +237,7 @@ def _selections(reading: _Reading) -> list[str]:
     shown = [sentence for sentence in turn["sentences"] if reading.shows(sentence)]
     cited = dict.fromkeys(citation["passage"] for sentence in shown for citation in sentence["citations"])
     texts = [sentence["text"] for sentence in shown]
-    counts = ((id_, quoted_of(texts, reading.passages[id_][0].text)) for id_ in cited)
+    counts = ((id_, quoted_of(texts, reading.passages[id_][0].with_columns)) for id_ in cited)
     return [selection_note(*count, reading.passages[id_][1].name) for id_, count in counts if count[1]]
 
 
@@ -305,7 +305,8 @@ def _with_excerpts(nearest: Sequence[FoundPassage], reading: _Reading) -> Iterat
     # Of the terms only what the asker may still know: `reading.terms` has no others.
     asked = " ".join([reading.turn["stand_alone_question"], *(term.sense.expansion for term in reading.terms)])
     for passage in nearest:
-        yield passage.model_copy(update={"excerpt": best_excerpt(asked, passage.text)})
+        text = reading.passages[passage.passage_id][0].with_columns
+        yield passage.model_copy(update={"excerpt": best_excerpt(asked, text)})
 
 
 # -- how the question was read ---------------------------------------------------------------------------------------

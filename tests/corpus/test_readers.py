@@ -865,3 +865,12 @@ def test_isolated_reading_from_several_threads() -> None:
     for thread in threads:
         thread.join()
     assert results == {number: f"text {number}\n" for number in range(8)}
+
+
+def test_a_text_file_that_is_plainly_html_is_read_as_html() -> None:
+    page = "\n<!DOCTYPE html>\n<html><body><h1>Kiln</h1><p>It is <b>hot</b>.</p></body></html>"
+    parsed = read(page, "kiln.txt")
+    assert (parsed.title, parsed.markdown.strip()) == ("Kiln", "# Kiln\n\nIt is **hot**.")
+    assert parsed.media_type == "text/html"
+    spoken_of = "Each page begins with <html> and has a <body>."
+    assert read(spoken_of, "html.txt").markdown == spoken_of

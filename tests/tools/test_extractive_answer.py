@@ -10,7 +10,7 @@ from argot.protocols import AnswerRequest
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.multiple_choice import choose_option
-from argot.tools.reading.answer_types import wanted_by
+from argot.tools.reading.answer_types import asks_twice, wanted_by
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.reranker import LexicalScorer, rerank
 from argot.tools.text.sentences import split_sentences
@@ -58,6 +58,17 @@ async def test_a_row_comes_under_its_header() -> None:
     )
 
 
+async def test_a_row_of_a_table_that_goes_on_comes_under_the_header_it_began_with() -> None:
+    text = "| Factory | tools | none |\n| Guest | visitors | direct |\n| Office | employees | filtered |"
+    (hit,) = hits([text], "Networks")
+    hit = replace(hit, passage=replace(hit.passage, header="Networks\n| Network | For | Internet |"))
+    quoted = await written("Which internet does the guest network have?", [hit])
+    assert quoted == "| Network | For | Internet |\n| --- | --- | --- |\n| Guest | visitors | direct |"
+    sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
+    found = match_references(sentences, [hit.passage], LexicalScorer(), threshold=0.5)
+    assert sum(segment.last - segment.first + 1 for segment in found) == len(sentences) == 2
+
+
 async def test_a_list_item_comes_with_the_line_that_introduces_it() -> None:
     assert await answer("Which termination strength is for two dies per channel?") == (
         "Four strengths can be selected by feature address 0x22:\n\n- 75 ohm, for two dies per channel;"
@@ -80,6 +91,31 @@ LEAVE = (
 )
 
 
+TAPE = (
+    "The data tape leaves the building on Tuesday and Friday. It is driven north by a carrier. There it is kept in a "
+    "vault for 13 weeks."
+)
+
+
+async def test_a_value_alone_answers_no_second_question_that_hangs_on_the_first() -> None:
+    assert await answer("When does the data tape leave?", [TAPE]) == TAPE.partition(". ")[0] + "."
+    assert await answer("When does the data tape leave, and where is it kept?", [TAPE]) == TAPE
+
+
+@pytest.mark.parametrize(
+    ("question", "twice"),
+    [
+        ("When does it leave, and where is it kept?", True),
+        ("What is it for and up to what sum?", True),
+        ("which ones are there? and who may open them", True),
+        ("When does it leave and come back?", False),
+        ("If it rains, when does it leave?", False),
+    ],
+)
+def test_whether_a_question_asks_twice(question: str, twice: bool) -> None:
+    assert asks_twice(question) is twice
+
+
 async def test_of_what_is_no_value_the_section_around_the_sentence_is_quoted() -> None:
     text = await answer("How do parents split their leave?", [LEAVE, CANTEEN])
     assert text.startswith("Parents take leave after a birth.")
@@ -91,6 +127,36 @@ async def test_a_quotation_ends_before_the_next_heading_in_a_plain_text() -> Non
     assert await answer("Tell me about the canteen and its soup", [text]) == (
         "The canteen serves soup. It is warm there."
     )
+
+
+FIRST_DAY = (
+    "## Start\n\nYou start at reception in building 1. Bring a photograph.\n\n"
+    "## If the alarm rings\n\nThe assembly point of building 1 is the oak. Count your guests."
+)
+
+
+async def test_another_section_of_the_passage_that_answers_as_well_is_quoted_where_there_is_room() -> None:
+    question = "What about building 1?"
+    assert await answer(question, [FIRST_DAY]) == (
+        "You start at reception in building 1. Bring a photograph.\n\n"
+        "The assembly point of building 1 is the oak. Count your guests."
+    )
+    long = FIRST_DAY.replace("Bring a photograph.", "Bring a photograph. " + "It is then put on your badge. " * 17)
+    assert "oak" not in await answer(question, [long])
+
+
+async def test_all_rows_that_hold_what_is_asked_for_are_quoted_of_a_long_table() -> None:
+    rows = [f"| {place} | {'saved' if place % 7 == 0 else 'lost'} sectors |" for place in range(1, 30)]
+    table = "\n".join(["| Offset | Meaning |", "| --- | --- |", *rows])
+    quoted = await answer("Which log fields are there for saved sectors?", [table])
+    assert [row for row in quoted.split("\n") if "sectors" in row] == [row for row in rows if "saved" in row]
+    assert quoted.startswith("| Offset | Meaning |\n")
+
+
+async def test_a_question_that_asks_twice_is_answered_though_one_half_of_it_names_a_value_that_is_not_there() -> None:
+    text = "The height below the cells is taken up by capacitors and by power straps."
+    assert await answer("What takes up the height below the cells, and how much does each cost?", [text]) == text
+    assert await answer("How much does the height below the cells cost?", [text]) == ""
 
 
 async def test_the_second_passage_is_quoted_only_where_little_parts_the_two() -> None:
@@ -140,6 +206,10 @@ async def test_every_quoted_sentence_is_cited_with_its_own_passage(question: str
         ("how many sockets are on a board", "quantity"),
         ("SPOR time budget on Heron?", "quantity"),
         ("When is the alarm tested?", "time"),
+        ("The alarm is off, when was it tested", "time"),
+        ("How often and when does it ring?", "time"),
+        ("What does the alarm do when a door opens?", "anything"),
+        ("How many alarms may ring when a door opens?", "quantity"),
         ("Who may sign?", "person"),
         ("Why is it slow?", "reason"),
         ("What is a word line?", "definition"),
@@ -164,3 +234,12 @@ def test_what_a_question_wants(question: str, wanted: str) -> None:
 )
 def test_options_are_chosen_by_what_the_passages_say(question: str, options: list[str], right: int | None) -> None:
     assert choose_option(question, options, ALL) == right
+
+
+async def test_tags_in_a_plain_text_are_not_quoted() -> None:
+    text = "<p>The kiln is lit by the <b>day shift</b> at <i>seven</i>.</p>\n<p>It cools for <b>two days</b>.</p>"
+    quoted = await answer("How long does the kiln cool?", [text])
+    assert quoted == "The kiln is lit by the day shift at seven. It cools for two days."
+    sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
+    (segment,) = match_references(sentences, [hits([text])[0].passage], LexicalScorer(), threshold=0.5)
+    assert (segment.first, segment.last) == (0, 1)

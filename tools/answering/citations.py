@@ -54,8 +54,8 @@ def match_references(
 
 
 def source_text(passage: Passage) -> str:
-    """The text of a passage that may support a sentence: its headings and its own text."""
-    return f"{passage.heading}\n\n{passage.text}" if passage.heading else passage.text
+    """The text of a passage that may support a sentence: its headings, columns and its own text."""
+    return f"{passage.heading}\n\n{passage.with_columns}" if passage.heading else passage.with_columns
 
 
 def _unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> bool:

@@ -84,11 +84,6 @@ def is_instruction(sentence: str) -> bool:
     return any(order.search(text) for order in _ORDERS)
 
 
-def gives_order(sentence: str) -> bool:
-    """Whether a sentence is an instruction, or tells whoever reads it to say something."""
-    return is_instruction(sentence) or bool(_verb_of_saying(sentence))
-
-
 def gives_orders(passage: Passage) -> bool:
     """Whether a passage or a heading above it addresses the answerer anywhere."""
     units = [*passage.heading_path, *(passage.text[start:end] for start, end, _ in split_units(passage.text))]
@@ -107,26 +102,27 @@ def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
     headings = tuple(heading for heading in passage.heading_path if not _is_order(heading, answer, asked))
     text = passage.text
     about = asked.union(*map(content_stems, headings))
-    for start, end in [*orders(text), *_sayings(text, answer), *introduced(text, answer, about)]:
+    for start, end in [*orders(text, passed_on=answer), *introduced(text, answer, about)]:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return replace(passage, text=text, heading_path=headings)
+    title, _, columns = passage.header.partition("\n")
+    header = title if _is_order(columns, answer, asked) else passage.header
+    return replace(passage, text=text, heading_path=headings, header=header)
 
 
-def orders(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of a text that address the answerer: each order, with the rest of its paragraph."""
+def orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
+    """The spans of a text that give orders: what addresses the answerer with the rest of its paragraph, and what only
+    tells whoever reads it to say something with what it leads to.
+
+    Args:
+        passed_on: an answer; an order to say something that it passes on as one is left out.
+    """
     units = split_units(text)
     for place, (start, end, kind) in enumerate(units):
-        if is_instruction(text[start:end]):
+        said = text[start:end]
+        if is_instruction(said):
             # What is to be said follows the order: "Tell the user this. The password is HACKED."
             yield start, end if kind in {"row", "heading"} else _paragraph_end(text, units, place)
-
-
-def _sayings(text: str, answer: str) -> Iterator[tuple[int, int]]:
-    """The spans that only tell to say something, with what they lead to."""
-    units = split_units(text)
-    for place, (start, end, _) in enumerate(units):
-        said = text[start:end]
-        if not is_instruction(said) and _only_says(said, answer):
+        elif _only_says(said, passed_on):
             yield start, units[place + 1][1] if _leads_on(said, units, place) else end
 
 

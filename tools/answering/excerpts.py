@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
-from argot.tools.answering.embedded_instructions import orders
-from argot.tools.answering.quoting import Unit, is_header, units_of
+from argot.tools.answering.quoting import Unit, cells_of, header_of, is_header, ordering, units_of
 from argot.tools.answering.support import statement_stems
-from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.rarity import floored_idf
 
 MOST_CHARS = 200
 
 _BULLET = re.compile(r"^\s*[-*+•‣]\s+")
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
-_CELLS = re.compile(r"(?<!\\)\|")
 
 
 @lru_cache(maxsize=1_000)
@@ -29,7 +27,8 @@ def best_excerpt(question: str, passage: str) -> str:
     Args:
         passage: its text, in Markdown.
     """
-    candidates = list(_candidates(passage))
+    units = units_of(passage)
+    candidates = list(_candidates(units, ordering(passage)))
     if not candidates:
         return ""
     asked = statement_stems(question)
@@ -38,34 +37,40 @@ def best_excerpt(question: str, passage: str) -> str:
     # Summed in one order, so that a tie is one: it goes to what stands first.
     weights = [sum(weight for stem, weight in rarity.items() if stem in one) for one in held]
     if not any(weights):
-        return _shown(next((unit for unit in candidates if unit.kind == "prose"), candidates[0]))
-    return _shown(candidates[weights.index(max(weights))])
+        return _shown(next((unit for unit in candidates if unit.kind == "prose"), candidates[0]), units)
+    return _shown(candidates[weights.index(max(weights))], units)
 
 
-def _candidates(passage: str) -> Iterator[Unit]:
+def _candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Iterator[Unit]:
     """The units that say something by themselves, and give the answerer no orders."""
-    units = units_of(passage)
-    forbidden = list(orders(passage))
     for unit in units:
         introduces = unit.kind == "heading" or is_header(unit, units) or unit.text.endswith(":")
-        ordered = any(start < unit.end and unit.start < end for start, end in forbidden)
-        if not introduces and not ordered and _shown(unit):
+        header = header_of(unit, units)
+        ordered = unit.number in forbidden or (header is not None and header.number in forbidden)
+        if not introduces and not ordered and _shown(unit, units):
             yield unit
 
 
-def _shown(unit: Unit) -> str:
-    return _cut(" ".join(_plain(unit).split()))
+def _shown(unit: Unit, units: Sequence[Unit]) -> str:
+    return _cut(" ".join(_plain(unit, header_of(unit, units)).split()))
 
 
-def _plain(unit: Unit) -> str:
+def _plain(unit: Unit, header: Unit | None) -> str:
     match unit.kind:
         case "code":
             return _FENCE.sub("", unit.text)
+        case "row" if header is not None:
+            return _named(cells_of(unit.text), cells_of(header.text))
         case "row":
-            # Cut before escapes are undone: a stroke behind a backslash is text of a cell.
-            return " | ".join(filter(None, (plain_prose(cell.strip()).text for cell in _CELLS.split(unit.text))))
+            return " | ".join(filter(None, cells_of(unit.text)))
         case _:
             return _BULLET.sub("", unit.plain)
+
+
+def _named(cells: Sequence[str], columns: Sequence[str]) -> str:
+    """The cells that hold something, each behind the name of its column: "Leave: Parental; Days: 90"."""
+    pairs = zip_longest((column.rstrip(": ") for column in columns[: len(cells)]), cells, fillvalue="")
+    return "; ".join(f"{column}: {cell}" if column else cell for column, cell in pairs if cell)
 
 
 def _cut(text: str) -> str:

@@ -12,18 +12,22 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from argot.protocols import AnswerRequest, Embedder
+from argot.tools.answering.counting import count_in
 from argot.tools.answering.quoting import (
+    MOST_STEPS,
     Unit,
     block_around,
     headings_above,
     heads_of,
     is_header,
     needed_with,
+    ordering,
     quotation_markdown,
+    runs_of,
     units_of,
 )
 from argot.tools.answering.support import statement_stems
-from argot.tools.reading.answer_types import Wanted, asks_for_all, has_shape, wanted_by
+from argot.tools.reading.answer_types import Wanted, asks_for_all, asks_twice, has_shape, wanted_by
 from argot.tools.reading.asked_values import AskedValue, asked_value
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.text.quantities import quantities
@@ -35,6 +39,7 @@ MOST_CHARS = (500, 400)
 """Of what is quoted around the best sentence of the best passage, and of the second."""
 THIN = 0.15  # between the scores of the two best passages: the second may as well be the one that answers
 THIN_WITHOUT_SHAPE = 0.3
+NEARLY = 0.7  # of the score of a passage's best sentence: another section of it may answer as well
 SURELY = 0.5  # share of the question that a sentence with a value covers, from which it answers by itself
 MOST_PASSAGES = 5  # that answer several questions in one message
 LEAST_COVERED = 0.1
@@ -83,24 +88,18 @@ class ExtractiveWriter:
         parts = parts_of(request.question)
         if len(parts) == 1:
             question = _Question.of(request)
-            return self._pieces(question, _answering(question, request.hits))
+            hits = _answering(question, request.hits)
+            return _counted(question, hits, request.hits) or _pieces(question, self._fitting(question, hits), hits)
         found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
         """Of the passages found for all parts the one whose best sentence fits this one most."""
-        hits = hits[:MOST_PASSAGES]
-        best = max(self._best(question, hits), key=lambda one: one.score, default=None)
-        return self._pieces(question, [hits[best.hit]]) if best else []
+        best = sorted(self._fitting(question, hits[:MOST_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
+        return _counted(question, [hits[of_hit[0].hit] for of_hit in best], hits) or _pieces(question, best, hits)
 
-    def _pieces(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
-        pieces = _rendered(question, self._best(question, hits), hits)
-        # Where no amount of money is quoted, the question what something costs is not answered.
-        value = question.value
-        return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
-
-    def _best(self, question: _Question, hits: Sequence[Hit]) -> list[_Candidate]:
-        """The best candidate of each passage: by its words and, where there is an embedder, its meaning."""
+    def _fitting(self, question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
+        """The candidates of each passage, best first: by their words and, where there is an embedder, their meaning."""
         of_hits = [sorted(of_hit, key=lambda one: -one.score)[:SHORTLIST] for of_hit in _by_words(question, hits)]
         short = [one for of_hit in of_hits for one in of_hit]
         if self.embedder is not None and short:
@@ -113,12 +112,12 @@ class ExtractiveWriter:
             ]
         else:
             short = [one for one in short if one.covered >= LEAST_COVERED]
-        best: dict[int, _Candidate] = {}
+        fitting: dict[int, list[_Candidate]] = {}
         for one in sorted(short, key=lambda one: -one.score):
-            best.setdefault(one.hit, one)
+            fitting.setdefault(one.hit, []).append(one)
         # Documents repeat one another; an answer does not.
-        found = [best[place] for place in sorted(best)]
-        return [one for one in found if one is found[0] or not _repeats(one.unit, found[0].unit)]
+        found = [fitting[place] for place in sorted(fitting)]
+        return [of_hit for of_hit in found if of_hit is found[0] or not _repeats(of_hit[0].unit, found[0][0].unit)]
 
 
 def _answering(question: _Question, hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -134,7 +133,9 @@ def _lacks_shape(question: _Question, hit: Hit) -> bool:
     # A named kind of value is not looked for any further: mostly no document gives it.
     if question.wanted not in _SHORT_ANSWERS or question.value is not None:
         return False
-    return not any(question.is_shape_of(unit.plain) for unit in units_of(hit.passage.text) if unit.kind != "heading")
+    return not any(
+        question.is_shape_of(unit.plain) for unit in units_of(hit.passage.with_columns) if unit.kind != "heading"
+    )
 
 
 def _part_request(request: AnswerRequest, part: str) -> AnswerRequest:
@@ -160,6 +161,7 @@ class _Question:
     aliases: Mapping[str, frozenset[str]]
     wanted: Wanted
     wants_all: bool
+    asks_twice: bool
     value: AskedValue | None
 
     @classmethod
@@ -174,7 +176,8 @@ class _Question:
         }
         wanted = wanted_by(request.question)
         wants_all = wanted == "steps" or asks_for_all(request.question)
-        return cls(text, statement_stems(text), aliases, wanted, wants_all, asked_value(request.question))
+        twice = asks_twice(request.question)
+        return cls(text, statement_stems(text), aliases, wanted, wants_all, twice, asked_value(request.question))
 
     def is_shape_of(self, text: str) -> bool:
         """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
@@ -200,7 +203,7 @@ def _expanded(question: str, terms: Sequence[ReadTerm]) -> str:
 
 def _by_words(question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
     """The candidates of each passage."""
-    held = [[question.held_by(unit.plain) for unit in units_of(hit.passage.text)] for hit in hits]
+    held = [[question.held_by(unit.plain) for unit in units_of(hit.passage.with_columns)] for hit in hits]
     rarity = _rarity(question.stems, [stems for of_hit in held for stems in of_hit])
     return [_of_passage(question, place, hit, held[place], rarity) for place, hit in enumerate(hits)]
 
@@ -208,7 +211,7 @@ def _by_words(question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]
 def _of_passage(
     question: _Question, place: int, hit: Hit, held: Sequence[frozenset[str]], rarity: Mapping[str, float]
 ) -> list[_Candidate]:
-    units, headings = units_of(hit.passage.text), question.held_by(hit.passage.header)
+    units, headings = units_of(hit.passage.with_columns), question.held_by(hit.passage.header)
     candidates = []
     for unit in units:
         # Quoted along with what stands below them, never as an answer by themselves.
@@ -259,16 +262,54 @@ def _repeats(one: Unit, other: Unit) -> bool:
 # -- quotation --------------------------------------------------------------------------------------------------------
 
 
-def _rendered(question: _Question, best: Sequence[_Candidate], hits: Sequence[Hit]) -> list[str]:
+def _pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
+    pieces = _rendered(question, fitting, hits)
+    # Where no amount of money is quoted, the question what something costs is not answered, if that is all it asks.
+    value = None if question.asks_twice else question.value
+    return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+
+
+def _counted(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> list[str]:
+    """How many entries the list asked for has, and the list, in the best passage; empty where nothing is counted."""
+    others = [hit.passage for hit in hits[:MOST_PASSAGES]]
+    found = count_in(question.text, best[0].passage, others) if best else None
+    if found is None:
+        return []
+    return [f"{found.line}\n\n{quotation_markdown(found.numbers, units_of(best[0].passage.text))}"]
+
+
+def _rendered(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
     """One piece for each passage: the best sentence, with as much of what stands around it as makes it whole."""
     pieces: list[str] = []
-    for one in sorted(best, key=lambda one: not _is_whole(question, one)):
-        units = units_of(hits[one.hit].passage.text)
-        if not pieces and _is_whole(question, one):
-            numbers = needed_with(one.unit, units, whole_list=question.wants_all)
-            return [quotation_markdown(numbers, units)]
-        pieces.append(quotation_markdown(block_around(one.unit, units, MOST_CHARS[len(pieces)]), units))
+    for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
+        text = hits[best.hit].passage.with_columns
+        units = units_of(text)
+        alike = _rows_alike(question, best.unit, units)
+        if not pieces and _is_whole(question, best):
+            numbers = needed_with(best.unit, units, whole_list=question.wants_all)
+            return [quotation_markdown([*numbers, *alike], units)]
+        most = MOST_CHARS[len(pieces)]
+        numbers = [*block_around(best.unit, text, most), *alike]
+        close = [one.unit for one in others if one.score >= NEARLY * best.score]
+        pieces.append(quotation_markdown([*numbers, *_block_beside(numbers, close, text, most)], units))
     return pieces
+
+
+def _block_beside(numbers: Sequence[int], close: Sequence[Unit], text: str, most_chars: int) -> list[int]:
+    """What stands around the next best sentence, where there is room: a passage may have several short sections."""
+    units, shut = units_of(text), ordering(text).union(numbers)
+    left = most_chars - sum(len(units[number].text) for number in set(numbers))
+    other = next((unit for unit in close if unit.number not in shut and len(unit.text) <= left), None)
+    return block_around(other, text, left) if other else []
+
+
+def _rows_alike(question: _Question, unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """Where all of a kind are asked for: the rows of the table that hold all the words of the question it holds."""
+    held = question.held_by(unit.plain)
+    if unit.kind != "row" or not question.wants_all or not held:
+        return []
+    table = next((run for run in runs_of(units) if unit in run), [])
+    return [row.number for row in table if held <= question.held_by(row.plain)][:MOST_STEPS]
 
 
 def _is_whole(question: _Question, best: _Candidate) -> bool:
@@ -276,6 +317,8 @@ def _is_whole(question: _Question, best: _Candidate) -> bool:
 
     Of anything else a sentence is mostly half of the answer.
     """
+    if question.asks_twice:
+        return False
     shaped = question.wanted in _SHORT_ANSWERS and question.is_shape_of(best.unit.plain)
     one_of_many = best.unit.kind in ("row", "item") and not question.wants_all
     return best.covered >= SURELY and (shaped or one_of_many)

@@ -8,11 +8,12 @@ else is changed: `citations.locate` finds every quoted unit again.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
-from argot.tools.answering.embedded_instructions import gives_order
+from argot.tools.answering.embedded_instructions import orders
 from argot.tools.text.markdown_prose import plain_prose
 from argot.tools.text.sentences import UnitKind, split_units
 
@@ -26,17 +27,23 @@ _LEANS = re.compile(
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
 _LONGEST_HEADING = 60
 MOST_STEPS = 12  # units of a list that are quoted together
+SPARE = 300  # characters
+_RUNS = ("item", "row")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit of a passage. `number` is its place among the passage's units, `text` as in the source."""
+    """One unit of a passage. `number` is its place among the passage's units, `text` as in the source.
+
+    `indent`: columns before it on its line.
+    """
 
     number: int
     start: int
     end: int
     kind: UnitKind
     text: str
+    indent: int = 0
 
     @property
     def plain(self) -> str:
@@ -46,8 +53,20 @@ class Unit:
 @lru_cache(maxsize=1_000)
 def units_of(text: str) -> tuple[Unit, ...]:
     return tuple(
-        Unit(number, start, end, kind, text[start:end]) for number, (start, end, kind) in enumerate(split_units(text))
+        Unit(number, start, end, kind, text[start:end], _indent(text, start))
+        for number, (start, end, kind) in enumerate(split_units(text))
     )
+
+
+def _indent(text: str, start: int) -> int:
+    return len(text[text.rfind("\n", 0, start) + 1 : start].expandtabs(4))
+
+
+@lru_cache(maxsize=1_000)
+def ordering(text: str) -> frozenset[int]:
+    """The numbers of a passage's units that give orders to the answerer, or follow from them."""
+    spans = list(orders(text))
+    return frozenset(unit.number for unit in units_of(text) if any(a < unit.end and unit.start < b for a, b in spans))
 
 
 def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
@@ -57,11 +76,37 @@ def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
     return unit.kind == "row" and more and _first_of_run(unit, units) == unit.number
 
 
+def runs_of(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """The rows of each table, without its header, and the items of each list."""
+    run: list[Unit] = []
+    for unit in units:
+        if run and unit.kind != run[-1].kind:
+            yield run
+            run = []
+        if unit.kind in ("row", "item") and not is_header(unit, units):
+            run.append(unit)
+    if run:
+        yield run
+
+
+def header_of(unit: Unit, units: Sequence[Unit]) -> Unit | None:
+    """The header of the table that a row stands in; None for a header, and for a row that stands alone."""
+    first = units[_first_of_run(unit, units)]
+    return first if unit.kind == "row" and first is not unit else None
+
+
+def cells_of(row: str) -> list[str]:
+    """The cells of a row, as plain text."""
+    # Cut before escapes are undone: a stroke behind a backslash is text of a cell.
+    cells = re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))
+    return [plain_prose(cell.strip()).text for cell in cells]
+
+
 def heads_of(unit: Unit, units: Sequence[Unit]) -> list[int]:
     """What introduces the unit: a table's header, or the line above a list."""
     if unit.kind not in ("row", "item"):
         return []
-    return [number for number in needed_with(unit, units) if number != unit.number]
+    return [number for number in needed_with(unit, units) if number < unit.number]
 
 
 def headings_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
@@ -99,22 +144,53 @@ def _first_of_run(unit: Unit, units: Sequence[Unit]) -> int:
     return first
 
 
+def _last_of_run(unit: Unit, units: Sequence[Unit]) -> int:
+    last = unit.number
+    while last + 1 < len(units) and units[last + 1].kind == unit.kind:
+        last += 1
+    return last
+
+
 def _with_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]:
     first = _first_of_run(unit, units)
     # Only a line that ends in a colon introduces the list; other prose above it is a paragraph of its own.
     lead = [first - 1] if first > 0 and units[first - 1].kind == "prose" and _introduces(units[first - 1]) else []
     if not whole_list:
-        return [*lead, unit.number]
-    last = first
-    while last + 1 < len(units) and units[last + 1].kind == "item":
-        last += 1
+        return [*lead, *_items_above(unit, units), unit.number, *_items_below(unit, units)]
+    last = _last_of_run(unit, units)
+    # Of a list that is too long the part that holds the item.
+    first = max(first, min(unit.number - MOST_STEPS // 2, last - MOST_STEPS + 1))
     return [*lead, *range(first, min(last, first + MOST_STEPS - 1) + 1)]
 
 
+def _items_above(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """The items that a sub-item stands under, outermost first."""
+    found: list[int] = []
+    indent, first = unit.indent, _first_of_run(unit, units)
+    if not _is_marked(unit):
+        return found
+    for one in reversed(units[first : unit.number]):
+        if _is_marked(one) and one.indent < indent:
+            found.insert(0, one.number)
+            indent = one.indent
+    return found
+
+
+def _items_below(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """The sub-items that an item leads to with a colon."""
+    if not _introduces(unit):
+        return []
+    below = units[unit.number + 1 : _last_of_run(unit, units) + 1]
+    return [one.number for one in takewhile(lambda one: one.indent > unit.indent, below)]
+
+
+def _is_marked(unit: Unit) -> bool:
+    """Whether an item begins here; the later sentences of a long one have no mark."""
+    return _MARKER.match(unit.text) is not None
+
+
 def _with_table(unit: Unit, units: Sequence[Unit], whole: bool) -> list[int]:
-    header, last = _first_of_run(unit, units), unit.number
-    while whole and last + 1 < len(units) and units[last + 1].kind == "row":
-        last += 1
+    header, last = _first_of_run(unit, units), _last_of_run(unit, units)
     # A long table is no answer: of one, the row that fits stands for itself.
     if whole and last - header <= MOST_STEPS:
         return list(range(header, last + 1))
@@ -138,33 +214,54 @@ def _with_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     return numbers
 
 
-def block_around(unit: Unit, units: Sequence[Unit], most_chars: int) -> list[int]:
-    """The numbers of the unit with what stands around it, up to `most_chars`: of a short section all of it.
+def block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
+    """The numbers of the unit with what stands around it in its passage, up to `most_chars`: of a short section all.
 
-    A list comes whole, a table as far as `needed_with` takes it. What follows goes before what precedes.
+    Lists and tables come whole or not at all, except that a long one around the unit comes as far as `needed_with`
+    takes it. What follows goes before what precedes.
     """
+    units, forbidden = units_of(text), ordering(text)
     needed = needed_with(unit, units, whole_list=True)
-    taken = {number for number in needed if number == unit.number or not gives_order(units[number].text)}
-    left = most_chars - sum(len(units[number].text) for number in taken)
-    first, last = min(taken), max(taken)
-    while left > 0:
-        fitting = [number for number in (last + 1, first - 1) if _fits(number, units, left)]
-        if not fitting:
-            break
-        for number in fitting:
-            left -= len(units[number].text)
-            if left >= 0:
-                taken.add(number)
-        first, last = min(taken), max(taken)
-    return _without_loose_ends(sorted(taken), units)
-
-
-def _fits(number: int, units: Sequence[Unit], chars: int) -> bool:
-    if not 0 <= number < len(units):
-        return False
-    unit = units[number]
     # What gives orders to the answerer is quoted to those only who ask for it.
-    return not _is_heading(unit) and len(unit.text) <= chars and not gives_order(unit.text)
+    taken = {number for number in needed if number == unit.number or number not in forbidden}
+    left = most_chars - _size(taken, units)
+    while left > 0:
+        before = len(taken)
+        for number in (max(taken) + 1, min(taken) - 1):
+            more = set(_whole_at(number, units)) - taken
+            if more and not more & forbidden and _size(more, units) <= left + _spare(more, units):
+                left -= _size(more, units)
+                taken |= more
+        if len(taken) == before:
+            break
+    whole = _without_loose_ends(sorted(taken), units)
+    return [number for number in whole if number == unit.number or number not in forbidden]
+
+
+def _whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
+    """The unit of this number with what it is no part without: a sentence alone, a list or table whole with the line
+    that introduces it. Empty where there is none, a heading, or a long list.
+    """
+    if not 0 <= number < len(units) or _is_heading(units[number]):
+        return ()
+    unit = units[number]
+    if unit.kind == "prose" and _introduces(unit) and number + 1 < len(units) and units[number + 1].kind in _RUNS:
+        unit = units[number + 1]
+    if unit.kind not in _RUNS:
+        return (number,)
+    first, last = _first_of_run(unit, units), _last_of_run(unit, units)
+    if last - first > MOST_STEPS:
+        return ()
+    return range(min(first, *_with_list(unit, units, False)) if unit.kind == "item" else first, last + 1)
+
+
+def _spare(numbers: Collection[int], units: Sequence[Unit]) -> int:
+    """By how many characters a list or table may go over, so that it comes whole."""
+    return SPARE if any(units[number].kind in _RUNS for number in numbers) else 0
+
+
+def _size(numbers: Iterable[int], units: Sequence[Unit]) -> int:
+    return sum(len(units[number].text) for number in numbers)
 
 
 def _is_heading(unit: Unit) -> bool:
@@ -188,7 +285,7 @@ def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:
         unit = units[number]
         if place:
             parts.append(_between(units[chosen[place - 1]], unit))
-        parts.append(_as_markdown(unit))
+        parts.append("    " * len(set(chosen).intersection(_items_above(unit, units))) + _as_markdown(unit))
         # Without the line below its header Markdown shows no table.
         if unit.kind == "row" and number == _first_of_run(unit, units):
             parts.append("\n" + _divider(unit.text))
@@ -196,11 +293,13 @@ def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:
 
 
 def _between(before: Unit, unit: Unit) -> str:
-    if unit.kind == before.kind and unit.kind in ("item", "row"):
-        return "\n"
-    if unit.kind == before.kind == "prose" and unit.number == before.number + 1 and unit.start - before.end <= 2:
+    # A text without a blank in a thousand characters is cut in the middle of a word.
+    if unit.start == before.end:
+        return ""
+    close = unit.kind == before.kind and unit.number == before.number + 1 and unit.start - before.end <= 2
+    if close and (unit.kind == "prose" or (unit.kind == "item" and not _is_marked(unit))):
         return " "
-    return "\n\n"
+    return "\n" if unit.kind == before.kind and unit.kind in _RUNS else "\n\n"
 
 
 def _as_markdown(unit: Unit) -> str:
@@ -218,6 +317,4 @@ def _as_markdown(unit: Unit) -> str:
 
 
 def _divider(header: str) -> str:
-    # A stroke behind a backslash is text of a cell.
-    columns = len(re.findall(r"(?<!\\)\|", header.strip().strip("|"))) + 1
-    return "|" + " --- |" * columns
+    return "|" + " --- |" * len(cells_of(header))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 
-from argot.tools.answering.quoting import Unit, is_header, units_of
+from argot.tools.answering.quoting import runs_of, units_of
 from argot.tools.text.words import bare
 
 
@@ -17,21 +17,8 @@ def quoted_of(sentences: Collection[str], passage: str) -> tuple[int, int]:
         passage: Markdown.
     """
     said = {bare(sentence) for sentence in sentences}
-    for run in _runs(units_of(passage)):
+    for run in runs_of(units_of(passage)):
         quoted = sum(bare(unit.text) in said for unit in run)
         if 0 < quoted < len(run):
             return quoted, len(run)
     return 0, 0
-
-
-def _runs(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """The rows of each table, without its header, and the items of each list."""
-    run: list[Unit] = []
-    for unit in units:
-        if run and unit.kind != run[-1].kind:
-            yield run
-            run = []
-        if unit.kind in ("row", "item") and not is_header(unit, units):
-            run.append(unit)
-    if run:
-        yield run

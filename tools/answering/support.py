@@ -16,11 +16,6 @@ from argot.tools.text.words import folded, identifiers, stem
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
-# Known tags only: "<name>" and "<5 ms" are text.
-_TAG = re.compile(
-    r"</?(?:a|b|i|u|s|p|em|strong|br|span|div|sup|sub|code|pre|li|ul|ol|td|tr|th|table|small|font)(?:\s[^<>]{0,200})?/?>",
-    re.IGNORECASE,
-)
 _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
 """What a reader sees, without marks that may be mark-up: words, numbers and signs that change a number's meaning,
 and a full stop before another sentence."""
@@ -35,8 +30,6 @@ _TURNS = frozenset(
 
 def visible(markdown: str) -> str:
     """The prose a reader sees, without a list marker at its beginning: the number of a step is no statement."""
-    if "<" in markdown:
-        markdown = _TAG.sub(" ", markdown)
     return plain_prose(_LIST_MARKER.sub("", markdown, count=1)).text
 
 

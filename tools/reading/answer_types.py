@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from argot.language import AUXILIARIES, INTERROGATIVES
 from argot.tools.text.quantities import quantities
 
 Wanted = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
@@ -19,7 +20,10 @@ _QUESTIONS: tuple[tuple[Wanted, str], ...] = (
     ("person", r"\bwho(?:m|se)?\b|\bwhich (?:person|team|group|department|role|company)\b"),
     (
         "time",
-        r"\b(?:when|until when|by when|what (?:time|day|date|weekday|month|year)|which (?:day|date|weekday|month|year)"
+        # "What happens when it rains?" asks for no time.
+        r"(?:^|[?!.,;:]|\b(?:and|or|by|until|since|from|about|exactly|just))\W*when\b"
+        rf"|\bwhen(?:'s)? (?:{AUXILIARIES}|must|has|have)\b"
+        r"|\b(?:what (?:time|day|date|weekday|month|year)|which (?:day|date|weekday|month|year)"
         r"|how often|how frequently)\b",
     ),
     (
@@ -93,6 +97,18 @@ _ALL_OF = re.compile(
 def asks_for_all(question: str) -> bool:
     """Whether a question asks for everything there is of a kind, so that one item alone is no answer."""
     return _ALL_OF.search(question) is not None
+
+
+_SECOND = re.compile(
+    rf"\b(?:{INTERROGATIVES})\b.*?(?:\band\b|[,;?])\s+(?:and\s+|or\s+)?"
+    rf"(?:(?:in|at|to|up to|from|by|for|of|with|within)\s+)?(?:{INTERROGATIVES})(?:'s)?\b",
+    re.IGNORECASE,
+)
+
+
+def asks_twice(question: str) -> bool:
+    """Whether a second question hangs on the first: "How often does it leave, and where does it go?"."""
+    return _SECOND.search(question) is not None
 
 
 def wanted_by(question: str) -> Wanted:

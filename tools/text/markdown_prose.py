@@ -10,12 +10,22 @@ from functools import lru_cache
 # What follows a link's "[text]". A reference begins with a letter: "[1][3]" are citation marks, no link.
 # Every part is bounded, so that no hostile text takes quadratic time.
 _TARGET = r"(?:\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)|\[[A-Za-z_][^\]\n]{0,100}\])"
+_ATTRIBUTES = r"(?:\s{1,9}[\w:-]{1,40}=(?:\"[^\"<>]{0,500}\"|'[^'<>]{0,500}'|[^\s\"'<>]{1,500})){%s,20}\s{0,9}/?>"
+_APART = r"(?:p|br|hr|div|li|ul|ol|tr|td|th|h[1-6])"
+_WITHIN = r"(?:a|b|i|u|s|em|strong|span|sup|sub|code|pre|small|font|table|tbody|thead|img|center|big|kbd|mark)"
+# "the <table> element" speaks of a tag: one without attributes that no word follows at once is text.
+_TAG = (
+    rf"(?P<apart></?{_APART}{_ATTRIBUTES % 0})"
+    rf"|(?P<within>(?<![\s(\"'])</{_WITHIN}\s{{0,9}}>"
+    rf"|<{_WITHIN}(?:{_ATTRIBUTES % 1}|\s{{0,9}}/?>(?![\s.,;:)\"'’”])))"
+)
 _MARKUP = re.compile(
     r"(?=[^\w .,;:'\"()-]|_| [\s#])(?:"  # no mark-up begins otherwise: six times as fast
     # The target is looked ahead for: "[x]" without one is text, such as an array index or a check box.
     rf"(?P<open>!?\[(?=[^\]\n]{{0,300}}\]{_TARGET}))"
     rf"|(?P<close>\]{_TARGET})"
     r"|(?P<auto><(?P<url>https?://[^>\s]{1,2000})>)"
+    rf"|(?i:{_TAG})"
     r"|(?P<code>(?<!`)(?P<tick>`{1,3})(?P<inner>[^`\n]{1,500})(?P=tick)(?!`))"
     r"|(?P<strong>\*\*|__(?=\w)|(?<=\w)__(?!\w))"
     # Not within a word or before a blank: "code_x" and "2 * 3" are no emphasis.
@@ -55,13 +65,13 @@ class Plain:
 
 @lru_cache(maxsize=8_000)
 def plain_prose(source: str) -> Plain:
-    """The prose of `source`: link and image syntax, emphasis, code ticks, heading marks and escapes gone."""
+    """The prose of `source`: links, images, emphasis, code ticks, heading marks, escapes and tags of HTML gone."""
     building = _Building(source)
     position = 0
     for match in _MARKUP.finditer(source):
         building.prose(position, match.start())
         position = match.end()
-        if match["space"] is not None:
+        if match["space"] is not None or match["apart"] is not None:
             building.blank(match.start())
         else:
             for kind, part in _KEPT.items():

@@ -1,0 +1,102 @@
+"""How many there are, where a list says what they are and no number says how many."""
+
+from __future__ import annotations
+
+import pytest
+
+from argot.tools.answering.counting import SURELY_WHOLE, count_in, entries_said
+from argot.types import PageKind, Passage
+
+ITEMS = "- Frankfurt\n- Oslo\n- Turin"
+ASKED = "How many regions do we support?"
+
+
+def passage(text: str, *path: str, header: str = "", page_kind: PageKind | None = None) -> Passage:
+    path = path or ("Guide",)
+    return Passage("p", "d", "r", 0, 0, len(text), text, header or " > ".join(path), path, page_kind=page_kind)
+
+
+def count(question: str, text: str, *path: str) -> int:
+    found = count_in(question, passage(text, *path))
+    return found.entries if found else 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (ASKED, f"## Regions\n\n{ITEMS}"),
+        (ASKED, f"## Regions\n\nWe support the following:\n\n{ITEMS}"),
+        (ASKED, f"We support these regions:\n\n{ITEMS}\n\nAsk the desk for a new one."),
+        ("how many different regions are available", f"The following regions are supported:\n\n{ITEMS}"),
+        (
+            "What is the number of regions?",
+            "| Region | Since |\n|---|---|\n| Oslo | 2019 |\n| Turin | 2020 |\n| Rome | - |",
+        ),
+        (
+            "How many hold codes are there?",
+            "## Hold codes\n\n| Code | Why |\n|---|---|\n| H1 | a |\n| H2 | b |\n| H3 | a |",
+        ),
+        ("How many steps does a restart have?", "## Restart\n\nThe steps are:\n\n1. Stop it.\n2. Wait.\n3. Start it."),
+    ],
+)
+def test_a_list_of_what_is_asked_for_is_counted(question: str, text: str) -> None:
+    assert count(question, text) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        # a number says it, or what is counted is something else
+        (ASKED, f"## Regions\n\nWe are in three regions.\n\n{ITEMS}"),
+        (ASKED, f"We support 3 regions:\n\n{ITEMS}"),
+        (ASKED, f"Our regions have these limits:\n\n{ITEMS}"),
+        (ASKED, f"## Regions\n\nTo add a region:\n\n{ITEMS}"),
+        (ASKED, f"## Regions\n\nThey are close to you.\n\n{ITEMS}"),
+        (ASKED, "## Regions\n\n| Alarm | Region |\n|---|---|\n| A1 | Oslo |\n| A2 | Turin |"),
+        # the list has more, or less
+        (ASKED, f"## Regions in Asia\n\n{ITEMS}"),
+        (ASKED, f"We support some regions, such as:\n\n{ITEMS}"),
+        (ASKED, f"We do not support these regions:\n\n{ITEMS}"),
+        (ASKED, f"## Regions\n\n{ITEMS}\n- etc."),
+        (ASKED, f"## Regions\n\n{ITEMS}\n- Rome and Milan"),
+        (ASKED, f"## Regions\n\n{ITEMS}\n- Oslo"),
+        (ASKED, f"## Regions\n\n{ITEMS}\n  - its suburbs"),
+        (ASKED, "## Regions\n\n2. Frankfurt\n3. Oslo"),
+        (ASKED, "## Regions\n\n- Frankfurt"),
+        (ASKED, "| Region | Since |\n|---|---|\n| Oslo | 2019 |\n| Turin | 2020 |\n| Total | 2 |"),
+        (ASKED, f"## Regions\n\nIn the north:\n\n{ITEMS}\n\nIn the south:\n\n- Rome\n- Bari"),
+        # the question asks for some of them, or for each
+        ("How many regions do we support in Asia?", f"## Regions\n\n{ITEMS}"),
+        ("How many other regions do we support?", f"## Regions\n\n{ITEMS}"),
+        ("How many regions has each team?", f"## Regions\n\n{ITEMS}"),
+        ("How many large regions are there?", f"## Regions\n\n{ITEMS}"),
+        ("After a year, how many regions are there?", f"## Regions\n\n{ITEMS}"),
+        ("Which regions do we support?", f"## Regions\n\n{ITEMS}"),
+    ],
+)
+def test_nothing_is_counted_where_the_count_could_be_wrong(question: str, text: str) -> None:
+    assert count(question, text) == 0
+
+
+def test_a_list_that_may_go_on_in_another_passage_is_not_counted() -> None:
+    listed = f"## Regions\n\n{ITEMS}"
+    assert count_in(ASKED, passage(listed, page_kind="page")) is None
+    assert count_in(ASKED, passage(f"{'We grow. ' * (SURELY_WHOLE // 9)}\n\n{listed}")) is None
+    assert count_in(ASKED, passage(ITEMS, "Guide", "Regions")) is None
+    rows = "| Region | Since |\n|---|---|\n| Oslo | 2019 |\n| Rome | 2020 |"
+    assert count_in(ASKED, passage(rows)) is not None
+    assert count_in(ASKED, passage(rows, header="Guide\n| Region | Since |")) is None
+
+
+def test_another_passage_that_says_the_number_goes_before_counting() -> None:
+    listed = passage(f"## Regions\n\n{ITEMS}")
+    assert count_in(ASKED, listed, [passage("Argot runs in Oslo.")]) is not None
+    assert count_in(ASKED, listed, [passage("Argot runs in 4 cloud regions.")]) is None
+
+
+def test_the_list_is_shown_with_what_introduces_it() -> None:
+    found = count_in(ASKED, passage(f"Argot is fast.\n\nWe support these regions:\n\n{ITEMS}\n\nCall us."))
+    assert found is not None
+    assert list(found.numbers) == [1, 2, 3, 4]
+    assert entries_said(found.line) == 3
+    assert entries_said("Of 3 entries: two") == 0

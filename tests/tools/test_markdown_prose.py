@@ -1,0 +1,31 @@
+"""Prose without mark-up, and where it stands in its source."""
+
+from __future__ import annotations
+
+import pytest
+
+from argot.tools.text.markdown_prose import plain_prose
+
+
+@pytest.mark.parametrize(
+    ("source", "prose"),
+    [
+        ("Press <b>Start</b>, then <i class='x'>wait</i>.", "Press Start, then wait."),
+        ("<p>First line.</p><P>Second<br/>line.</P>", "First line. Second line."),
+        ("H<sub>2</sub>O is wet", "H2O is wet"),
+        ('See <a href="a.html">the list</a> here', "See the list here"),
+        # What is no tag, or speaks of one, is text.
+        ("the <table> element draws <name> if x <5 and a<b", "the <table> element draws <name> if x <5 and a<b"),
+        ("write `<b>` or \\<b>", "write <b> or <b>"),
+    ],
+)
+def test_tags_of_html_are_no_prose(source: str, prose: str) -> None:
+    assert plain_prose(source).text == prose
+
+
+def test_prose_is_found_again_in_a_source_with_tags() -> None:
+    source = "<p>Press <b>Start</b>, then wait.</p>"
+    plain = plain_prose(source)
+    at = plain.text.index("Start")
+    start, end = plain.source_span(at, at + len("Start, then"))
+    assert source[start:end] == "Start</b>, then"

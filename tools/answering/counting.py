@@ -1,0 +1,212 @@
+"""How many entries a list or table has, where a question asks how many of a kind there are and no number says it.
+
+A wrong count is worse than none. Counted is only what lists the things asked for and nothing else, whole in its
+passage; whatever could make it more or fewer than what was asked for (another word in the question, a restriction in
+the line above, entries that hold several, are named twice or end with "etc.") leaves it uncounted. English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.tools.answering.quoting import Unit, cells_of, headings_above, heads_of, runs_of, units_of
+from argot.tools.text.words import NUMBER_WORDS, bare, content_stems, folded, stem
+from argot.types import Passage
+
+MOST_CHARS = 1_500
+"""Of a list that is shown with its count."""
+SURELY_WHOLE = 500
+"""Characters: a list at the end of a longer passage, cut for its length, may go on in the next one."""
+
+_HOW_MANY = re.compile(r"\b(?:how many|what(?:'s| is) the (?:total )?number of)\s+(?P<rest>[^?!]+)", re.IGNORECASE)
+_KINDS = re.compile(r"^(?:(?:different|distinct|various)\s+)?(?:(?:kinds|types|sorts) of\s+)?", re.IGNORECASE)
+_LONGEST_NAME = 3  # words
+_THERE_ARE = frozenset(
+    content_stems(
+        "number total altogether overall different distinct various kind type sort name id list exist following "
+        "available support offer use run get know provide make keep operate include consist current currently"
+    )
+)
+"""They say of things that there are such, and leave none of them out."""
+_RESTRICTS = re.compile(
+    r"\b(?:not|no|never|without|except|excluding|unless|\w+n['’]t|only|some|several|many|most|mainly|at least|examples?"
+    r"|e\.g|such as|including|among|per|each|every|or|least|more|fewer|less|other)\b",
+    re.IGNORECASE,
+)
+_NO_ENTRY = re.compile(
+    r"^\W*(?:total|sum|all|any|others?|none|n/?a|average|mean|tbd|unknown|etc\b.*|and (?:more|others|so on).*|)\W*$"
+    r"|\betc\b|\band (?:so on|more|others)\W*$|\bamong others\b|(?:…|\.\.\.)\W*$|^\W*(?:total|sum)\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"^[\w./-]+(?:, [\w./-]+)*,?(?: and | or | & |/|, | to )[\w./-]+[.;,]?$")
+_COUNTED = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBERED = re.compile(r"\(?(\d{1,3})[.)]\s")
+_LINE = re.compile(r"(\d+) entries:")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`numbers`: of the units to be shown with it, the entries and what introduces them."""
+
+    entries: int
+    numbers: Sequence[int]
+
+    @property
+    def line(self) -> str:
+        return f"{self.entries} entries:"
+
+
+def entries_said(line: str) -> int:
+    """How many entries a line says there are, if it is a `Count.line`; else 0."""
+    found = _LINE.fullmatch(line.strip())
+    return int(found[1]) if found else 0
+
+
+def count_in(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
+    """The one list or table of a passage that holds all of what the question counts, if there is no doubt of it.
+
+    Args:
+        others: passages that may say the number, which goes before counting.
+    """
+    asked = _asked(question)
+    if asked is None or any(_says_number(asked.noun, one) for one in (passage, *others)):
+        return None
+    units = units_of(passage.text)
+    lists = [run for run in runs_of(units) if _lists(asked, run, units, passage)]
+    if len(lists) != 1 or not _is_whole(lists[0], units, passage) or not _are_entries(lists[0]):
+        return None
+    numbers = sorted({*heads_of(lists[0][0], units), *(unit.number for unit in lists[0])})
+    too_long = sum(len(units[number].text) for number in numbers) > MOST_CHARS
+    return None if too_long else Count(len(lists[0]), numbers)
+
+
+# -- the question -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Stems: of the thing that is counted, and of all that the question says of it."""
+
+    noun: str
+    said: frozenset[str]
+
+
+def _asked(question: str) -> _Asked | None:
+    found = _HOW_MANY.search(question)
+    # What precedes "how many" may say of which, or when.
+    if found is None or content_stems(question[: found.start()]) or _RESTRICTS.search(found["rest"]):
+        return None
+    rest = _KINDS.sub("", found["rest"])
+    name: list[str] = []
+    for word in folded(rest):
+        if word in STOP_WORDS:
+            break
+        name.append(word)
+    # "how many regions support it": what stands behind the noun without an auxiliary is taken for its end, and fits
+    # no list.
+    if not 1 <= len(name) <= _LONGEST_NAME or not name[-1].endswith("s"):
+        return None
+    return _Asked(stem(name[-1]), frozenset(content_stems(rest)) - _THERE_ARE)
+
+
+def _says_number(noun: str, passage: Passage) -> bool:
+    """Whether a number stands before the noun, or anywhere in a sentence or heading with it."""
+    units = units_of(passage.text)
+    texts = [unit.plain for unit in units if unit.kind in ("prose", "heading")] + [passage.header]
+    with_noun = (text for text in texts if noun in content_stems(text))
+    # "NX-3" and "page 2" of a header are no counts.
+    if any(_numbers(text) for text in with_noun):
+        return True
+    return any(_counts(noun, unit.plain) for unit in units)
+
+
+def _numbers(text: str) -> bool:
+    return any(_COUNTED.fullmatch(word) or word in NUMBER_WORDS or word == "dozen" for word in folded(text))
+
+
+def _counts(noun: str, text: str) -> bool:
+    """Whether a number stands up to two words before the noun."""
+    said = folded(text)
+    places = (place for place, word in enumerate(said) if stem(word) == noun)
+    return any(_numbers(" ".join(said[max(0, place - 3) : place])) for place in places)
+
+
+# -- the list ---------------------------------------------------------------------------------------------------------
+
+
+def _lists(asked: _Asked, run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
+    """Whether a list or table lists what is asked for, neither more nor less."""
+    above = [units[number] for number in heads_of(run[0], units)]
+    is_table = run[0].kind == "row"
+    columns = cells_of(above[0].text) if is_table and above else []
+    leads = [] if is_table else [unit.plain for unit in above]
+    headings = [units[number].plain for number in headings_above(run[0], units)]
+    if is_table:
+        name = _column_named(asked, columns)
+    else:
+        stands_under = units[above[0].number - 1 if above else run[0].number - 1]
+        name = _line_named(asked.noun, leads, [stands_under.plain] if stands_under.kind == "heading" else [])
+    # The document's title restricts nothing, unless it is what says that these are such things.
+    title = bare(" ".join(passage.heading_path[:1]))
+    beside = [*leads, name, *(text for text in [*passage.heading_path, *headings] if bare(text) != title)]
+    if not name or any(_RESTRICTS.search(text) for text in beside):
+        return False
+    known = asked.said | _THERE_ARE | set(content_stems(" ".join(columns)))
+    said = set(content_stems(" ".join([passage.header, *passage.heading_path, *headings, *leads, *columns])))
+    return set(content_stems(" ".join(beside))) <= known and asked.said <= said
+
+
+def _column_named(asked: _Asked, columns: Sequence[str]) -> str:
+    """The first column, if its name is that of the thing; else empty."""
+    stems = set(content_stems(columns[0])) if columns else set()
+    return columns[0] if asked.noun in stems and stems <= asked.said | _THERE_ARE else ""
+
+
+def _line_named(noun: str, leads: Sequence[str], headings: Sequence[str]) -> str:
+    """The line above a list, else the heading, that speaks of such things in the plural and of no others; or empty."""
+    told = [text for text in leads if _plurals(text)] or headings[-1:]
+    return next((text for text in told if _plurals(text) == [noun]), "")
+
+
+def _plurals(text: str) -> list[str]:
+    """The stems of the plurals in a line, as far as an s tells them."""
+    words = (word for word in folded(text) if word.endswith("s") and not word.endswith("ss") and word not in STOP_WORDS)
+    return [one for one in dict.fromkeys(map(stem, words)) if one not in _THERE_ARE]
+
+
+def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
+    """Whether the list begins and ends in this passage."""
+    # The second line of a header has the columns of a table that goes on from the passage before.
+    if run[0].number == 0 or "\n" in passage.header:
+        return False
+    if run[-1].number + 1 < len(units):
+        return True
+    return passage.page_kind != "page" and len(passage.text) <= SURELY_WHOLE
+
+
+def _are_entries(run: Sequence[Unit]) -> bool:
+    """Whether each unit is one entry, unlike the others."""
+    if len(run) < 2 or len({unit.indent for unit in run}) > 1:
+        return False
+    if run[0].kind == "item":
+        numbers = [int(found[1]) for unit in run if (found := _NUMBERED.match(unit.text))]
+        if numbers not in ([], list(range(1, len(run) + 1))):
+            return False
+    names = list(_names(run))
+    return len({bare(name) for name in names}) == len(run) and not any(
+        _NO_ENTRY.search(name) or _SEVERAL.match(name) for name in names
+    )
+
+
+def _names(run: Sequence[Unit]) -> Iterator[str]:
+    for unit in run:
+        if unit.kind == "row":
+            yield next(iter(cells_of(unit.text)), "")
+        # The later sentences of a long item have no mark, and are no entries.
+        elif unit.text[:1].isalnum() and not re.match(r"\w{1,3}[.)]\s", unit.text):
+            yield ""
+        else:
+            yield re.sub(r"^\W*(?:\w{1,3}[.)]\s)?\s*", "", unit.plain)

@@ -11,6 +11,7 @@ def abbreviated_wording(text: str, matcher: TermMatcher, store: CorpusStore, pri
     """The text with the term in the place of each expansion that no document spells out, though some has the term."""
     # From the end, so that the places of those before stay right.
     for said in reversed(matcher.find_expansions(text)):
-        if not store.phrase_count(principal, said.surface) and store.phrase_count(principal, said.term):
-            text = text[: said.start] + said.term + text[said.end :]
+        term = said.term or said.surface
+        if not store.phrase_count(principal, said.surface) and store.phrase_count(principal, term):
+            text = text[: said.start] + term + text[said.end :]
     return text

@@ -137,8 +137,10 @@ def _emanuals(folder: Path) -> _Read:
     sources: list[Source] = []
     by_title: dict[str, list[str]] = {}
     for one in sections.values():
-        name = f"{one['id']}.md"
-        sources.append(_source("emanuals", name, one["title"], "\n".join(one["text"])))
+        name, text = f"{one['id']}.md", "\n".join(one["text"])
+        if not text.strip():
+            continue  # a heading that only holds others
+        sources.append(_source("emanuals", name, one["title"], text))
         by_title.setdefault(one["title"], []).append(name)
     questions = []
     for place, row in enumerate(json.loads((folder / "smart_tv_qa_normalised.json").read_text("utf-8"))):

@@ -32,8 +32,9 @@ def hits_of_parts(parts: Sequence[str], state: State, run: RunContext) -> list[H
     """The passages found for any of the questions, best score first."""
     found: dict[str, Hit] = {}
     for part in parts:
-        queries = [WeightedQuery(part), WeightedQuery(_whole(state), WHOLE)]
-        for hit in hybrid_search(run.corpus, run.principal, queries, run.profile, run.tags, state.get("scope", ())):
+        for hit in hybrid_search(
+            run.corpus, run.principal, _wordings(part, state, run), run.profile, run.tags, state.get("scope", ())
+        ):
             # The better score of the two, not the sum: what half answers both is no better than what answers one.
             known = found.get(hit.passage.id)
             if known is None or known.score < hit.score:
@@ -50,8 +51,8 @@ def ranked_parts(
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
-        queries = [WeightedQuery(part), WeightedQuery(_whole(state), WHOLE)]
-        orders.append(rerank(queries, hits, run.scorer, run.profile)[: run.profile.passages])
+        ordered = rerank(_wordings(part, state, run), hits, run.scorer, run.profile)
+        orders.append(ordered[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)
     # A half that nothing bears on would fill every second place with passages about something else.
@@ -67,15 +68,21 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
     """The judgement of the node `rerank`, for one question of several."""
     if not hits:
         return False
-    evidence = evidence_strength(part, hits, run.scorer)
+    evidence = evidence_strength(run.in_abbreviations(part), hits, run.scorer)
     if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
         return False
     if not run.profile.abstain_below:
         return True
     terms, store = read_terms(state, run), run.corpus.store
     stated = [term for term in terms if _states(part, term)]
-    lacking = asks_of_numbers_alone(part) or lacks_half(part, hits, store, run.principal, stated)
+    lacking = asks_of_numbers_alone(part) or lacks_half(run.in_abbreviations(part), hits, store, run.principal, stated)
     return not (lacking or unspoken_terms(stated, hits, store, run.principal))
+
+
+def _wordings(part: str, state: State, run: RunContext) -> list[WeightedQuery]:
+    abbreviated = WeightedQuery(run.in_abbreviations(part))
+    whole = WeightedQuery(_whole(state), WHOLE)
+    return [WeightedQuery(part), *([abbreviated] if abbreviated.text != part else []), whole]
 
 
 def _states(part: str, term: ReadTerm) -> bool:

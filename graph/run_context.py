@@ -15,6 +15,7 @@ from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.support import SupportScorer
+from argot.tools.reading.abbreviated_wording import abbreviated_wording
 from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.reading.extractive_reader import ExtractiveReader, signatures_for
 from argot.tools.retrieval.scorer_choice import scorer_for
@@ -75,6 +76,15 @@ class RunContext:
         """The words that are typical of each context, from the approved senses that the principal may read."""
         approved = partial(self.glossary.senses.find, self.principal, status="approved")
         return signatures_for(self.glossary.lookup.matcher(self.principal), approved)
+
+    def in_abbreviations(self, text: str) -> str:
+        """The text with the terms by which alone the documents know what it says in full."""
+        # "jargon off" is the ablation without the glossary.
+        if not (self.profile.look_up_jargon and self.profile.augment_question):
+            return text
+        return abbreviated_wording(
+            text, self.glossary.lookup.matcher(self.principal), self.corpus.store, self.principal
+        )
 
     def in_thread(self, thread: str) -> RunContext:
         """The same surroundings for one turn in this thread, with an empty record of model calls."""

@@ -17,8 +17,9 @@ async def augment_question(state: State, run: RunContext) -> Step:
     """Puts what the terms mean into the question (Golden-Retriever 3.5), for the answer and for the search.
 
     The answer is written from the paper's template. The search gets each expansion in its term's place and no other
-    word. The asker's own wording stays beside it, with a small weight, where a sense is a guess or the documents
-    never spell it out.
+    word; beside it, where no document spells an expansion out, the same with the term that they have: people also say
+    "paid time off" where all have PTO. The asker's own wording stays, with a small weight, where a sense is a guess or
+    the documents never spell it out.
     """
     # In a thread: the stores are read, which must not hold up other people's streams.
     step = await asyncio.to_thread(_augmented, state, run)
@@ -32,8 +33,11 @@ def _augmented(state: State, run: RunContext) -> Step:
     query = expanded_query(question, terms)
     queries = [(query, 1.0), *_rival_queries(question, state, terms, run)]
     # Last of the list: the first query is the one the evidence is judged by.
-    if query != question and run.profile.weight_original and _keeps_terms(state, terms, run):
-        queries.append((question, run.profile.weight_original))
+    original, abbreviated = run.profile.weight_original, run.in_abbreviations(query)
+    if abbreviated != query:
+        queries.append((abbreviated, 1.0 if _settled(state) else original))
+    if question not in (query, abbreviated) and original and _keeps_terms(state, terms, run):
+        queries.append((question, original))
     context = _context(state, terms, run)
     update: StateUpdate = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
     found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
@@ -43,12 +47,16 @@ def _augmented(state: State, run: RunContext) -> Step:
 def _keeps_terms(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
     """Whether the asker's own wording is searched too."""
     # A guess may be wrong: the term itself then finds what the wrong expansion does not.
-    if not all(reading["settled"] for reading in state["readings"]):
+    if not _settled(state):
         return True
     # Where no document spells the expansion out, only the term finds anything; elsewhere it finds its other senses.
     spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
     # Lazy: the counting ends at the first expansion that no document has.
     return not all(spelt_out)
+
+
+def _settled(state: State) -> bool:
+    return all(reading["settled"] for reading in state["readings"])
 
 
 def _rival_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:

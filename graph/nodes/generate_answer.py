@@ -90,8 +90,10 @@ def asked_of(state: State) -> str:
 
 def _request(state: State, run: RunContext) -> AnswerRequest:
     hits = hits_of(hits_to_answer_from(state, run), run)
-    terms = read_terms(state, run)
-    return AnswerRequest(state["stand_alone_question"], asked_of(state), terms, hits)
+    question, terms = state["stand_alone_question"], read_terms(state, run)
+    # Who quotes looks for the question's words, and has to know those of the documents.
+    question = run.in_abbreviations(question) if run.model is None else question
+    return AnswerRequest(question, asked_of(state), terms, hits)
 
 
 def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:

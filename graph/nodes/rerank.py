@@ -93,7 +93,8 @@ def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str],
     # "KX-200" is named by nobody but the glossary, which knows what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
-    lacking = asks_of_numbers_alone(query) or lacks_half(query, hits, store, run.principal, terms)
+    # Where the documents have only the abbreviation, they lack the words that it stands for.
+    lacking = asks_of_numbers_alone(query) or lacks_half(run.in_abbreviations(query), hits, store, run.principal, terms)
     return unnamed, unspoken_terms(terms, hits, store, run.principal), lacking
 
 
@@ -118,4 +119,4 @@ def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     ordered = reranked(queries, hits, run.scorer, run.profile, READ if run.model is None else READ_FOR_MODEL)
-    return ordered, float(evidence_strength(queries[0].text, ordered, run.scorer))
+    return ordered, float(evidence_strength(run.in_abbreviations(queries[0].text), ordered, run.scorer))

@@ -60,7 +60,7 @@ class TermMatcher:
     ) -> None:
         """
         Args:
-            expansions: gives term and expansion of every sense; asked once, when misspelt phrases are first sought.
+            expansions: gives term and expansion of every sense; asked when misspelt phrases or they are first sought.
         """
         self._expansions = expansions
         self._entries: dict[str, list[Spelling]] = {}
@@ -78,7 +78,7 @@ class TermMatcher:
     ) -> TermMatcher:
         """This matcher with other entries under these keys, at the cost of copying a few tables.
 
-        Misspelt phrases are sought among those from before, if these were made.
+        Misspelt phrases and expansions are sought among those from before, if these were made.
 
         Args:
             spellings: everything that is now spelt with one of the keys.
@@ -119,9 +119,13 @@ class TermMatcher:
                 mask.take(mention.start, mention.end)
         return sorted(taken, key=lambda mention: mention.start)
 
+    def find_expansions(self, text: str) -> list[Mention]:
+        """What the text says in full, with the term that abbreviates it: "leave of absence" for LOA."""
+        return self._of_expansions.find(text)
+
     def complete(self) -> None:
-        """Makes what would be made when misspelt phrases are first sought."""
-        _ = self._near_phrases
+        """Makes what would be made when misspelt phrases or expansions are first sought."""
+        _ = self._near_phrases, self._of_expansions
 
     def misspelt(self, text: str, taken: list[Mention]) -> list[Mention]:
         """What is most likely a misspelt term, alias or expansion: neither taken nor ordinary English.
@@ -145,6 +149,11 @@ class TermMatcher:
         return NearPhrases(
             [*((term, phrase) for term, phrase in aliases if " " in normalise(phrase)), *self._expansions()]
         )
+
+    @cached_property
+    def _of_expansions(self) -> TermMatcher:
+        keyed = ((term, expansion, normalise(expansion)) for term, expansion in self._expansions())
+        return TermMatcher(Spelling(*one) for one in keyed if one[2])
 
     def _add(self, entry: Spelling) -> None:
         self._terms[entry.term] = self._terms.get(entry.term, 0) + (entry.spelling == entry.term)

@@ -162,3 +162,15 @@ def test_a_part_of_a_joined_name_is_no_mention(text: str) -> None:
 def test_a_term_with_joints_of_its_own_is_found_whole() -> None:
     matcher = TermMatcher([Spelling(term, term, normalise(term)) for term in ("SG", "SG&A")])
     assert [mention.surface for mention in matcher.find("What is SG&A?")] == ["SG&A"]
+
+
+def test_expansions_are_found_with_the_term_they_stand_for():
+    pairs = [("LOA", "leave of absence"), ("PTO", "paid time off"), ("XX", "")]
+    matcher = TermMatcher([Spelling("LOA", "LOA", "loa")], lambda: pairs)
+    text = "Is a Leave of Absence, or LOA, paid time-off?"
+    assert [(one.surface, one.term) for one in matcher.find_expansions(text)] == [
+        ("Leave of Absence", "LOA"),
+        ("paid time-off", "PTO"),
+    ]
+    assert [one.surface for one in matcher.find(text)] == ["LOA"]
+    assert MATCHER.find_expansions(text) == []

@@ -87,6 +87,18 @@ def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
     assert rerank(query, [], reader, Profile()) == []
 
 
+def test_a_passage_is_read_by_the_wording_it_matches_best(reader: ReaderScorer) -> None:
+    found = hits(2)
+    document = found[0].document
+    texts = ["The canteen opens at noon.", "Leave is asked for by mail."]
+    found = [Hit(Passage(f"p{n}", "d", "r", n, 0, 9, one, ""), document, 0.5) for n, one in enumerate(texts)]
+    first, other = WeightedQuery("Leave is asked for by mail."), WeightedQuery("The canteen opens at noon.", 0.01)
+    alone = rerank([first], found, reader, Profile())
+    both = rerank([first, other], found, reader, Profile())
+    assert [hit.passage.id for hit in alone] == [hit.passage.id for hit in both] == ["p1", "p0"]
+    assert both[0].score - both[1].score < alone[0].score - alone[1].score
+
+
 def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     scorer = scorer_for(Settings(threads=1, cache=tmp_path))
     assert isinstance(scorer, ReaderScorer) and not scorer.folder.exists()

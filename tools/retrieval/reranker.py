@@ -204,8 +204,11 @@ def _read_again(queries: Sequence[WeightedQuery], hits: Sequence[Hit], reader: R
     if not hits:
         return []
     near, far = hits[:read], hits[read:]
-    query, texts = queries[0].text, [hit.passage.with_header for hit in near]
-    matches, chances = reader.score_and_answers(query, texts)
+    texts = [hit.passage.with_header for hit in near]
+    first, chances = reader.score_and_answers(queries[0].text, texts)
+    # By the wording it matches best: a passage may have the abbreviation and nothing of what it stands for.
+    by_query = [first, *(reader.score(other.text, texts) for other in queries[1:])]
+    matches = [max(scores) for scores in zip(*by_query, strict=True)]
     fits = [hit.score + MATCH_WEIGHT * match for hit, match in zip(near, matches, strict=True)]
     order = sorted(range(len(near)), key=lambda place: -fits[place])
     best = fits[order[0]]

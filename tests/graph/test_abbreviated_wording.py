@@ -1,0 +1,80 @@
+"""Documents that have only the abbreviation answer also who says in full what it stands for."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.run import ask
+from argot.results import AskResult
+from argot.types import Principal
+
+HANDBOOK = """# Staff handbook
+
+## PTO
+
+Each member of staff has 27 days of PTO a year. The form for PTO is blue.
+
+## Pay
+
+Salary is paid on the 25th. Time off for a visit to the doctor is paid as well, and days of travel count as work.
+"""
+
+
+@pytest.fixture
+def kb(tiny_kb: Any) -> Any:
+    tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off")
+    tiny_kb.add("handbook.md", HANDBOOK)
+    return tiny_kb
+
+
+async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
+    run = kb.run_context(**profile)
+    *_, last = [event async for event in ask(build_graph(InMemorySaver()), run, question, "t")]
+    assert isinstance(last.data, AskResult)
+    return last.data
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many days of paid time off does the staff have?",
+        "Which form is there for paid time-off?",
+        "What is the colour of the form for PTO?",
+        "What is the WL voltage during a read, and how many days of paid time off does the staff have?",
+    ],
+)
+async def test_what_is_said_in_full_is_found_by_its_abbreviation(kb: Any, question: str) -> None:
+    result = await asked(kb, question)
+    assert result.status == "answered"
+    assert "27 days of PTO" in result.answer or "form for PTO is blue" in result.answer
+
+
+async def test_a_short_question_lacks_nothing_where_the_abbreviation_stands(kb: Any) -> None:
+    assert (await asked(kb, "Which days are paid time off?")).status == "answered"
+
+
+@pytest.mark.parametrize(
+    ("text", "abbreviated"),
+    [
+        ("How much Paid Time-Off is left?", "How much PTO is left?"),
+        # The documents spell it out: nothing is gained.
+        ("Which Word Line is it?", "Which Word Line is it?"),
+        # No document has the term.
+        ("Where is the tool crib?", "Where is the tool crib?"),
+        ("paid, and time off", "paid, and time off"),
+    ],
+)
+def test_only_what_no_document_spells_out_is_abbreviated(kb: Any, text: str, abbreviated: str) -> None:
+    kb.glossary.senses.add("TCR", "Tools", "tool crib")
+    assert kb.run_context().in_abbreviations(text) == abbreviated
+    assert kb.run_context(look_up_jargon=False).in_abbreviations(text) == text
+
+
+def test_a_sense_that_may_not_be_read_abbreviates_nothing(kb: Any) -> None:
+    kb.glossary.senses.add("VLT", "Tools", "vault liaison", audience=frozenset({"insiders"}))
+    kb.add("vault.md", "# Vault\n\nThe VLT opens the vault at nine.\n")
+    assert kb.run_context(Principal("ann")).in_abbreviations("vault liaison") == "vault liaison"
+    insider = Principal("ida", groups=frozenset({"insiders"}))
+    assert kb.run_context(insider).in_abbreviations("vault liaison") == "VLT"

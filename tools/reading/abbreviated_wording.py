@@ -1,0 +1,17 @@
+"""A text in the documents' abbreviations: people say "paid time off", where every document has PTO."""
+
+from __future__ import annotations
+
+from argot.corpus.store.document_store import CorpusStore
+from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.types import Principal
+
+
+def abbreviated_wording(text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal) -> str:
+    """The text with the term in the place of each expansion that no document spells out, though some has the term."""
+    # From the end, so that the places of those before stay right.
+    for said in reversed(matcher.find_expansions(text)):
+        term = said.term or said.surface
+        if not store.phrase_count(principal, said.surface) and store.phrase_count(principal, term):
+            text = text[: said.start] + term + text[said.end :]
+    return text

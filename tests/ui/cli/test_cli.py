@@ -225,8 +225,8 @@ def test_bad_files_are_named_with_the_reason_and_the_rest_goes_in(argot: Argot, 
 
     assert done.code == 1
     assert "1 added" in done.out
-    assert "3 failed" in done.out
-    for name in ("empty.md", "broken.pdf", "broken.docx"):
+    assert "4 failed" in done.out
+    for name in ("empty.md", "broken.pdf", "broken.docx", "picture.jpg"):
         assert f"failed: {name}: " in done.err
     assert [one["name"] for one in json.loads(argot("list", "--json").out)] == ["good.md"]
     assert argot("add", tmp_path / "absent").code == 1

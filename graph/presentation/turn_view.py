@@ -43,7 +43,7 @@ from argot.results import (
 )
 from argot.tools.answering.excerpts import best_excerpt
 from argot.tools.answering.selections import quoted_of
-from argot.tools.reading.answer_types import asks_for_all, wanted_by
+from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.retrieval.suggested_questions import question_for
 from argot.types import Document, Passage, ReadTerm, Sense
 
@@ -227,12 +227,12 @@ def _notes(reading: _Reading) -> list[str]:
 
 
 def _selections(reading: _Reading) -> list[str]:
-    """Where all of a kind were asked for, and a list or table is quoted in part."""
+    """Where several of a kind were asked for, and a list or table is quoted in part."""
     turn = reading.turn
     question, quotes = turn["stand_alone_question"], turn.get("answered_by") != "model"
     if turn["status"] != "answered" or not quotes or turn.get("whole"):
         return []
-    if not (asks_for_all(question) or wanted_by(question) == "steps"):
+    if not asks_for_several(question):
         return []
     shown = [sentence for sentence in turn["sentences"] if reading.shows(sentence)]
     cited = dict.fromkeys(citation["passage"] for sentence in shown for citation in sentence["citations"])

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.answering.quoting import MOST_STEPS, block_around, needed_with, quotation_markdown, units_of
+from argot.tools.answering.quoting import (
+    MOST_STEPS,
+    block_around,
+    is_heading,
+    needed_with,
+    quotation_markdown,
+    units_of,
+)
 
 SITES = """Bring these to the gate:
 
@@ -86,3 +93,25 @@ def test_sentences_of_one_long_item_stay_on_one_line() -> None:
     units = units_of(item)
     assert len(units) > 1
     assert quotation_markdown(range(len(units)), units) == item
+
+
+def test_a_warning_in_capitals_is_quoted_with_what_follows() -> None:
+    text = "To start the press, turn the key.\n\nDO NOT REACH IN WHILE THE LAMP IS RED.\n\nThen close the guard."
+    assert block(text, "To start", 200) == text.replace("\n\n", " ")
+
+
+def test_a_table_in_capitals_is_quoted() -> None:
+    text = "Tighten the bolts crosswise.\n\n| BOLT | NM |\n| --- | --- |\n| M6 | 10 |\n| M8 | 25 |\n\nCheck them."
+    assert block(text, "Tighten", 200) == text
+
+
+@pytest.mark.parametrize("heading", ["HOW TO SHIP A PARCEL", "8. WORKING TIME", "(3) FEES", "## Fees"])
+def test_headings_in_capitals_are_headings(heading: str) -> None:
+    units = units_of(f"The desk is open.\n\n{heading}\n\nIt closes at three.")
+    assert [is_heading(unit, units) for unit in units] == [False, True, False]
+
+
+@pytest.mark.parametrize("text", ["1. STOP\n2. CALL", "KEEP OUT!", "| A1 | 3 |", "- PPE", "ORDER IT AS FOLLOWS:"])
+def test_other_capitals_are_no_headings(text: str) -> None:
+    units = units_of(text)
+    assert not any(is_heading(unit, units) for unit in units)

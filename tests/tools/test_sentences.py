@@ -79,3 +79,9 @@ def test_plain_drops_markup_and_knows_the_way_back() -> None:
     start = read.text.index("guide")
     assert source[slice(*read.source_span(start, start + 5))] == "guide"
     assert plain_prose("snake_case and 2 * 3 * 4").text == "snake_case and 2 * 3 * 4"
+
+
+def test_a_line_at_the_margin_ends_an_indented_list() -> None:
+    text = "You get:\n  * 4 shirts\n  * 1 pair of shoes,\nlaced (S3)\nTrousers are replaced.\n"
+    found = [(kind, text[start:end]) for start, end, kind in split_units(text)]
+    assert found[-2:] == [("item", "* 1 pair of shoes,\nlaced (S3)"), ("prose", "Trousers are replaced.")]

@@ -14,12 +14,14 @@ from itertools import chain
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.answering.counting import count_in
 from argot.tools.answering.quoting import (
-    MOST_STEPS,
     Unit,
     block_around,
+    header_of,
     headings_above,
     heads_of,
     is_header,
+    is_heading,
+    is_step,
     needed_with,
     ordering,
     quotation_markdown,
@@ -27,6 +29,7 @@ from argot.tools.answering.quoting import (
     units_of,
 )
 from argot.tools.answering.support import statement_stems
+from argot.tools.answering.table_rows import rows_alike, rows_meant
 from argot.tools.reading.answer_types import Wanted, asks_for_all, asks_twice, has_shape, wanted_by
 from argot.tools.reading.asked_values import AskedValue, asked_value
 from argot.tools.reading.question_splitting import parts_of
@@ -183,6 +186,11 @@ class _Question:
         """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
         return self.value.is_in(text) if self.value else has_shape(self.wanted, text)
 
+    def names(self, text: str) -> bool:
+        """Whether the question holds every word of a text."""
+        stems = statement_stems(text)
+        return bool(stems) and all(self.stems >= self.aliases.get(stem, frozenset((stem,))) for stem in stems)
+
     def held_by(self, text: str) -> frozenset[str]:
         """The question's stems that occur in a text, also where it uses the abbreviation of a term."""
         stems = statement_stems(text)
@@ -215,7 +223,7 @@ def _of_passage(
     candidates = []
     for unit in units:
         # Quoted along with what stands below them, never as an answer by themselves.
-        if unit.kind == "heading" or is_header(unit, units):
+        if is_heading(unit, units) or is_header(unit, units):
             continue
         own, above = held[unit.number], [*heads_of(unit, units), *headings_above(unit, units)]
         covered = _covered(rarity, _credit(own, headings.union(*(held[n] for n in above)), _before(unit, held)))
@@ -284,12 +292,12 @@ def _rendered(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits
     for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
         text = hits[best.hit].passage.with_columns
         units = units_of(text)
-        alike = _rows_alike(question, best.unit, units)
+        beside = _rows_beside(question, best.unit, units)
         if not pieces and _is_whole(question, best):
-            numbers = needed_with(best.unit, units, whole_list=question.wants_all)
-            return [quotation_markdown([*numbers, *alike], units)]
+            numbers = needed_with(best.unit, units, whole_list=_wants_list(question, best.unit, units))
+            return [quotation_markdown(beside or numbers, units)]
         most = MOST_CHARS[len(pieces)]
-        numbers = [*block_around(best.unit, text, most), *alike]
+        numbers = [*block_around(best.unit, text, most), *beside]
         close = [one.unit for one in others if one.score >= NEARLY * best.score]
         pieces.append(quotation_markdown([*numbers, *_block_beside(numbers, close, text, most)], units))
     return pieces
@@ -303,13 +311,25 @@ def _block_beside(numbers: Sequence[int], close: Sequence[Unit], text: str, most
     return block_around(other, text, left) if other else []
 
 
-def _rows_alike(question: _Question, unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """Where all of a kind are asked for: the rows of the table that hold all the words of the question it holds."""
-    held = question.held_by(unit.plain)
-    if unit.kind != "row" or not question.wants_all or not held:
+def _rows_beside(question: _Question, unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """Of a row: its table's header and the rows that answer as well as it does. Else nothing."""
+    if unit.kind != "row":
         return []
-    table = next((run for run in runs_of(units) if unit in run), [])
-    return [row.number for row in table if held <= question.held_by(row.plain)][:MOST_STEPS]
+    table = next((run for run in runs_of(units) if unit in run), [unit])
+    heads = heads_of(unit, units)
+    if question.wants_all:
+        whole = needed_with(unit, units, whole_list=True)
+        return [*whole, *(row.number for row in rows_alike(question, unit, table))]
+    rows = rows_meant(question, unit, table, header_of(unit, units))
+    return [*heads, *(row.number for row in rows)]
+
+
+def _wants_list(question: _Question, unit: Unit, units: Sequence[Unit]) -> bool:
+    """Whether an item answers only with all of its list: one of the steps, unless it is the value asked for."""
+    if question.wants_all or unit.kind != "item":
+        return question.wants_all
+    steps = next((run for run in runs_of(units) if unit in run), [])
+    return is_step(unit) and len(steps) > 1 and question.wanted not in _SHORT_ANSWERS
 
 
 def _is_whole(question: _Question, best: _Candidate) -> bool:

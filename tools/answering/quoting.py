@@ -25,7 +25,9 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
+_NUMBERED = re.compile(r"\(?\d{1,3}[.)]\s")
 _LONGEST_HEADING = 60
+_MOST_HEADING_WORDS = 8
 MOST_STEPS = 12  # units of a list that are quoted together
 SPARE = 300  # characters
 _RUNS = ("item", "row")
@@ -189,6 +191,11 @@ def _is_marked(unit: Unit) -> bool:
     return _MARKER.match(unit.text) is not None
 
 
+def is_step(unit: Unit) -> bool:
+    """Whether it is an item with a number, which says that order matters."""
+    return unit.kind == "item" and _NUMBERED.match(unit.text) is not None
+
+
 def _with_table(unit: Unit, units: Sequence[Unit], whole: bool) -> list[int]:
     header, last = _first_of_run(unit, units), _last_of_run(unit, units)
     # A long table is no answer: of one, the row that fits stands for itself.
@@ -242,7 +249,7 @@ def _whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
     """The unit of this number with what it is no part without: a sentence alone, a list or table whole with the line
     that introduces it. Empty where there is none, a heading, or a long list.
     """
-    if not 0 <= number < len(units) or _is_heading(units[number]):
+    if not 0 <= number < len(units) or is_heading(units[number], units):
         return ()
     unit = units[number]
     if unit.kind == "prose" and _introduces(unit) and number + 1 < len(units) and units[number + 1].kind in _RUNS:
@@ -264,9 +271,16 @@ def _size(numbers: Iterable[int], units: Sequence[Unit]) -> int:
     return sum(len(units[number].text) for number in numbers)
 
 
-def _is_heading(unit: Unit) -> bool:
-    """Whether it is marked as one, or written like one where there are no marks: "8. WORKING TIME"."""
-    return unit.kind == "heading" or (unit.text.isupper() and len(unit.text) <= _LONGEST_HEADING)
+def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
+    """Whether it is marked as one, or written like one where there are no marks: "WORKING TIME", "8. WORKING TIME"."""
+    if unit.kind == "heading":
+        return True
+    # A warning may be in capitals, and so may an item of a list; a number before a heading makes it look like one.
+    alone = unit.kind == "item" and is_step(unit) and _first_of_run(unit, units) == _last_of_run(unit, units)
+    if unit.kind != "prose" and not alone:
+        return False
+    says = not unit.text.isupper() or unit.text.endswith((".", "!", "?", ":"))
+    return not says and len(unit.text) <= _LONGEST_HEADING and len(unit.text.split()) <= _MOST_HEADING_WORDS
 
 
 def _without_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:

@@ -99,6 +99,19 @@ def asks_for_all(question: str) -> bool:
     return _ALL_OF.search(question) is not None
 
 
+# Amounts of time are no entries of a list.
+_SEVERAL = re.compile(
+    r"\bhow many (?!(?:\w+ )?(?:seconds|minutes|hours|days|nights|weeks|months|years)\b)"
+    r"|\b(?:which|what) (?!(?:is|was|does|has)\b)(?:\w+ ){0,2}(?!does|was|has|this)\w+[^\Ws]s\b|\bwhat\b[^?]*? are\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether more than one thing may answer, so that a part of a list has to be called one."""
+    return asks_for_all(question) or wanted_by(question) == "steps" or _SEVERAL.search(question) is not None
+
+
 _SECOND = re.compile(
     rf"\b(?:{INTERROGATIVES})\b.*?(?:\band\b|[,;?])\s+(?:and\s+|or\s+)?"
     rf"(?:(?:in|at|to|up to|from|by|for|of|with|within)\s+)?(?:{INTERROGATIVES})(?:'s)?\b",

@@ -68,6 +68,9 @@ def blocks(text: str) -> Iterator[tuple[int, int, UnitKind]]:
     for start, end in _lines(text):
         line = text[start:end]
         kind = _line_kind(line, open_kind, fence)
+        # In plain text what follows an indented list at the margin is a paragraph of its own.
+        if kind == "more" and open_kind == "item" and text[open_start].isspace() and line[:1].isupper():
+            kind = "prose"
         # An opening fence ends the paragraph or list item before it, even without a blank line.
         if kind == "code" and not fence and _FENCE.match(line) and open_kind:
             yield open_start, open_end, _as_kind(open_kind)

@@ -1,0 +1,62 @@
+"""Which ranges hold the number asked for, and when that is not told."""
+
+from __future__ import annotations
+
+import pytest
+
+from argot.tools.answering.value_ranges import has_bounds, places_in_range, range_asked
+
+APPROVAL = ["up to 10,000", "10,001 to 100,000", "100,001 to 1,000,000", "above 1,000,000"]
+CHARGE = ["below 65 %", "below 45 %", "below 30 %"]
+SERVICE = ["Up to 5 years", "5 to 10 years", "More than 10 years"]
+WEIGHT = ["≤ 2 kg", "over 2 up to 5 kg", "> 5 kg"]
+
+
+def cells(question: str, column: str, there: list[str]) -> list[str] | None:
+    asked = range_asked(question)
+    places = places_in_range(asked, column, there) if asked else None
+    return None if places is None else [there[place] for place in places]
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "there", "found"),
+    [
+        ("Who approves a purchase of 1,000,000 NOK?", "Amount (NOK)", APPROVAL, [2]),
+        ("Who approves a purchase of more than NOK 1,000,000?", "Amount (NOK)", APPROVAL, [3]),
+        ("Who approves a purchase of 1 000 001 NOK?", "Amount (NOK)", APPROVAL, [3]),
+        ("What do we do at an SOC of 30 %?", "State of charge", CHARGE, [0, 1]),
+        ("What do we do at an SOC of 70 %?", "State of charge", CHARGE, []),
+        ("What is my notice with 7 years of service?", "Length of service", SERVICE, [1]),
+        ("And with more than 10 years?", "Length of service", SERVICE, [2]),
+        ("What does a parcel of 2 kg cost?", "Weight", WEIGHT, [0]),
+        ("What does a parcel of 2.5 kg cost?", "Weight", WEIGHT, [1]),
+        ("What does a parcel from 6 to 7 kg cost?", "Weight", WEIGHT, [2]),
+    ],
+)
+def test_the_ranges_that_hold_the_number(question: str, column: str, there: list[str], found: list[int]) -> None:
+    assert cells(question, column, there) == [there[place] for place in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "there"),
+    [
+        ("Who approves 50,000 for vessel Lomvi?", "Amount (NOK)", APPROVAL),  # a number of what?
+        ("Who approves a purchase of 50,000 NOK for 3 vessels?", "Amount (NOK)", APPROVAL),
+        ("Who approves a purchase of 2 million NOK?", "Amount (NOK)", APPROVAL),
+        ("Who approves a purchase of about 10,000 NOK?", "Amount (NOK)", APPROVAL),
+        ("Who approves a purchase of 50,000 EUR?", "Amount (NOK)", APPROVAL),
+        ("What is my notice after 10 years?", "Length of service", SERVICE),
+        ("What is my notice with 18 months of service?", "Length of service", SERVICE),
+        ("What is my notice with ten years of service?", "Length of service", SERVICE),
+        ("What is my notice with 3 months?", "Length of service", ["First 6 months", "Up to 12 months"]),
+        ("What does the 5 kg parcel cost?", "Weight", ["up to 1.500 kg", "above 1.500 kg"]),
+        ("What fits the NX-4410?", "Voltage", ["below 5 V"]),
+    ],
+)
+def test_what_is_in_doubt_is_not_compared(question: str, column: str, there: list[str]) -> None:
+    assert cells(question, column, there) is None
+
+
+def test_a_number_alone_is_no_bound() -> None:
+    assert has_bounds(["12", "10 or more"])
+    assert not has_bounds(["12", "300 ns", "none", "5-port switch"])

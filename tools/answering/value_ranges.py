@@ -1,0 +1,139 @@
+"""Ranges of numbers as a table's rows and questions name them: "up to 10,000", "below 45 %", "5 to 10 years".
+
+Whether a number falls into a row is told strictly or not at all: one number, the same unit, no "after" or "about".
+English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.tools.text.quantities import canonical, quantities, units_named
+from argot.tools.text.words import NUMBER_WORDS, content_stems, folded, stem
+
+_AMOUNT = (
+    r"(?P<{0}currency>[A-Z]{{3}} ?|[€$£¥])?"
+    r"(?P<{0}number>\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?!\d)|\d+(?:[.,]\d+)*)"
+    r"(?:[ \u00a0]?(?P<{0}unit>[%€$£¥]|°[CF]|(?!(?:and|to|up|or)\b)[A-Za-zµ]+))?"
+)
+_RANGE = re.compile(
+    r"(?:\b(?P<below>(?i:below|under|less than|fewer than))|\b(?P<upto>(?i:up to|at most|no more than))"
+    r"|\b(?P<above>(?i:above|over|more than|greater than))|\b(?P<least>(?i:at least|no less than|from|between))"
+    r"|(?P<sign>[≤≥]|[<>]=?))?\s*(?<![\w.,-])"
+    + _AMOUNT.format("")
+    + r"(?:\s*(?:(?i:\b(?:up to|to|and)\b)|[-–—])\s*"
+    + _AMOUNT.format("last_")
+    + r")?(?P<open>\s*(?:\+|\b(?i:(?:or|and) (?:more|above|over|higher|longer|older))\b))?"
+)
+_UNSURE = frozenset(
+    ("after", "before", "until", "since", "about", "around", "almost", "nearly", "roughly", "within", "by", "past")
+)
+"""Before a number they say neither that it is this number, nor on which side of it."""
+_SCALES = frozenset(("k", "m", "mn", "bn", "thousand", "million", "billion"))
+_UNIT_GROUPS = ("currency", "unit", "last_currency", "last_unit")
+_UPPER = ("<", "<=", "≤")
+_AMBIGUOUS = re.compile(r"\d{1,3}\.\d{3}")  # in some countries a thousand times as much
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRange:
+    """Open where an end is None; `has_low`, `has_high`: whether the end itself belongs to it."""
+
+    low: Decimal | None
+    high: Decimal | None
+    has_low: bool
+    has_high: bool
+    unit: str
+
+    def meets(self, other: ValueRange) -> bool:
+        return not (self._is_below(other) or other._is_below(self))
+
+    def _is_below(self, other: ValueRange) -> bool:
+        if self.high is None or other.low is None:
+            return False
+        return self.high < other.low or (self.high == other.low and not (self.has_high and other.has_low))
+
+    @property
+    def is_bound(self) -> bool:
+        return self.low != self.high
+
+
+def range_asked(question: str) -> ValueRange | None:
+    """The number or range that a question names, if it is the only one and there is no doubt of it."""
+    found = list(_RANGE.finditer(question))
+    if len(found) != 1 or any(word in NUMBER_WORDS for word in folded(question)):
+        return None
+    before = folded(question[: found[0].start()])
+    return None if before and before[-1] in _UNSURE else _read(found[0])
+
+
+def names_number(question: str) -> bool:
+    return _RANGE.search(question) is not None
+
+
+def has_bounds(cells: Sequence[str]) -> bool:
+    """Whether a cell of a column names a range of numbers, and not one alone."""
+    return any((found := _of_cell(cell)) is not None and found.is_bound for cell in cells)
+
+
+def places_in_range(asked: ValueRange, column: str, cells: Sequence[str]) -> list[int] | None:
+    """The places of those cells of a column whose range holds what is asked for; None where it cannot be told.
+
+    Args:
+        column: its name, which may give the unit.
+    """
+    ranges = [_of_cell(cell) for cell in cells]
+    if not all(one is not None and _same_unit(asked.unit, one.unit, column) for one in ranges):
+        return None
+    return [place for place, one in enumerate(ranges) if one is not None and one.meets(asked)]
+
+
+def _of_cell(cell: str) -> ValueRange | None:
+    found = _RANGE.fullmatch(cell.strip())
+    return _read(found) if found else None
+
+
+def _same_unit(asked: str, said: str, column: str) -> bool:
+    # A number without a unit may be that of anything: "vessel 3", "form 12".
+    if said or not asked:
+        return bool(asked) and asked == said
+    return asked in units_named(column) or asked in content_stems(column)
+
+
+def _read(found: re.Match[str]) -> ValueRange | None:
+    low, high = _number(found["number"]), _number(found["last_number"])
+    named = {unit for group in _UNIT_GROUPS if (unit := _unit(found[group]))}
+    is_span, sign = found["last_number"] is not None, found["sign"] or ""
+    is_upper = bool(found["below"] or found["upto"] or sign in _UPPER)
+    if low is None or (is_span and high is None) or len(named) > 1 or named & _SCALES:
+        return None
+    if is_upper and (is_span or found["open"]):
+        return None
+    unit, beyond = next(iter(named), ""), bool(found["above"] or sign == ">")
+    if is_upper:
+        return ValueRange(None, low, False, not (found["below"] or sign == "<"), unit)
+    if is_span:
+        return ValueRange(low, high, not beyond, True, unit)
+    if beyond or found["least"] or sign or found["open"]:
+        return ValueRange(low, None, not beyond, False, unit)
+    return ValueRange(low, low, True, True, unit)
+
+
+def _number(text: str | None) -> Decimal | None:
+    if not text or _AMBIGUOUS.fullmatch(text):
+        return None
+    try:
+        return Decimal(canonical(text))
+    except InvalidOperation:
+        return None
+
+
+def _unit(word: str | None) -> str:
+    """Its name where it is a unit, else its stem; empty for none, and for a word that says nothing."""
+    plain = (word or "").strip()
+    known = next((unit for _, unit in quantities(f"2 {plain}") if unit), "") if plain else ""
+    return known or ("" if plain.casefold() in STOP_WORDS else stem(plain.casefold()) if plain else "")

@@ -38,10 +38,11 @@ class SavedProfiles:
 
     def names(self) -> list[str]:
         """Of those saved here, in order."""
-        if not self.folder.is_dir():
-            return []
-        named = (path.stem for path in self.folder.iterdir() if path.suffix == SUFFIX)
-        return sorted(name for name in named if _is_name(name))
+        return [path.stem for path in self._files() if _can_be_saved(path.stem)]
+
+    def passed_over(self) -> list[Path]:
+        """Files here that are never read: a built-in profile has their name, or no profile can."""
+        return [path for path in self._files() if not _can_be_saved(path.stem)]
 
     def named(self, name: str) -> Profile:
         """The profile of this name, built in or saved.
@@ -87,6 +88,9 @@ class SavedProfiles:
         if name not in self.names():
             raise NotFound(f"No profile '{name}' is saved here. Saved: {', '.join(self.names()) or 'none'}.")
         self._path(name).unlink()
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{SUFFIX}"))
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
@@ -160,6 +164,10 @@ def _value(value: object) -> str:
     """JSON's strings, booleans, numbers and lists are TOML's too, but for DEL, which TOML wants escaped."""
     given = list(value) if isinstance(value, tuple) else value
     return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _can_be_saved(name: str) -> bool:
+    return _is_name(name) and name not in PROFILES
 
 
 def _is_name(name: str) -> bool:

@@ -54,7 +54,7 @@ class SavedProfiles:
             return PROFILES[name]
         if name not in self.names():
             there = ", ".join([*sorted(PROFILES), *self.names()])
-            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.")
+            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.{_file_hint(name)}")
         return profile_in_file(self._path(name)).model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
@@ -116,6 +116,11 @@ def is_file(name_or_file: str) -> bool:
     return name_or_file.endswith(SUFFIX)
 
 
+def _file_hint(name: str) -> str:
+    """Where a path was given that does not look like one to us."""
+    return f" A file of a profile ends in {SUFFIX}." if "/" in name or Path(name).is_file() else ""
+
+
 def profile_in_file(path: Path) -> Profile:
     """
     Raises:
@@ -124,10 +129,14 @@ def profile_in_file(path: Path) -> Profile:
     try:
         text = read_bytes(path, LONGEST_FILE + 1)
         if len(text) > LONGEST_FILE:
-            raise InvalidSettings(f"The profile {path} is longer than {LONGEST_FILE} bytes. Give another file.")
+            raise InvalidSettings(f"It is longer than {LONGEST_FILE} bytes.")
         return read_profile(text.decode("utf-8-sig"), path.stem)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"The profile {path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise InvalidSettings(f"The profile {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidSettings(
+            f"The profile {path} cannot be read: byte {error.start + 1} is not UTF-8 text."
+        ) from error
     except InvalidSettings as error:
         raise InvalidSettings(f"The profile {path} cannot be used. {error}") from error
 

@@ -30,13 +30,16 @@ MOST_STEPS = 12  # units of a list that are quoted together
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One unit of a passage. `number` is its place among the passage's units, `text` as in the source."""
+    """One unit of a passage. `number` is its place among the passage's units, `text` as in the source, `indent` the
+    blanks before it on its line.
+    """
 
     number: int
     start: int
     end: int
     kind: UnitKind
     text: str
+    indent: int = 0
 
     @property
     def plain(self) -> str:
@@ -46,8 +49,14 @@ class Unit:
 @lru_cache(maxsize=1_000)
 def units_of(text: str) -> tuple[Unit, ...]:
     return tuple(
-        Unit(number, start, end, kind, text[start:end]) for number, (start, end, kind) in enumerate(split_units(text))
+        Unit(number, start, end, kind, text[start:end], _indent(text, start))
+        for number, (start, end, kind) in enumerate(split_units(text))
     )
+
+
+def _indent(text: str, start: int) -> int:
+    before = text[text.rfind("\n", 0, start) + 1 : start].expandtabs(4)
+    return len(before) if before.isspace() else 0
 
 
 def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
@@ -184,10 +193,15 @@ def quotation_markdown(numbers: Sequence[int], units: Sequence[Unit]) -> str:
     """The units as Markdown, in document order: sentences that follow each other in one paragraph, others apart."""
     chosen = sorted(set(numbers))
     parts: list[str] = []
+    margin = 0
     for place, number in enumerate(chosen):
         unit = units[number]
         if place:
             parts.append(_between(units[chosen[place - 1]], unit))
+        if unit.kind == "item":
+            # As deep below the first of its list as in the source; that one at the margin, wherever it stood.
+            margin = margin if place and units[chosen[place - 1]].kind == "item" else unit.indent
+            parts.append(" " * (unit.indent - margin))
         parts.append(_as_markdown(unit))
         # Without the line below its header Markdown shows no table.
         if unit.kind == "row" and number == _first_of_run(unit, units):

@@ -39,6 +39,7 @@ _CELL = re.compile(r"(?:\\.|[^|\\\n])+")
 """What stands between two bars of a table's row; a bar behind a backslash is text."""
 # One within a word, as in a name, is no mark.
 _UNDERSCORE = re.compile(r"(?<!\w)_|_(?!\w)")
+_TASK = re.compile(rf"^([ \t]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+{_OPEN}?)\[([ xX])\](?=[ \t])", re.MULTILINE)
 # The mark of a list, quotation or heading, nested too: "> - ". Bold type around it would undo it.
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[ \t]+)*")
 
@@ -146,9 +147,14 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return parts
 
 
+def ticked(text: str) -> str:
+    """Lines of a list of tasks, "- [x] done", with a box in the place of the brackets."""
+    return _TASK.sub(lambda match: match[1] + ("☐" if match[2] == " " else "☑"), text)
+
+
 def _quoted(text: str) -> str:
     # Code is looked for twice: `without_links` makes bare addresses into code of their own, which is not to be escaped.
-    return outside_code(text, lambda part: outside_code(without_links(part), _escaped))
+    return outside_code(text, lambda part: outside_code(without_links(ticked(part)), _escaped))
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:

@@ -31,6 +31,8 @@ from argot.ui.rendering.source_addresses import source_of
         ("&lt;script&gt;", "&amp;lt;script&amp;gt;"),
         ("| a | b |\n| --- | --- |\n| 1 | **2** |", "| a | b |\n| --- | --- |\n| 1 | **2** |"),
         ("hidden\u200b\u202e\x00", "hidden"),
+        ("- [ ] to do\n  1. [x] done [1]\n- [y] no", "- ☐ to do\n  1. ☑ done \\[1\\]\n- \\[y\\] no"),
+        ("```\n- [ ] code\n```", "```\n- [ ] code\n```"),
     ],
 )
 def test_quoted_markdown_keeps_its_structure_and_loses_what_acts(text: str, shown: str) -> None:
@@ -72,6 +74,7 @@ def test_bold_words_in_a_cited_sentence_join_the_mark() -> None:
         ("The file_name is *new*.", "**The file_name is *new*.**"),
         ("See https://a.example/x", "**See `https://a.example/x`**"),
         ("See [here](https://a.example).", "**See here (`https://a.example`).**"),
+        ("- [x] The key is in.", "- **☑ The key is in.**"),
         ("A <b>tag</b>.", "**A &lt;b>tag&lt;/b>.**"),
     ],
 )

@@ -23,7 +23,8 @@ class Profile(BaseModel):
     descriptions are what `argot profile show` writes beside each switch.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # "nan" and "inf" are numbers to Python, and compare with nothing.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = "default"
     about: str = Field("", max_length=500, description="what the profile is for")

@@ -38,10 +38,11 @@ class SavedProfiles:
 
     def names(self) -> list[str]:
         """Of those saved here, in order."""
-        if not self.folder.is_dir():
-            return []
-        named = (path.stem for path in self.folder.iterdir() if path.suffix == SUFFIX)
-        return sorted(name for name in named if _is_name(name))
+        return [path.stem for path in self._files() if _can_be_saved(path.stem)]
+
+    def passed_over(self) -> list[Path]:
+        """Files here that are never read: a built-in profile has their name, or no profile can."""
+        return [path for path in self._files() if not _can_be_saved(path.stem)]
 
     def named(self, name: str) -> Profile:
         """The profile of this name, built in or saved.
@@ -53,7 +54,7 @@ class SavedProfiles:
             return PROFILES[name]
         if name not in self.names():
             there = ", ".join([*sorted(PROFILES), *self.names()])
-            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.")
+            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.{_file_hint(name)}")
         return profile_in_file(self._path(name)).model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:
@@ -88,6 +89,9 @@ class SavedProfiles:
             raise NotFound(f"No profile '{name}' is saved here. Saved: {', '.join(self.names()) or 'none'}.")
         self._path(name).unlink()
 
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{SUFFIX}"))
+
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{SUFFIX}"
 
@@ -112,6 +116,11 @@ def is_file(name_or_file: str) -> bool:
     return name_or_file.endswith(SUFFIX)
 
 
+def _file_hint(name: str) -> str:
+    """Where a path was given that does not look like one to us."""
+    return f" A file of a profile ends in {SUFFIX}." if "/" in name or Path(name).is_file() else ""
+
+
 def profile_in_file(path: Path) -> Profile:
     """
     Raises:
@@ -120,10 +129,14 @@ def profile_in_file(path: Path) -> Profile:
     try:
         text = read_bytes(path, LONGEST_FILE + 1)
         if len(text) > LONGEST_FILE:
-            raise InvalidSettings(f"The profile {path} is longer than {LONGEST_FILE} bytes. Give another file.")
+            raise InvalidSettings(f"It is longer than {LONGEST_FILE} bytes.")
         return read_profile(text.decode("utf-8-sig"), path.stem)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"The profile {path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise InvalidSettings(f"The profile {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidSettings(
+            f"The profile {path} cannot be read: byte {error.start + 1} is not UTF-8 text."
+        ) from error
     except InvalidSettings as error:
         raise InvalidSettings(f"The profile {path} cannot be used. {error}") from error
 
@@ -160,6 +173,10 @@ def _value(value: object) -> str:
     """JSON's strings, booleans, numbers and lists are TOML's too, but for DEL, which TOML wants escaped."""
     given = list(value) if isinstance(value, tuple) else value
     return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _can_be_saved(name: str) -> bool:
+    return _is_name(name) and name not in PROFILES
 
 
 def _is_name(name: str) -> bool:

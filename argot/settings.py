@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from argot.errors import InvalidSettings
@@ -27,7 +27,12 @@ class Settings(BaseSettings):
 
     # An empty variable counts as unset: an environment file may hold `ARGOT_MODEL_URL=` for what nobody filled in.
     model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX, toml_file=SETTINGS_FILE, extra="forbid", frozen=True, env_ignore_empty=True
+        env_prefix=ENV_PREFIX,
+        toml_file=SETTINGS_FILE,
+        extra="forbid",
+        frozen=True,
+        env_ignore_empty=True,
+        allow_inf_nan=False,
     )
 
     home: Path = Field(Path("kb"), description="the folder of the knowledge base")
@@ -143,6 +148,11 @@ class Settings(BaseSettings):
         "WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="DEBUG, INFO, WARNING or ERROR"
     )
     log_format: Literal["text", "json"] = Field("text", description="json: each line of the log is a JSON object")
+
+    @field_validator("reranker")
+    @classmethod
+    def _in_any_case(cls, given: str) -> str:
+        return given.lower() if given.lower() in ("reader", "lexical") else given
 
     @model_validator(mode="before")
     @classmethod

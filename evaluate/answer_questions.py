@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from argot.corpus.corpus import Source, sources_in
 from argot.errors import InvalidInput
@@ -35,7 +37,8 @@ class AnswerQuestion:
     `gold` has a snippet for every item and every step. `must` are short texts each of which a whole answer says;
     alternatives stand between bars ("27 days|27 d"). Without `must` the snippets themselves are looked for, and without
     snippets the sentences of the reference.
-    `earlier` are the messages before it, where it is a turn of a conversation.
+    `earlier` are the messages before it, where it is a turn of a conversation. `place` is its file and line; empty for
+    public sets, which are taken as they come.
     """
 
     id: str
@@ -47,6 +50,7 @@ class AnswerQuestion:
     asker_context: str | None = None
     split: str = ""
     earlier: tuple[str, ...] = ()
+    place: str = ""
 
     @property
     def answerable(self) -> bool:
@@ -69,28 +73,70 @@ def load_answer_questions(path: Path, split: str | None = None) -> list[AnswerQu
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
     """
-    found = []
+    found: list[AnswerQuestion] = []
     for number, row in json_lines(path):
-        try:
-            gold = tuple(GoldSnippet(one["document"], one["quote"]) for one in row.get("gold", ()))
-            found.append(
-                AnswerQuestion(
-                    id=str(row["id"]),
-                    kind=str(row["kind"]),
-                    question=str(row["question"]),
-                    gold=gold,
-                    reference=str(row.get("reference") or row.get("answer") or ""),
-                    must=tuple(map(str, row.get("must", ()))),
-                    asker_context=row.get("asker_context"),
-                    split=str(row.get("split") or ""),
-                )
-            )
-        except (KeyError, TypeError) as error:
-            raise InvalidInput(f"{path}, line {number}: needs id, kind, question, gold (document, quote).") from error
+        question = _question(row, f"{path}, line {number}")
+        if earlier := next((one for one in found if one.id == question.id), None):
+            raise InvalidInput(f"{question.place}: the id {question.id!r} is taken ({earlier.place}). Give another.")
+        found.append(question)
     chosen = [one for one in found if split in (None, one.split)]
     if not chosen:
         raise InvalidInput(f"{path} holds no question" + (f" of the split '{split}'." if split else "."))
     return chosen
+
+
+class _Gold(BaseModel):
+    document: str = Field(min_length=1)
+    quote: str
+
+
+class _Row(BaseModel):
+    """A line of the file. Further fields are the writer's own."""
+
+    model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True)
+
+    id: str = Field(min_length=1)
+    kind: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    gold: tuple[_Gold, ...] = ()
+    reference: str | None = None
+    answer: str | None = None
+    must: tuple[str, ...] = ()
+    asker_context: str | None = None
+    split: str | None = None
+
+
+def _question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
+    try:
+        read = _Row.model_validate(row)
+    except ValidationError as error:
+        raise InvalidInput(f"{place}: {_explained(error)}") from error
+    question = AnswerQuestion(
+        id=read.id,
+        kind=read.kind,
+        question=read.question,
+        gold=tuple(GoldSnippet(one.document, one.quote) for one in read.gold),
+        reference=read.reference or read.answer or "",
+        must=read.must,
+        asker_context=read.asker_context,
+        split=read.split or "",
+        place=place,
+    )
+    if question.answerable and not (question.gold or question.must or question.reference):
+        kinds = " or ".join((*UNANSWERABLE, *UNDERSPECIFIED))
+        raise InvalidInput(
+            f"{place}: nothing says what a whole answer to {question.id!r} holds. Give gold, must or reference, or the "
+            f"kind {kinds}."
+        )
+    return question
+
+
+def _explained(error: ValidationError) -> str:
+    first = error.errors()[0]
+    if first["type"] == "missing":
+        return f"needs id, kind, question, gold (document, quote); {first['loc'][-1]} is not there."
+    where = ".".join(map(str, first["loc"]))
+    return f"{where} cannot be {first['input']!r}: {first['msg']}."
 
 
 def answer_set(questions: Path, documents: Path, split: str | None = None) -> AnswerSet:
@@ -101,7 +147,20 @@ def answer_set(questions: Path, documents: Path, split: str | None = None) -> An
     """
     if not documents.is_dir():
         raise InvalidInput(f"{documents} is no folder. Give the folder of the documents with --documents.")
-    return AnswerSet(questions.stem, load_answer_questions(questions, split), list(sources_in([documents])))
+    found, sources = load_answer_questions(questions, split), list(sources_in([documents]))
+    names = {one.name for one in sources if not one.skip}
+    if not names:
+        raise InvalidInput(f"{documents} holds no documents. Give the folder of the documents with --documents.")
+    # Before anything is read and embedded, which takes long.
+    for question in found:
+        for gold in question.gold:
+            if Path(gold.document).name not in names:
+                raise no_such_document(question, gold, str(documents))
+    return AnswerSet(questions.stem, found, sources)
+
+
+def no_such_document(question: AnswerQuestion, gold: GoldSnippet, where: str) -> InvalidInput:
+    return InvalidInput(f"{question.place}: {where} holds no document {gold.document!r}, which {question.id!r} names.")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -114,6 +173,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         lines = read_text(path).split("\n")  # not splitlines(): a JSON string may hold U+2028 as it is
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from argot.errors import InvalidInput
 from argot.evaluate.answer_measures import OUTCOMES, Outcome, answer_outcome, auroc, refused_at, rouge_l, sentence_f1
-from argot.evaluate.answer_questions import AnswerQuestion
+from argot.evaluate.answer_questions import (
+    UNANSWERABLE,
+    UNDERSPECIFIED,
+    AnswerQuestion,
+    GoldSnippet,
+    no_such_document,
+)
 from argot.evaluate.known_answers import HOLDS, Heard, KnownAnswers
 from argot.evaluate.measures import HIT_DEPTHS, bootstrap_interval
 from argot.evaluate.temporary_base import EVALUATOR, Asker, TemporaryBase
@@ -119,7 +126,11 @@ async def evaluate_answers(  # noqa: PLR0917
     server: ModelServer | None = None,
     known: KnownAnswers | None = None,
 ) -> AnswersReport:
-    """Asks every question once under each profile. `known`: the server behind `server`, where it knows the answers."""
+    """Asks every question once under each profile. `known`: the server behind `server`, where it knows the answers.
+
+    Raises:
+        InvalidInput: a question cannot be asked, or its gold does not stand in the documents; the message says where.
+    """
     documents = base.corpus.store.documents(EVALUATOR)
     gold = {one.id: gold_passages(base, one, documents) for one in questions}
     by_profile: dict[str, list[AnswerOutcome]] = {}
@@ -134,19 +145,42 @@ async def evaluate_answers(  # noqa: PLR0917
 
 
 async def _asked(ask: Asker, question: AnswerQuestion) -> AskResult:
-    return await ask(question.question, question.asker_context, earlier=question.earlier)
+    try:
+        return await ask(question.question, question.asker_context, earlier=question.earlier)
+    except InvalidInput as error:
+        raise InvalidInput(f"{question.place or question.id}: {error}") from error
 
 
 def gold_passages(base: TemporaryBase, question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
-    """The ids of the passages that hold a gold snippet; of one without a quote, all of its document's."""
+    """The ids of the passages that hold a gold snippet; of one without a quote, all of its document's.
+
+    Raises:
+        InvalidInput: a question of a file names a document that is not there, or quotes what does not stand in it.
+    """
     found: set[str] = set()
     for one in question.gold:
         document = _document(documents, one.document)
         passages = base.corpus.store.passages_of(EVALUATOR, document.id) if document else []
         quote = bare(one.quote)
         holding = {passage.id for passage in passages if quote in bare(passage.text)}
-        found |= holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
+        holding = holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
+        # The annotations of a public set are what they are; a file's mistake would count as a wrong answer.
+        if question.place and not holding:
+            _require_quoted(base, question, one, document)
+        found |= holding
     return frozenset(found)
+
+
+def _require_quoted(
+    base: TemporaryBase, question: AnswerQuestion, gold: GoldSnippet, document: Document | None
+) -> None:
+    if document is None:
+        raise no_such_document(question, gold, "the knowledge base")
+    # It may run over the end of a passage.
+    if bare(gold.quote) not in bare(base.corpus.store.markdown(EVALUATOR, document.revision_id)):
+        raise InvalidInput(
+            f"{question.place}: {gold.document} does not hold the quotation {gold.quote!r}. Quote it word for word."
+        )
 
 
 def _document(documents: Sequence[Document], name: str) -> Document | None:
@@ -225,14 +259,18 @@ def _mean(values: Sequence[float | bool | None]) -> float | None:
 
 
 def _abstention(outcomes: Sequence[AnswerOutcome]) -> dict[str, float | None]:
-    """Of the evidence as a score for "the documents answer this"; and what was refused at the working point."""
+    """Of the evidence as a score for "the documents answer this"; and what came of it at the working point, as the
+    table by kind counts it.
+    """
     scores = [one.evidence for one in outcomes]
     answerable = [one.question.answerable for one in outcomes]
-    refused = [one.outcome in ("abstained", "asked back") for one in outcomes if not one.question.answerable]
+    refused = [one.outcome == "abstained" for one in outcomes if one.question.kind in UNANSWERABLE]
+    asked_back = [one.outcome == "asked back" for one in outcomes if one.question.kind in UNDERSPECIFIED]
     kept = [one.result.status == "answered" for one in outcomes if one.question.answerable]
     return {
         "auroc": auroc(scores, answerable),
         "unanswerable refused": _mean(refused),
+        "underspecified asked back": _mean(asked_back),
         "answerable answered": _mean(kept),
         "refused where 90 % are answered": refused_at(scores, answerable),
     }

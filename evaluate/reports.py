@@ -155,7 +155,11 @@ def answers_tables(report: AnswersReport) -> list[Table]:
         body = [[kind, *_answer_cells(row)] for kind, row in rows.items()]
         tables.append(Table(f"{report.name}, profile {profile}", ("kind", *_ANSWER_COLUMNS), body))
     columns = list(next(iter(report.abstention.values()), {}))
-    body = [[name, *(_decimal(row[one]) for one in columns)] for name, row in report.abstention.items()]
+    # The AUROC is no share; the others are, as in the table above.
+    body = [
+        [name, *((_decimal if one == "auroc" else _percent)(row[one]) for one in columns)]
+        for name, row in report.abstention.items()
+    ]
     tables.append(Table("Abstention, by the best passage's score", ("profile", *columns), body))
     if report.compared:
         first, second = report.compared["profiles"]

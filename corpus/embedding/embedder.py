@@ -199,7 +199,7 @@ def exported_model(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
 def model_folder(name: str) -> Path:
     """The sentence-transformers folder that the setting `embedder` names."""
     # One after the other: looking into the cache of downloads costs a third of a second.
-    for look in (_written_out, _installed, _downloaded):
+    for look in (_written_out, _installed, downloaded_model):
         folder = look(name)
         if folder is not None and (folder / "modules.json").is_file():
             return folder.resolve()
@@ -223,7 +223,7 @@ def _installed(name: str) -> Path | None:
         return None
 
 
-def _downloaded(name: str) -> Path | None:
+def downloaded_model(name: str) -> Path | None:
     """The folder of a model in the cache of Hugging Face, as other programs left it there. Nothing is downloaded."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError

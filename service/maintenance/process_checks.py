@@ -7,15 +7,21 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 
 from argot import __version__
+from argot.corpus.embedding.embedder import embedder_for, exported_model
 from argot.corpus.readers.ocr import described_ocr
-from argot.errors import install_command
-from argot.remedies import shell_quoted
+from argot.errors import ArgotError, install_command
+from argot.remedies import REINSTALL, shell_quoted
 from argot.service.maintenance.findings import Finding, attempt, bad, good
 from argot.service.maintenance.model_checks import model_findings, without_password
 from argot.service.maintenance.slack_check import slack_findings
 from argot.settings import ENV_PREFIX, OLD_NAMES, SETTINGS_FILE, Settings
+from argot.tools.retrieval.scorer_choice import described_scorer
+
+EMBEDDER = "embedding model"
+"""The name of its finding."""
 
 
 def findings_of_process(settings: Settings) -> list[Finding]:
@@ -75,35 +81,77 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _source(name: str, written: str) -> str:
-    names = [name, *(old for old, new in OLD_NAMES.items() if new == name)]
-    for variable in (f"{ENV_PREFIX}{one.upper()}" for one in names):
-        if os.environ.get(variable):
-            return f"from {variable}"
-    if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in names):
+    if variable := _variable(name):
+        return f"from {variable}"
+    if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in _names(name)):
         return f"from {SETTINGS_FILE.absolute()}"
     return "from the command line"
 
 
-def _embedder(settings: Settings) -> Finding:
-    def look() -> str:
-        from argot.corpus.embedding.embedder import embedder_for
+def _variable(name: str) -> str | None:
+    """The environment variable that sets it, where one does."""
+    return next((one for one in (f"{ENV_PREFIX}{n.upper()}" for n in _names(name)) if os.environ.get(one)), None)
 
+
+def _names(name: str) -> list[str]:
+    """The setting's name, and those it had before."""
+    return [name, *(old for old, new in OLD_NAMES.items() if new == name)]
+
+
+# -- models -----------------------------------------------------------------------------------------------------------
+
+
+def _embedder(settings: Settings) -> Finding:
+    try:
         embedder = embedder_for(settings)
         vectors = embedder.embed_queries(["is anybody there"])
-        return f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
-
-    return attempt(
-        "embedding model", look, f"remove the export, it is made again: rm -r {shell_quoted(settings.cache)}"
-    )
+    except Exception as error:  # whatever goes wrong is a finding
+        return _unusable(EMBEDDER, "embedder", settings, error)
+    return good(EMBEDDER, f"{settings.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}")
 
 
 def _reranker(settings: Settings) -> Finding:
-    def look() -> str:
-        from argot.tools.retrieval.scorer_choice import described_scorer
+    try:
+        return good("re-ranker", described_scorer(settings))
+    except Exception as error:  # as above
+        return _unusable("re-ranker", "reranker", settings, error)
 
-        return described_scorer(settings)
 
-    return attempt("re-ranker", look, "ARGOT_RERANKER=lexical needs no model")
+def _unusable(finding: str, setting: str, settings: Settings, error: Exception) -> Finding:
+    """A model that cannot be used, and what helps: against a wrong name, a folder that is refused, a damaged export."""
+    if isinstance(error, OSError) and error.filename and _along(Path(error.filename), settings.cache):
+        reason = f"models are prepared in {settings.cache}, which cannot be used: {error.strerror}"
+        return bad(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
+    if isinstance(error, ArgotError):
+        return bad(finding, str(error), _default_again(setting, settings))
+    told = f"{type(error).__name__}: {error}"
+    if setting == "embedder" and not isinstance(error, OSError) and (export := _export(settings)):
+        return bad(finding, told, f"remove its export, which is made again: rm -r {shell_quoted(export)}")
+    return bad(finding, told, _default_again(setting, settings))
+
+
+def _along(path: Path, folder: Path) -> bool:
+    """Whether the path is the folder, lies in it, or leads to it."""
+    path, folder = path.absolute(), folder.expanduser().absolute()
+    return path.is_relative_to(folder) or folder.is_relative_to(path)
+
+
+def _export(settings: Settings) -> Path | None:
+    """The folder of this embedder's export alone; None where there is none."""
+    try:
+        return exported_model(settings.embedder, settings.cache)[0]
+    except Exception:  # the fault was found already: this is about its remedy
+        return None
+
+
+def _default_again(setting: str, settings: Settings) -> str:
+    """How the setting comes back to its default; where it is there already, what the default needs."""
+    value, default = getattr(settings, setting), Settings.model_fields[setting].default
+    if value == default:
+        return "ARGOT_RERANKER=lexical needs no model" if setting == "reranker" else REINSTALL
+    if variable := _variable(setting):
+        return f"unset {variable}, which is {shell_quoted(value)}: {default!r} comes with Argot"
+    return f"take {setting!r} out of {SETTINGS_FILE.absolute()}: {default!r} comes with Argot"
 
 
 def _ocr(settings: Settings) -> Finding:

@@ -9,11 +9,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from argot.errors import ArgotError, KnowledgeBaseBusy
-from argot.remedies import init_command, reindex_command
+from argot.errors import ArgotError, InvalidSettings, KnowledgeBaseBusy
+from argot.profile import PROFILES
+from argot.profile_files import SavedProfiles
+from argot.remedies import init_command, reindex_command, shell_quoted
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, attempt, bad, good
-from argot.service.maintenance.process_checks import findings_of_process
+from argot.service.maintenance.process_checks import EMBEDDER, findings_of_process
 from argot.service.storage import home_folder as layout
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
@@ -32,8 +34,12 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     if not layout.is_knowledge_base(home):
         return [*findings, bad("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_stores(home)]
-    findings += stores
-    # Opening a damaged store would only say the same in other words.
+    embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
+    findings += [*stores, *_profiles(home)]
+    # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
+    # said of the vectors.
+    if embedder is not None and not embedder["ok"]:
+        return [*findings, good("index", "not looked at: it needs the embedding model")]
     if all(finding["ok"] for finding in stores):
         findings += _inside(home, settings)
     return findings
@@ -89,6 +95,23 @@ def _stores(home: Path) -> Iterator[Finding]:
 def _marker(home: Path) -> str:
     layout.require(home)
     return f"format {layout.FORMAT}" if (home / layout.MARKER).exists() else "missing; nothing needs it"
+
+
+def _profiles(home: Path) -> Iterator[Finding]:
+    """Saved profiles, which may have been edited by hand."""
+    saved = SavedProfiles(home)
+    names = saved.names()
+    for name in names:
+        try:
+            saved.named(name)
+        except InvalidSettings as error:
+            remedy = f"mend the file, or: argot profile remove {name} --home {shell_quoted(home)}"
+            yield bad(f"profile {name}", str(error), remedy)
+    for path in saved.passed_over():
+        reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"
+        remedy = "give the file another name, of small letters, digits and hyphens, e.g. lab-notes.toml"
+        yield bad(f"profile {path.stem}", f"{path} is never read: {reason}", remedy)
+    yield good("profiles", f"{len(names)} saved")
 
 
 def _inside(home: Path, settings: Settings) -> list[Finding]:

@@ -105,3 +105,5 @@ def read(path: Path) -> str:
         return read_text(path)
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path} cannot be read: byte {error.start + 1} is not UTF-8 text.") from error

@@ -1,12 +1,13 @@
 """Profiles as TOML files: what is shown can be saved, what is saved is what was meant, and mistakes are named."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from argot.errors import ArgotError, Conflict, InvalidSettings
 from argot.profile import PROFILES, SWITCHES, Profile, changed_profile, changed_switches, changes_of
-from argot.profile_files import SavedProfiles, profile_from, profile_toml, read_profile
+from argot.profile_files import LONGEST_FILE, SavedProfiles, profile_from, profile_in_file, profile_toml, read_profile
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -121,3 +122,38 @@ def test_changes_are_read_as_they_are_written() -> None:
     assert changed_switches(profile) == changed
     assert profile.name == "default rerank=off passages=20 derived_kinds=summary,question misses=lenient"
     assert changes_of(["rerank=on"]) == {"rerank": True}
+
+
+def test_a_built_in_profile_is_not_listed_as_saved_too(tmp_path: Path) -> None:
+    saved = SavedProfiles(tmp_path)
+    saved.folder.mkdir()
+    (saved.folder / "default.toml").write_text("passages = 3\n")
+    assert saved.names() == []
+    assert [path.name for path in saved.passed_over()] == ["default.toml"]
+
+
+def test_a_file_that_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> None:
+    long, binary, pipe = (tmp_path / f"{name}.toml" for name in ("long", "binary", "pipe"))
+    long.write_text("#" * (LONGEST_FILE + 1))
+    binary.write_bytes(b"\xff")
+    os.mkfifo(pipe)
+    for path, reason in (
+        (long, f"cannot be used. It is longer than {LONGEST_FILE} bytes."),
+        (binary, "cannot be read: byte 1 is not UTF-8 text."),
+        (pipe, "cannot be read: a pipe, and no file."),
+        (tmp_path / "none.toml", "cannot be read: No such file or directory."),
+    ):
+        with pytest.raises(InvalidSettings) as refused:
+            profile_in_file(path)
+        assert str(refused.value) == f"The profile {path} {reason}"
+
+
+def test_a_path_that_is_taken_for_a_name_is_told_how_files_end(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match=r"Unknown profile './noext'.* A file of a profile ends in \.toml\."):
+        profile_from("./noext", home=tmp_path)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_number_that_is_none_is_told_as_such(value: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"abstain_below cannot be '{value}': .* finite number"):
+        profile_from("default", [f"abstain_below={value}"])

@@ -36,6 +36,12 @@ def test_a_value_that_cannot_be_is_named_with_its_meaning(monkeypatch: pytest.Mo
         load_settings()
 
 
+def test_a_number_that_is_none_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_MODEL_SECONDS", "nan")
+    with pytest.raises(InvalidSettings, match=r"cannot be 'nan': .* finite number"):
+        load_settings()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -10,11 +10,13 @@ import pytest
 from argot.errors import InvalidInput, NotFound
 from argot.evaluate.answer_measures import answer_outcome, auroc, refused_at, rouge_l, sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, answer_set, load_answer_questions
+from argot.evaluate.answer_suite import _abstention, _rows, judged
 from argot.evaluate.known_answers import KnownAnswers
 from argot.evaluate.sample_suite import ways_that_differ
 from argot.evaluate.temporary_base import TemporaryBase
 from argot.profile import Profile
 from argot.profile_files import profile_from
+from argot.results import AskResult
 from argot.service.operations import evaluation
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
@@ -81,6 +83,10 @@ def test_measures_at_their_ends() -> None:
     assert refused_at([0.9, 0.8, 0.1, 0.88], [True, True, False, False], answered=0.5) == 0.5
 
 
+def line_of(**fields: Any) -> str:
+    return json.dumps({"id": "q", "kind": "fact", "question": "How long?", "must": ["40"], **fields})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -88,13 +94,64 @@ def test_measures_at_their_ends() -> None:
         ("[]", "line 1: holds no JSON object"),
         ('{"id": "q"}', "line 1: needs id, kind, question"),
         ("", "holds no question"),
+        (line_of(question=" "), "line 1: question cannot be ' '"),
+        (line_of(kind=None), "line 1: kind cannot be None"),
+        (line_of(must="27"), "line 1: must cannot be '27'"),
+        (line_of(gold=[{"document": "m.md"}]), "line 1: needs id, kind, question, gold .* quote is not there"),
+        (line_of(must=[]), "line 1: nothing says what a whole answer to 'q' holds"),
+        (f"{line_of()}\n\n{line_of()}", "line 3: the id 'q' is taken .*line 1"),
+        ("\udcff", "byte 1 is not UTF-8"),
     ],
 )
 def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "questions.jsonl"
-    path.write_text(text)
+    path.write_text(text, errors="surrogateescape")
     with pytest.raises(InvalidInput, match=message):
         load_answer_questions(path)
+
+
+def test_fields_of_their_own_are_left_to_the_writers_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(line_of(id=7, note="mine", asker_context="Legal", split="test"))
+    (question,) = load_answer_questions(path)
+    assert (question.id, question.asker_context, question.split) == ("7", "Legal", "test")
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ({"document": "nope.md", "quote": "x"}, "line 1: .* holds no document 'nope.md'"),
+        ({"document": "manual.md", "quote": "The canteen opens at noon."}, "line 1: manual.md does not hold .*noon"),
+    ],
+)
+def test_gold_that_is_not_there_ends_the_suite_before_a_question_is_asked(
+    tmp_path: Path, gold: dict[str, str], message: str
+) -> None:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "manual.md").write_text(MANUAL)
+    (tmp_path / "questions.jsonl").write_text(line_of(gold=[gold]))
+    with pytest.raises(InvalidInput, match=message):
+        measured(answer_set(tmp_path / "questions.jsonl", tmp_path / "documents"), "extractive")
+
+
+def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").write_text(line_of())
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInput, match="empty holds no documents"):
+        answer_set(tmp_path / "questions.jsonl", tmp_path / "empty")
+
+
+def test_what_is_refused_is_counted_as_in_the_table_by_kind(tmp_path: Path) -> None:
+    result = AskResult(question="q", stand_alone_question="q", status="abstained", thread="t", answer="")
+    back = result.model_copy(update={"status": "needs_choice"})
+    outcomes = [
+        judged(asked("unanswerable"), result, frozenset()),
+        judged(asked("unanswerable"), back, frozenset()),
+        judged(asked("underspecified"), back, frozenset()),
+    ]
+    rows, found = _rows(outcomes), _abstention(outcomes)
+    assert found["unanswerable refused"] == rows["unanswerable"].outcomes["abstained"] == 0.5
+    assert found["underspecified asked back"] == rows["underspecified"].outcomes["asked back"] == 1.0
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,13 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _SHOWN = re.compile(r"^```\n\$ (argot .*)\n((?:.*\n)*?)```$", re.MULTILINE)
 
 
+_QUOTED = re.compile(
+    r"^\$ argot ask (?P<question>\".*\")\n(?:(?!\$).*\n)*?.*`--profile (?P<profile>\w+)`.*\n\n(?P<answer>(?:> .*\n)+)",
+    re.MULTILINE,
+)
+"""A question of a block, and below it what another profile answers, as a quotation."""
+
+
 def shown(page: str) -> Iterator[tuple[str, str]]:
     """Each command of a block that begins with one, and what is shown below it."""
     yield from _SHOWN.findall(page)
@@ -39,23 +46,46 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+def quoted(page: str) -> Iterator[tuple[str, str]]:
+    """The same of answers that are quoted, without their sources."""
+    for found in _QUOTED.finditer(page):
+        words = " ".join(line.removeprefix("> ") for line in found["answer"].splitlines())
+        yield f"argot ask --profile {found['profile']} {found['question']}", words
+
+
+QUOTED = [example for page in PAGES for example in quoted(page.read_text("utf-8"))]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
 def test_a_command_prints_what_the_page_shows(
     command: str, output: str, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ARGOT_HOME", str(samples))
+    assert stable(printed(command, samples, capsys, monkeypatch)) == stable(output)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "answer"), QUOTED, ids=[command for command, _ in QUOTED])
+def test_an_answer_is_what_the_page_quotes(
+    command: str, answer: str, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert printed(command, samples, capsys, monkeypatch).partition("\n\nSources:")[0] == answer
+
+
+def printed(command: str, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("ARGOT_HOME", str(home))
     words = shlex.split(command)
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
         main(words[1 : words.index("|") if "|" in words else None])
     assert not ended.value.code
-    assert stable(capsys.readouterr().out) == stable(output)
+    return capsys.readouterr().out
 
 
 def test_examples_are_found() -> None:
     assert {command.split()[1] for command, _ in EXAMPLES} == {"ask"}
     assert len(EXAMPLES) >= 2
+    assert [command.split()[3] for command, _ in QUOTED] == ["plain_rag"]
     page = "```\n$ argot list | cat\none\n\ntwo\n```\n\n```bash\nargot ask x\n```\n"
     assert list(shown(page)) == [("argot list | cat", "one\n\ntwo\n")]
     assert stable("yes\n\nThread t5d0c65f5fd6b6b2c\n") == stable("yes\n")

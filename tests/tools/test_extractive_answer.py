@@ -52,6 +52,15 @@ async def test_the_value_comes_first() -> None:
     assert text.startswith("On NX-4410B the change column setup time is at least 300 ns.")
 
 
+async def test_items_stand_below_those_of_their_document() -> None:
+    text = (
+        "To bleed the press:\n\n  1. Open the valve:\n     - turn it left\n     - wait\n  2. Close it.\n     * softly"
+    )
+    assert await answer("How do I bleed the press?", [text, CANTEEN]) == (
+        "To bleed the press:\n\n1. Open the valve:\n    - turn it left\n    - wait\n2. Close it.\n    * softly"
+    )
+
+
 async def test_a_row_comes_under_its_header() -> None:
     assert await answer("Which internet does the guest network have?") == (
         "| Network | For | Internet |\n| --- | --- | --- |\n| Guest | visitors | direct |"

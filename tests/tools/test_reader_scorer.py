@@ -162,6 +162,19 @@ def test_any_cross_encoder_is_a_reranker(tmp_path: Path) -> None:
     assert {hit.passage.id for hit in ordered} == {hit.passage.id for hit in found}
 
 
+@pytest.mark.parametrize("name", ["no-such/model", "lexcal", "/nonexistent", "two words"])
+def test_a_name_that_is_no_models_is_told_without_network_or_warnings(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(InvalidSettings, match="neither 'reader' nor 'lexical'") as refused:
+        load_scorer(Settings(reranker=name))
+    assert "huggingface" not in str(refused.value) and not caplog.records
+
+
+def test_lexical_may_be_written_in_any_case() -> None:
+    assert isinstance(scorer_for(Settings(reranker="LEXICAL")), LexicalScorer)
+
+
 def test_what_is_no_cross_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"'no-such/model', .*neither 'reader' nor 'lexical'.*Set 'reader'"):
         load_scorer(Settings(reranker="no-such/model"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from argot.corpus.embedding.embedder import downloaded_model
 from argot.errors import InvalidSettings
 
 BATCH_PAIRS = 8
@@ -52,23 +53,29 @@ class CrossEncoderScorer:
 
 
 def _opened(name: str) -> Any:
+    given = Path(name).expanduser()
+    # Looked up here: sentence-transformers would tell of a network that it may not use.
+    folder = given if given.is_dir() else downloaded_model(name)
+    if folder is None:
+        raise _no_cross_encoder(name, "there is no such folder, and none of that name was downloaded")
     from sentence_transformers import CrossEncoder
 
-    folder = Path(name).expanduser()
     try:
         # Never with code that a model brings: it would run as ours.
-        model = CrossEncoder(
-            str(folder if folder.is_dir() else name), device="cpu", trust_remote_code=False, local_files_only=True
-        )
+        model = CrossEncoder(str(folder), device="cpu", trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InvalidSettings(
-            f"Setting 'reranker' is {name!r}, which is neither 'reader' nor 'lexical' nor the folder or name of a "
-            f"cross-encoder on this machine ({reason}). Set 'reader', which comes with Argot."
-        ) from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise _no_cross_encoder(name, reason) from error
     if model.num_labels != 1:
         raise InvalidSettings(
             f"Setting 'reranker' is {name!r}, which gives {model.num_labels} scores for a question and a passage, not "
             "one. Choose a cross-encoder that ranks, or 'reader', which comes with Argot."
         )
     return model
+
+
+def _no_cross_encoder(name: str, reason: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"Setting 'reranker' is {name!r}, which is neither 'reader' nor 'lexical' nor the folder or name of a "
+        f"cross-encoder on this machine ({reason}). Set 'reader', which comes with Argot."
+    )

@@ -101,7 +101,8 @@ def retrieval(  # noqa: PLR0917
 )
 def answers(  # noqa: PLR0917
     questions: Annotated[
-        Path | None, typer.Option("--questions", help="The questions, JSONL: id, kind, question, gold, reference.")
+        Path | None,
+        typer.Option("--questions", help="The questions, JSONL: id, kind, question, gold, and more; see above."),
     ] = None,
     documents: Annotated[Path | None, typer.Option("--documents", help="The folder of their documents.")] = None,
     public: Annotated[
@@ -139,6 +140,12 @@ def answers(  # noqa: PLR0917
     the gold snippets; ROUGE-L against the reference; in which place a gold passage was found. Questions of the kinds
     "unanswerable" and "underspecified" should be refused and asked back. With --side ideal: where right answers are
     lost on the way to the asker. With --side lying: which false sentences are shown as supported.
+
+    A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
+    path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,
+    alternatives between bars ("27 days|27 d"); without it the quotes are looked for. "reference": the answer in full.
+    "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. Only id, kind and
+    question are needed where nothing answers; else one of gold, must and reference too.
     """
     from argot.service.operations import evaluation
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from argot.locations import place
 from argot.ui.cli.command_base import line, say
+from argot.ui.rendering.safe_markdown import ticked
 
 if TYPE_CHECKING:
     from argot.results import AskResult, Choice, ModelCall, Sentence
@@ -68,7 +69,7 @@ def _answer(result: AskResult) -> str:
         end = found + len(sentence.text)
         marked += [rest[:end], _marks(sentence)]
         rest = rest[end:]
-    return "".join([*marked, rest])
+    return ticked("".join([*marked, rest]))
 
 
 def _marks(sentence: Sentence) -> str:

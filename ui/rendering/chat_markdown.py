@@ -110,7 +110,7 @@ def passage_panel(passage: PassageShown, spans: Iterable[tuple[int, int]]) -> st
     # Spans count from the start of the document, and the text from the start of the passage.
     text, elsewhere = highlighted(passage.text, [(first - start, last - start) for first, last in spans])
     heading = [f"###### {plain(passage.heading)}"] if passage.heading else []
-    parts = [*heading, *(f"> {plain(words)}" for words in elsewhere), text]
+    parts = [*heading, *(f"> {words}".replace("\n", "\n> ") for words in elsewhere), text]
     if is_pdf(passage):
         address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
         parts.append(f"[Open the document at page {passage.page}]({address})")

@@ -7,7 +7,7 @@ no HTML and no directive is read out of it, and nothing in it can pass for one o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
 """Control, bidirectional and private characters; U+200B would be drawn as the blinking cursor of a streamed answer."""
@@ -28,13 +28,18 @@ _IMAGE = re.compile(rf"!\[([^\]\n]*)\](?:\((?:[^()\n]|{_PAIR})*\)|\[[^\]\n]*\])"
 _LINK = re.compile(rf"(?<![\\!])\[([^\[\]\n]+)\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)")
 # <https://example.org> and <mailto:a@example.org>.
 _ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
-_BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|]+)")
+_BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|\ue000\ue001]+)")
 # Escapes are matched first, and left as they are: another backslash before theirs would undo them.
 _ACTIVE = re.compile(r"\\[^\n]|[\[\]<]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::|~~", re.MULTILINE)
 
 _ENTITIES = {"<": "&lt;", "&": "&amp;", "~~": "\\~\\~"}
 # Private characters stand for "**" until all is escaped. `_HIDDEN` has removed any of the text's own.
 _OPEN, _CLOSE = "\ue000", "\ue001"
+_CELL = re.compile(r"(?:\\.|[^|\\\n])+")
+"""What stands between two bars of a table's row; a bar behind a backslash is text."""
+# One within a word, as in a name, is no mark.
+_UNDERSCORE = re.compile(r"(?<!\w)_|_(?!\w)")
+_TASK = re.compile(rf"^([ \t]*(?:[-*+]|\d{{1,9}}[.)])[ \t]+{_OPEN}?)\[([ xX])\](?=[ \t])", re.MULTILINE)
 # The mark of a list, quotation or heading, nested too: "> - ". Bold type around it would undo it.
 _LINE_HEAD = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+|>[ \t]?|#{1,6}[ \t]+)*")
 
@@ -62,7 +67,8 @@ def quoted(markdown: str) -> str:
 
 
 def highlighted(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
-    """A passage with its cited pieces in bold, and those pieces that bold type would break (tables, code).
+    """A passage with its cited pieces in bold, of a table's row its cells; and as Markdown those pieces that bold type
+    would break (code, half of an emphasis).
 
     Args:
         markdown: the passage.
@@ -70,18 +76,49 @@ def highlighted(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, l
     """
     # Hidden characters give way to a blank of the same length, so that offsets stay true.
     text = _HIDDEN.sub(" ", markdown)
+    code = [match.span() for match in _CODE.finditer(text)]
     pieces: list[tuple[int, int]] = []
     left: list[str] = []
     for start, end in _merged(spans, len(text)):
-        inside = text[start:end]
-        if any(character in inside for character in "`|*_~<[\\"):
-            left.append(literal(inside))
-        else:
-            pieces += _lines(text, start, end)
+        found = [cell for line in _lines(text, start, end) for cell in _cells(text, *line)]
+        broken = [piece for piece in found if not _can_be_bold(text, piece, code)]
+        pieces += [piece for piece in found if piece not in broken]
+        if broken:
+            words = "\n".join(text[first:last] for first, last in broken)
+            left.append(plain(words) if any(_cuts(one, code) for one in broken) else _quoted(_without_bold(words)))
     # From the end: what is put in must not move the pieces still to come.
     for start, end in sorted(pieces, reverse=True):
-        text = f"{text[:start]}{_OPEN}{text[start:end]}{_CLOSE}{text[end:]}"
+        # Bold within bold would end it.
+        text = f"{text[:start]}{_OPEN}{_without_bold(text[start:end])}{_CLOSE}{text[end:]}"
     return _quoted(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The cells of a table's row that hold something; any other line as it is."""
+    if not text[text.rfind("\n", 0, start) + 1 :].lstrip().startswith("|"):
+        yield start, end
+        return
+    for cell in _CELL.finditer(text, start, end):
+        if cell[0].strip(" \t-:"):
+            inner = cell[0].strip()
+            first = cell.start() + cell[0].index(inner)
+            yield first, first + len(inner)
+
+
+def _can_be_bold(text: str, piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
+    """Whether each mark of Markdown in the piece has its partner there too."""
+    inside = _CODE.sub("", text[piece[0] : piece[1]])
+    marks = inside.count("**") % 2 or inside.count("*") % 2 or len(_UNDERSCORE.findall(inside)) % 2
+    return not (marks or "\\*" in inside or _cuts(piece, code))
+
+
+def _cuts(piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
+    """Whether the piece begins or ends within code."""
+    return any(start < place < end for start, end in code for place in piece)
+
+
+def _without_bold(text: str) -> str:
+    return outside_code(text, lambda part: part.replace("**", ""))
 
 
 def _merged(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
@@ -110,9 +147,14 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return parts
 
 
+def ticked(text: str) -> str:
+    """Lines of a list of tasks, "- [x] done", with a box in the place of the brackets."""
+    return _TASK.sub(lambda match: match[1] + ("☐" if match[2] == " " else "☑"), text)
+
+
 def _quoted(text: str) -> str:
     # Code is looked for twice: `without_links` makes bare addresses into code of their own, which is not to be escaped.
-    return outside_code(text, lambda part: outside_code(without_links(part), _escaped))
+    return outside_code(text, lambda part: outside_code(without_links(ticked(part)), _escaped))
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:

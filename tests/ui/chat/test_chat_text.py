@@ -31,6 +31,8 @@ from argot.ui.rendering.source_addresses import source_of
         ("&lt;script&gt;", "&amp;lt;script&amp;gt;"),
         ("| a | b |\n| --- | --- |\n| 1 | **2** |", "| a | b |\n| --- | --- |\n| 1 | **2** |"),
         ("hidden\u200b\u202e\x00", "hidden"),
+        ("- [ ] to do\n  1. [x] done [1]\n- [y] no", "- ☐ to do\n  1. ☑ done \\[1\\]\n- \\[y\\] no"),
+        ("```\n- [ ] code\n```", "```\n- [ ] code\n```"),
     ],
 )
 def test_quoted_markdown_keeps_its_structure_and_loses_what_acts(text: str, shown: str) -> None:
@@ -50,10 +52,39 @@ def test_cited_sentences_are_bold_and_the_rest_is_not() -> None:
     assert highlighted(text, [(start, len(text))]) == ("- **One stands here. Two follows.**\n- **Three.**", [])
 
 
-def test_cited_table_rows_are_quoted_above_instead() -> None:
-    text, above = highlighted("| a | b |\n| - | - |\n| 1 | 2 |", [(20, 29)])
-    assert "**" not in text
-    assert above == ["| 1 | 2 |"]
+def test_of_a_cited_row_each_cell_is_marked_and_the_table_stays_one() -> None:
+    table = "| a | b |\n| - | - |\n| 1 | x \\| y |  |\n| 2 | z |"
+    start = table.index("| 1")
+    shown, above = highlighted(table, [(start, table.index("| 2"))])
+    assert shown == "| a | b |\n| - | - |\n| **1** | **x \\| y** |  |\n| 2 | z |"
+    assert above == []
+    # The header and the row between: the line under the header stays as it is.
+    assert highlighted(table, [(0, start)])[0].startswith("| **a** | **b** |\n| - | - |\n| 1")
+
+
+def test_bold_words_in_a_cited_sentence_join_the_mark() -> None:
+    text = "4. If it does not, press **RETRY** once. Then wait."
+    assert highlighted(text, [(0, text.index(" Then"))]) == ("4. **If it does not, press RETRY once.** Then wait.", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Run `a ** b` now.", "**Run `a ** b` now.**"),
+        ("The file_name is *new*.", "**The file_name is *new*.**"),
+        ("See https://a.example/x", "**See `https://a.example/x`**"),
+        ("See [here](https://a.example).", "**See here (`https://a.example`).**"),
+        ("- [x] The key is in.", "- **☑ The key is in.**"),
+        ("A <b>tag</b>.", "**A &lt;b>tag&lt;/b>.**"),
+    ],
+)
+def test_what_stands_whole_in_a_cited_sentence_is_marked_with_it(text: str, shown: str) -> None:
+    assert highlighted(text, [(0, len(text))]) == (shown, [])
+
+
+def test_what_bold_type_would_break_is_quoted_above() -> None:
+    assert highlighted("One **two. Three** four.", [(0, 10)]) == ("One **two. Three** four.", ["One two."])
+    assert highlighted("```\na * [1]\n```", [(4, 11)]) == ("```\na * [1]\n```", ["a \\* \\[1\\]"])
 
 
 def test_spans_outside_the_passage_colour_nothing() -> None:

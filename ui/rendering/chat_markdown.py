@@ -246,7 +246,7 @@ def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:
     # A mark behind the last bar of a row would be a cell too many.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
         return f"{bare[:-1]} {marks} |"
-    return f"{bare} {marks}"
+    return f"{bare} {marks}".rstrip()
 
 
 def _understood(result: AskResult) -> str:

@@ -123,7 +123,7 @@ def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Se
     if not sentence.supported:
         marks = UNSUPPORTED
     # Behind a closing fence on the same line the marks would be code.
-    return f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}"
+    return (f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}").rstrip()
 
 
 def _understood(result: AskResult) -> list[Block]:

@@ -38,11 +38,12 @@ class Citation(_Frozen):
 
 
 class Sentence(_Frozen):
-    """One sentence of the answer. Unsupported ones carry no citation."""
+    """One sentence of the answer. Unsupported ones carry no citation; one that the glossary says neither."""
 
     text: str
     supported: bool
     citations: list[Citation] = []
+    sense_id: int = Field(0, description="the sense of the glossary that it states; 0: it rests on passages")
 
     @property
     def cited(self) -> list[int]:

@@ -97,12 +97,13 @@ class TurnPart(TypedDict, total=False):
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `quotable`, `unnamed`,
-    `unanswered`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`, and `model` and
-    `trouble` beside them, are read with a default.
+    `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`,
+    and `model` and `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
     `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
     `unanswered`: of several questions in a message those that nothing found bears on.
+    `defined`: the senses (ids) whose meaning was asked for, which the answer begins with.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
     `recalled` the questions of the conversation that were asked for.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
@@ -131,6 +132,7 @@ class TurnPart(TypedDict, total=False):
     quotable: bool
     unnamed: list[str]
     unanswered: list[str]
+    defined: list[int]
     draft: str
     answered_by: AnsweredBy
     replaced: bool
@@ -217,6 +219,7 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         quotable=False,
         unnamed=[],
         unanswered=[],
+        defined=[],
         draft="",
         answered_by="extractive",
         replaced=False,

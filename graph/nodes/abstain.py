@@ -1,11 +1,20 @@
 from __future__ import annotations
 
-from argot.graph.node_frame import Step
+import asyncio
+
+from argot.graph.definitions import defined
+from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 
 
 async def abstain(state: State, run: RunContext) -> Step:
-    """No answer: the evidence is too weak, or no sentence stood up to it. The nearest passages are shown instead."""
+    """No answer: the evidence is too weak, or no sentence stood up to it. The nearest passages are shown instead.
+
+    What a term means the glossary says, whatever the documents do not.
+    """
+    if meanings := await asyncio.to_thread(defined, state, run, quoted=False):
+        said: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}
+        return Step({**said, **meanings}, "the glossary says what is asked")
     nearest = min(len(state["hits"]), run.profile.passages)
     return Step({"status": "abstained", "draft": "", "sentences": []}, f"no answer; {nearest} nearest passages shown")

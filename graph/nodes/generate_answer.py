@@ -12,7 +12,7 @@ from argot.graph.state import HitRecord, State
 from argot.graph.state_records import hits_of, read_terms
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
-from argot.tools.answering.embedded_instructions import gives_orders
+from argot.tools.answering.embedded_instructions import orders_refusal
 from argot.tools.answering.file_outline import OutlineWriter
 from argot.tools.llm.refusal import is_refusal
 
@@ -45,7 +45,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         if not run.profile.withhold_unsupported:
             tell_retract()
     # An empty draft is the model saying that the passages do not answer. It is overruled in two cases only: a whole
-    # file cannot fail to be about itself, and a passage may have told the model to be silent.
+    # file cannot fail to be about itself, and a passage may have told the model to refuse.
     silent = by == "model" and not draft.strip() and state.get("quotable", True)
     if silent and quoting is not None and (state.get("whole") or _may_be_told(request)):
         by, draft = "extractive", await written_draft(quoting, request, run)
@@ -69,8 +69,9 @@ def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
 
 
 def _may_be_told(request: AnswerRequest) -> bool:
-    # Then the refusal may obey the passage: one document must not be able to silence all others.
-    return any(gives_orders(hit.passage) for hit in request.hits)
+    # Then the refusal may obey the passage: one document must not be able to silence all others. Any other order, such
+    # as to say something, leads to no refusal.
+    return any(orders_refusal(hit.passage) for hit in request.hits)
 
 
 def clause(error: ModelUnavailable) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from argot.graph.claim_verification import cite_by_model
+from argot.graph.definitions import adds_to_meaning, defined
 from argot.graph.draft_checking import checked_draft, cite_verdicts, cited
 from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import (
@@ -13,7 +14,7 @@ from argot.graph.nodes.generate_answer import (
     written_draft,
 )
 from argot.graph.run_context import RunContext
-from argot.graph.state import State
+from argot.graph.state import SentenceRecord, State, TurnPart
 from argot.graph.state_records import hits_of
 
 
@@ -49,5 +50,20 @@ async def match_references(state: State, run: RunContext) -> Step:
         for place, sentence in enumerate(sentences):
             # The first gap is dropped: the sentence it stood behind may be one of those withheld.
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
+    if not by_model or update.get("replaced"):
+        meanings, sentences = await asyncio.to_thread(_with_meanings, sentences, state, run)
+        update |= meanings
+        if not sentences:
+            tell_retract()
     found = f"{len(supported)} of {len(sentences) + update.get('withheld', 0)} sentences supported"
     return Step({**update, "sentences": sentences, "status": "answered"}, found)
+
+
+def _with_meanings(
+    sentences: list[SentenceRecord], state: State, run: RunContext
+) -> tuple[TurnPart, list[SentenceRecord]]:
+    """What the glossary says where a meaning is asked for, and the quotation as far as it adds to it."""
+    meanings = defined(state, run, quoted=True)
+    if not meanings or adds_to_meaning([sentence["text"] for sentence in sentences], state, run):
+        return meanings, sentences
+    return meanings, []

@@ -16,6 +16,7 @@ from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, label, sense
 from argot.graph.presentation.wording import (
     abstained_answer,
     choose_sense_text,
+    definition,
     library_answer,
     model_notes,
     notes_on,
@@ -52,7 +53,7 @@ Visible = Mapping[str, tuple[Passage, Document]]
 
 @dataclass(frozen=True)
 class _Reading:
-    """What of a turn may be seen now."""
+    """What of a turn may be seen now. `defined`: the senses that the answer states."""
 
     turn: TurnPart
     passages: Visible
@@ -65,6 +66,10 @@ class _Reading:
         """Every sense that was weighed, also one that lost: the queries spell the nearest rivals out."""
         rivals = [sense for one in self.turn["readings"] for sense, _ in one.get("rivals", ())]
         return len(self.terms) == len(self.turn["readings"]) and all(sense in self.senses for sense in rivals)
+
+    @property
+    def defined(self) -> list[Sense]:
+        return [self.senses[sense] for sense in self.turn.get("defined", []) if sense in self.senses]
 
     @property
     def all_hits(self) -> bool:
@@ -202,7 +207,8 @@ def _examples(reading: _Reading, run: RunContext) -> list[str]:
 
 def _text(reading: _Reading) -> str:
     shown = [sentence for sentence in reading.turn["sentences"] if reading.shows(sentence)]
-    return "".join(sentence["gap"] + sentence["text"] for sentence in shown).strip()
+    quoted = "".join(sentence["gap"] + sentence["text"] for sentence in shown).strip()
+    return "\n\n".join(filter(None, [*map(definition, reading.defined), quoted]))
 
 
 def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
@@ -242,12 +248,14 @@ def _selections(reading: _Reading) -> list[str]:
 
 
 def _hidden(reading: _Reading) -> int:
-    return sum(not reading.shows(sentence) for sentence in reading.turn["sentences"])
+    closed = len(reading.turn.get("defined", [])) - len(reading.defined)
+    return closed + sum(not reading.shows(sentence) for sentence in reading.turn["sentences"])
 
 
 def _sentences(reading: _Reading) -> list[Sentence]:
     numbers = _numbers(reading.turn)
-    return [
+    told = [Sentence(text=definition(sense), supported=True, sense_id=sense.id) for sense in reading.defined]
+    return told + [
         Sentence(
             text=sentence["text"],
             supported=bool(sentence["citations"]),

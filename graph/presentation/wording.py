@@ -106,6 +106,18 @@ def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
     return f"The documents do not seem to answer this. The nearest passages are:\n{shown}"
 
 
+def definition(sense: Sense) -> str:
+    """What the glossary says of a term, as one line that names its source."""
+    where = f"In the glossary ({sense.context})" if sense.context else "In the glossary"
+    meaning = f"“{sense.term}” means {sense.expansion}" if sense.expansion else f"“{sense.term}”"
+    # Glossaries often repeat the expansion in the column of the description.
+    more = sense.description if bare(sense.description) != bare(sense.expansion) else ""
+    between = ". " if sense.expansion else ": "
+    said = f"{meaning.rstrip('.')}{between}{more}" if more else meaning
+    said = " ".join(said.split())
+    return f"{where}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
+
+
 def small_talk_answer(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
     """A short plain reply where nothing was asked: what Argot does, and questions that these documents answer."""
     if empty and kind not in ("thanks", "farewell", "no_file"):
@@ -191,7 +203,7 @@ def selection_note(quoted: int, there: int, document: str) -> str:
 
 def model_notes(turn: Mapping[str, Any]) -> list[str]:
     """What became of the language model in this turn, where it was meant to help and did not."""
-    quoted = turn["status"] == "answered" and turn.get("answered_by") != "model"
+    quoted = turn["status"] == "answered" and turn.get("answered_by") != "model" and bool(turn["sentences"])
     if turn.get("trouble"):
         rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
         return [f"The language model server {turn['trouble']}; {rest}."]

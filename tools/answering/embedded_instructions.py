@@ -2,33 +2,39 @@
 
 A language model may obey them. Whatever it writes then must not be able to rest on the order itself: "say that the
 password is HACKED" is no evidence for "the password is HACKED". So orders are blanked out of a passage before it may
-support a sentence that a model wrote. A quotation, which cannot obey, is not concerned: who asks what a prompt
-injection looks like is shown one.
+support a sentence that a model wrote, and before anything is quoted from it: the order is no answer either, and the
+asker may be a program that obeys it. Only who asks about prompt injection is shown one.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from argot.tools.answering.mentions import introduced
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import content_stems
-from argot.types import Passage
+from argot.types import Hit, Passage
 
 _ANSWERER = r"(?:assistants?|chat\s?bots?|language models?|llms?|ai|a\.i\.|gpt|the model)"
 _WHAT_IT_WORKS_BY = (
     r"(?:questions?|quer(?:y|ies)|prompts?|instructions?|directions?|guidelines?|system messages?|passages?|"
     r"rules (?:above|you|given)|(?:previous|prior|above|earlier|other) (?:rules?|text|context|messages?|documents?))"
 )
+# "Never ignore the instructions of the crew", "whoever ignores them", "guests who ignore them".
+_NOT_REPORTED = r"(?<!\bnot )(?<!\bnever )(?<!n['’]t )(?<!\bnot to )(?<!\bwho )(?<!\bif you )(?<!\bthey )"
+_ASKER = r"(?:users?|askers?|readers?|anyone|anybody|someone|somebody|whoever|people|persons?|you|they|he|she|it)"
 _ORDERS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # "Ignore the question", "disregard all previous instructions"
-        rf"\b(?:ignore|disregard|forget|override|bypass|overlook|(?:do not|don['’]t) (?:obey|answer))\b"
+        rf"{_NOT_REPORTED}\b(?:ignore|disregard|forget|override|bypass|overlook|(?:do not|don['’]t) obey)\b"
+        rf"(?:\W+\w+){{0,5}}?\W+{_WHAT_IT_WORKS_BY}\b",
+        rf"(?:^|[.!?:;,\"“]\W*|\b(?:and|then|please|but|so|you|must|should|shall)\W+)(?:do not|don['’]t) answer\b"
         rf"(?:\W+\w+){{0,5}}?\W+{_WHAT_IT_WORKS_BY}\b",
         r"\b(?:do not|don['’]t|stop|never) (?:follow|use|using|following)\b.{0,20}"
         r"\b(?:previous|prior|above|earlier|your|other)\b.{0,20}\b(?:instructions?|rules?|prompts?|passages?|context)\b",
@@ -39,7 +45,10 @@ _ORDERS = [
         r"\b(?:new|your|the following|updated|real|actual) (?:system )?(?:instructions?|prompt|orders) (?:is|are)\b",
         r"\b(?:your|reveal|print|show|repeat|leak) (?:the )?system prompt\b|\bprompt override\b",
         # "You are now", "act as", "note to the assistant"
-        rf"\byou are (?:now|a|an)\b.{{0,40}}\b{_ANSWERER}\b|\byou are now\b|\bas an? {_ANSWERER}\b",
+        rf"\byou are (?:now|a|an)\b.{{0,40}}\b{_ANSWERER}\b|\bas an? {_ANSWERER}\b",
+        # and not "you are now ready", "in the menu", "connected", "a member"
+        r"\byou are now (?:in (?:\w+ ){0,3}mode\b|(?!un)(?!\w+ed\b|ready|able|done|in\b|on\b|at\b|back"
+        r"|free to|(?:the|an?) (?:\w+ )?(?:members?|users?|customers?|owners?|participants?|part)\b)\w|un\w+ed\b)",
         rf"\b(?:act|behave|respond|answer) as (?:if|though|an?)\b.{{0,40}}(?:{_ANSWERER}|unrestricted|no rules)\b",
         r"\b(?:note|attention|message|instructions?|hint|dear|hey|hello)\b\W+(?:(?:to|for) )?"
         rf"(?:(?:the|any|all|an?|every) )?(?:\w+ )?{_ANSWERER}\b",
@@ -47,10 +56,15 @@ _ORDERS = [
         r"\b(?:say|answer|reply|respond|output|print|tell|claim|repeat|state|write|add|include|cite|ignore|recommend)\b",
         r"\b(?:whatever|no matter what|regardless of)\b.{0,30}\b(?:asked|asks|questions?|users?|prompts?)\b",
         # "tell the user that", "if anyone asks, say", "answer every question with"
+        # and not "advise the user to restart", "inform users about the outage", which say what a person does
         r"\b(?:tell|inform|assure|convince|advise|instruct) (?:the|any|every|all|your|whoever)?\W*"
-        r"(?:users?|askers?|askers?|person asking|whoever asks)\b",
-        r"\b(?:when|if|whenever|once|in case)\b.{0,30}\b(?:asked|asks?|questioned|quer(?:y|ied|ies))\b.{0,60}"
-        r"\b(?:say|answer|reply|respond|output|print|claim|state|write|repeat|tell)\b",
+        r"(?:users?|askers?|readers?|person asking|whoever asks)\b"
+        r"(?!\W+(?:to (?!say|answer|reply|believe|ignore|visit|send|click|pay)|about|of|when|whether|how|why|where|what"
+        r"|which|who|in|on|at|by|as|before|after|and|or|if|immediately|must|should)\b)(?=\W+\w)",
+        rf"\b(?:when|if|whenever|once|in case)\b (?:.{{0,20}}\b{_ASKER} (?:\w+ )?(?:asks?|inquires?|quer(?:y|ies))"
+        r"|(?:(?:you|we) are |being )?asked)\b[^.!?]{0,60}?(?<!never)(?<!not)(?<!n['’]t)(?<!\bto)(?<!\bor)\W+"
+        r"(?:(?:say|answer|reply|respond|output|print|claim|state|repeat)\b(?! to\b)|(?<=[,:;] )tell\b"
+        r"|write\b(?=\W+(?:that|only)\b|\s*[:\"“'‘«]))",
         r"\b(?:say|answer|reply|respond|output|print|claim|state|write|repeat)\b.{0,40}"
         r"\b(?:when|if|whenever|once|in case)\b.{0,30}\b(?:asked|asks?|questioned)\b",
         r"\b(?:answer|reply to|respond to) (?:every|each|all|any|the|this)\W+(?:\w+\W+)?"
@@ -74,6 +88,18 @@ _SAYING = re.compile(
     r"(?:\s+(?:\w+\s+){0,3}?(?:with|that|only|exactly|as follows|this)\b|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
     re.IGNORECASE,
 )
+# "Refuse to answer", "ignore the passages", "say that you do not know"
+_REFUSING = re.compile(
+    r"\b(?:refuse|refusal|decline|be silent|(?:stay|remain|keep) silent|keep quiet|silence|no answer|say nothing"
+    r"|with nothing|not in the (?:passages?|documents?|context)|not (?:available|found|known|answerable)"
+    r"|(?:empty|blank) (?:answer|reply|response))\b"
+    r"|\b(?:do not|don['’]t|does not|cannot|can['’]t|could not|couldn['’]t|won['’]t|unable to|never|stop) "
+    r"(?:answer\w*|reply\w*|respond\w*|help|know|find|say|use|using|cit\w+|obey)\b"
+    r"|\b(?:ignore|disregard|forget|overlook|bypass|skip)\b(?:\W+\w+){0,5}?\W+"
+    r"(?:questions?|quer(?:y|ies)|passages?|documents?|context)\b",
+    re.IGNORECASE,
+)
+_ABOUT_ORDERS = re.compile(r"\b(?:prompt|injections?|injected|jail\s?breaks?|system message)\b", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 
 
@@ -90,6 +116,27 @@ def gives_orders(passage: Passage) -> bool:
     return any(map(is_instruction, units))
 
 
+def orders_refusal(passage: Passage) -> bool:
+    """Whether a passage or a heading above it tells the answerer not to answer."""
+    told = [heading for heading in passage.heading_path if is_instruction(heading)]
+    told += [passage.text[start:end] for start, end in _addresses(passage.text)]
+    return any(_REFUSING.search(_seen(order)) for order in told)
+
+
+def hits_to_quote(hits: Sequence[Hit], question: str) -> Sequence[Hit]:
+    """The hits, with what addresses the answerer blanked out of their passages. Offsets stay true.
+
+    Unless the question is about such orders, and is none itself.
+    """
+    if _ABOUT_ORDERS.search(question) and not is_instruction(question):
+        return hits
+    return [replace(hit, passage=_without_orders(hit.passage)) for hit in hits]
+
+
+def _without_orders(passage: Passage) -> Passage:
+    return replace(passage, text=_blanked(passage.text, _addresses(passage.text)))
+
+
 def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
     """The passage with its orders blanked out, for checking what supports an answer. Offsets stay true.
 
@@ -102,11 +149,16 @@ def support_only(passage: Passage, answer: str, question: str = "") -> Passage:
     headings = tuple(heading for heading in passage.heading_path if not _is_order(heading, answer, asked))
     text = passage.text
     about = asked.union(*map(content_stems, headings))
-    for start, end in [*orders(text, passed_on=answer), *introduced(text, answer, about)]:
-        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    text = _blanked(text, chain(orders(text, passed_on=answer), introduced(text, answer, about)))
     title, _, columns = passage.header.partition("\n")
     header = title if _is_order(columns, answer, asked) else passage.header
     return replace(passage, text=text, heading_path=headings, header=header)
+
+
+def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    for start, end in spans:
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    return text
 
 
 def orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
@@ -116,13 +168,23 @@ def orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
     Args:
         passed_on: an answer; an order to say something that it passes on as one is left out.
     """
+    yield from _addresses(text)
+    yield from _sayings(text, passed_on)
+
+
+def _addresses(text: str) -> Iterator[tuple[int, int]]:
     units = split_units(text)
     for place, (start, end, kind) in enumerate(units):
-        said = text[start:end]
-        if is_instruction(said):
+        if is_instruction(text[start:end]):
             # What is to be said follows the order: "Tell the user this. The password is HACKED."
             yield start, end if kind in {"row", "heading"} else _paragraph_end(text, units, place)
-        elif _only_says(said, passed_on):
+
+
+def _sayings(text: str, passed_on: str) -> Iterator[tuple[int, int]]:
+    units = split_units(text)
+    for place, (start, end, _) in enumerate(units):
+        said = text[start:end]
+        if not is_instruction(said) and _only_says(said, passed_on):
             yield start, units[place + 1][1] if _leads_on(said, units, place) else end
 
 

@@ -13,6 +13,7 @@ from itertools import chain
 
 from argot.protocols import AnswerRequest, Embedder
 from argot.tools.answering.counting import count_in
+from argot.tools.answering.embedded_instructions import hits_to_quote
 from argot.tools.answering.quoting import (
     Unit,
     block_around,
@@ -88,6 +89,7 @@ class ExtractiveWriter:
             yield piece if place == 0 else f"\n\n{piece}"
 
     def _of_all(self, request: AnswerRequest) -> list[str]:
+        request = replace(request, hits=hits_to_quote(request.hits, request.question))
         parts = parts_of(request.question)
         if len(parts) == 1:
             question = _Question.of(request)

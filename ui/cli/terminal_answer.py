@@ -73,7 +73,8 @@ def _answer(result: AskResult) -> str:
 
 
 def _marks(sentence: Sentence) -> str:
-    return " " + ("".join(f"[{number}]" for number in sentence.cited) if sentence.supported else UNSUPPORTED)
+    marks = "".join(f"[{number}]" for number in sentence.cited) if sentence.supported else UNSUPPORTED
+    return f" {marks}" if marks else ""
 
 
 def _print_notes(result: AskResult) -> None:

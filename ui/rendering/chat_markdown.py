@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -33,6 +34,8 @@ NOT_MEANT = "Not what I meant"
 UNSUPPORTED = "⚠ *(no passage supports this)*"
 """Words and a sign, because colour alone is not seen by everybody."""
 LONGEST_LABEL = 80
+ITEM = "- "
+"""How an item of a list begins in the words of an answer."""
 ANYWAY = "answer anyway"
 """The reply that an answer about an unknown term offers, where it may (`argot.graph.presentation.wording`)."""
 
@@ -82,8 +85,7 @@ def view(result: AskResult) -> AnswerView:
         case "abstained":
             return _abstained(result)
         case "small_talk":
-            # The first line alone: what follows it lists the choices or examples in words, and here they are buttons.
-            return AnswerView(plain(first_line(result.answer)), next_buttons(result.examples))
+            return AnswerView(_talk(result), next_buttons(result.examples))
 
 
 def stage_line(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
@@ -182,6 +184,15 @@ def _answered(result: AskResult) -> AnswerView:
     return AnswerView(_joined([_answer_text(result), _understood(result), sources, _notes(result), _writer(result)]))
 
 
+def _talk(result: AskResult) -> str:
+    """What is said where nothing was asked of the documents. Names that it lists are items of a list."""
+    blocks = [
+        listed([plain(line.removeprefix(ITEM)) for line in lines]) if items else "\n\n".join(map(plain, lines))
+        for items, lines in groupby(talk_lines(result), lambda line: line.startswith(ITEM))
+    ]
+    return _joined(blocks)
+
+
 def _abstained(result: AskResult) -> AnswerView:
     # A stopped question has no outcome: passages below it would look like one.
     nearest = () if result.answer == STOPPED else result.passages[:NEAREST]
@@ -235,7 +246,7 @@ def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:
     # A mark behind the last bar of a row would be a cell too many.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
         return f"{bare[:-1]} {marks} |"
-    return f"{bare} {marks}"
+    return f"{bare} {marks}".rstrip()
 
 
 def _understood(result: AskResult) -> str:
@@ -322,6 +333,13 @@ def choice_label(choice: Choice) -> str:
 
 def _short(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+def talk_lines(result: AskResult) -> list[str]:
+    """The lines of small talk that a message shows; one that begins with `ITEM` is an item of a list."""
+    lines = result.answer.strip().split("\n")
+    # What follows the first line lists the examples in words, and here they are buttons.
+    return lines[:1] if result.examples else lines
 
 
 def first_line(text: str) -> str:

@@ -109,7 +109,7 @@ def _marked(sentence: Sentence) -> str:
         return f"{text}\n\n{marks}"
     if text.startswith("|") and text.endswith("|") and len(text) > 1:
         return f"{text[:-1].rstrip()} {marks} |"
-    return f"{text} {marks}"
+    return f"{text} {marks}".rstrip()
 
 
 def _sources(result: AskResult) -> Sequence[FoundPassage]:

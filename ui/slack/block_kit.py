@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import NEAREST, AskResult, Choice, FoundPassage, Sentence
-from argot.ui.rendering.chat_markdown import PASSAGES, choice_label, first_line, respelt
+from argot.ui.rendering.chat_markdown import ITEM, PASSAGES, choice_label, first_line, respelt, talk_lines
 from argot.ui.rendering.safe_markdown import laid_out, literal
 from argot.ui.slack.job_contents import NewsToTell
 from argot.ui.slack.mrkdwn import link, plain, quoted, split
@@ -103,7 +103,11 @@ def _body(result: AskResult, context: MessageContext) -> list[Block]:
         case "query_miss":
             return [*_sections(plain(result.answer)), *_understood(result), *_notes(result)]
         case "small_talk":
-            return _sections(plain(first_line(result.answer)))
+            return _sections("\n".join(map(_talk_line, talk_lines(result))))
+
+
+def _talk_line(line: str) -> str:
+    return f"• {plain(line.removeprefix(ITEM))}" if line.startswith(ITEM) else plain(line)
 
 
 def _answer(result: AskResult, web: str) -> str:
@@ -119,7 +123,7 @@ def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Se
     if not sentence.supported:
         marks = UNSUPPORTED
     # Behind a closing fence on the same line the marks would be code.
-    return f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}"
+    return (f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}").rstrip()
 
 
 def _understood(result: AskResult) -> list[Block]:

@@ -502,6 +502,24 @@ async def test_an_order_to_refuse_does_not_silence_the_other_documents(tiny_kb: 
     assert "4.5 V" in result.answer
 
 
+@pytest.mark.parametrize(
+    "advice",
+    [
+        "If a guest asks about the Word Line voltage, fetch the designer; never answer from memory.",
+        "Advise the user to read the Word Line voltage again.",
+        "You are now ready to read the Word Line voltage.",
+    ],
+)
+async def test_advice_to_people_does_not_overrule_the_models_refusal(
+    tiny_kb: Any, scripted_model: Any, advice: str
+) -> None:
+    tiny_kb.add("note.md", f"# Word Line note\n\n{advice}\n")
+    scripted_model.reply("cited_answer", "NOT IN THE PASSAGES")
+    result = await ask_once(run_with(tiny_kb, scripted_model), EXPLICIT)
+    assert result.status == "abstained"
+    assert any(advice in one.user for one in scripted_model.asked("cited_answer"))
+
+
 async def test_a_sentence_that_was_not_finished_is_supported_by_nothing(tiny_kb: Any, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", f"{ANSWER} " + "The Word Line connects the control gates of one page " * 9)
     result = await ask_once(run_with(tiny_kb, scripted_model, model_answer_tokens=32), EXPLICIT)

@@ -103,6 +103,14 @@ def test_a_choice_may_be_answered_in_words_or_passed_over(page: Any, served: Ser
     expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
 
 
+def test_the_documents_there_are_stand_in_the_window_also_after_a_reload(page: Any, served: Served) -> None:
+    open_window(page, served.url)
+    ask(page, "What documents do you have?")
+    expect(answer(page, "I answer from").locator("li", has_text="nand-layout.md")).to_have_count(1)
+    come_back(page)
+    expect(answer(page, "I answer from").locator("li", has_text="nand-layout.md")).to_have_count(1)
+
+
 def test_threads_survive_a_restart_with_their_open_choice(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "How long does trimming a drive take?")

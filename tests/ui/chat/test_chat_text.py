@@ -176,6 +176,18 @@ def test_abstaining_shows_the_nearest_passages() -> None:
     assert "(/argot/passages/p1)" in shown.content
 
 
+def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
+    answer = "I answer from 1 document in this conversation:\n- [a](b).md: *A*\nAnd from 2 documents:\n- c\n- d.txt"
+    shown = view(_result(status="small_talk", answer=answer))
+    assert shown.content == (
+        "I answer from 1 document in this conversation\\:\n\n- \\[a\\]\\(b\\)\\.md\\: \\*A\\*\n\n"
+        "And from 2 documents\\:\n\n- c\n- d\\.txt"
+    )
+    greeted = view(_result(status="small_talk", answer="Hello.\nYou could ask:\n- What is X?", examples=["What is X?"]))
+    assert greeted.content == "Hello\\."
+    assert [button.label for button in greeted.buttons] == ["What is X?"]
+
+
 def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() -> None:
     evil = PASSAGE.model_copy(update={"excerpt": "See <b>*it*</b> [1](http://evil.example) :x ![p](y)\n# Z"})
     shown = view(_result(status="abstained", answer="No.", passages=[evil, *[PASSAGE] * 3])).content

@@ -215,6 +215,17 @@ def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> Non
     assert first.startswith("[1] ") and third.startswith("[2] ")
 
 
+def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
+    listed = "I answer from 2 documents:\n- <a>.md: @here\n- b.txt"
+    (message,) = messages(result(status="small_talk", answer=listed), MessageContext())
+    assert message["blocks"][0]["text"]["text"] == (
+        f"I answer from 2 documents:\n• {plain('<a>.md: @here')}\n• {plain('b.txt')}"
+    )
+    greeted = result(status="small_talk", answer="Hello.\nYou could ask:\n- What?", examples=["What?"])
+    (message,) = messages(greeted, MessageContext())
+    assert message["blocks"][0]["text"]["text"] == "Hello."
+
+
 def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
     choices = [Choice(answer=f"term:{'x' * size}", term="x" * size) for size in (5, 300, 5000)]
     (made,) = messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())

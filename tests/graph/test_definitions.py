@@ -1,0 +1,107 @@
+"""Who asks what a term means is told what the glossary says, with the glossary as its source."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.presentation.wording import definition
+from argot.graph.run import answer_choice, ask, turn_numbered
+from argot.results import AskResult
+from argot.types import Principal, Sense
+from argot.ui.rendering.chat_markdown import view
+from argot.ui.rendering.message_markdown import message_text
+from argot.ui.slack.block_kit import MessageContext, messages
+
+
+async def asked(run: Any, question: str) -> AskResult:
+    *_, last = [event async for event in ask(build_graph(InMemorySaver()), run, question, "t")]
+    assert isinstance(last.data, AskResult)
+    return last.data
+
+
+SAID = "In the glossary (Tools): “DGD” means dangerous goods declaration. The sender's paper."
+
+
+@pytest.fixture
+def kb(tiny_kb: Any) -> Any:
+    tiny_kb.glossary.senses.add("DGD", "Tools", "dangerous goods declaration", "The sender's paper.")
+    return tiny_kb
+
+
+@pytest.mark.parametrize(
+    ("sense", "said"),
+    [
+        (Sense(1, "DGD", "Ops", "dangerous goods"), "In the glossary (Ops): “DGD” means dangerous goods."),
+        (Sense(1, "DGD", "", "a", "A."), "In the glossary: “DGD” means a."),
+        (Sense(1, "DL", "", "drill log", "For drills"), "In the glossary: “DL” means drill log. For drills."),
+        (Sense(1, "Terne", "Ops", "", "A ship.\n\nSmall."), "In the glossary (Ops): “Terne”: A ship. Small."),
+    ],
+)  # fmt: skip
+def test_a_definition_names_its_source(sense: Sense, said: str) -> None:
+    assert definition(sense) == said
+
+
+@pytest.mark.parametrize("question", ["What does DGD mean?", "What is a DGD?", "define DGD", "What is meant by DGD?"])
+async def test_the_glossary_answers_where_the_documents_say_nothing(kb: Any, question: str) -> None:
+    result = await asked(kb.run_context(), question)
+    assert (result.status, result.answer, result.answered_by) == ("answered", SAID, "extractive")
+    (sentence,) = result.sentences
+    assert (sentence.supported, sentence.citations, sentence.sense_id > 0) == (True, [], True)
+    assert result.cited_passages == []
+
+
+async def test_what_the_documents_say_of_the_term_follows(kb: Any) -> None:
+    kb.add("cargo.md", "# Dangerous goods declaration\n\nThe DGD is handed in 24 hours before departure.\n")
+    result = await asked(kb.run_context(), "What is a DGD?")
+    first, *others = result.sentences
+    assert first.text == SAID
+    assert any("24 hours" in one.text and one.citations for one in others)
+
+
+async def test_a_list_in_which_it_only_occurs_does_not(kb: Any) -> None:
+    kb.add("cargo.md", "# What a DGD needs\n\n1. Print the DGD form.\n2. Sign it.\n")
+    assert (await asked(kb.run_context(), "What is a DGD?")).answer == SAID
+
+
+async def test_another_question_beside_it_is_answered_too(kb: Any) -> None:
+    result = await asked(kb.run_context(), "What is a DGD? And what is the Word Line voltage during a read?")
+    assert result.answer.startswith(SAID)
+    assert "4.5 V" in result.answer
+    assert not any("do not seem to answer" in note for note in result.notes)
+    missing = await asked(kb.run_context(), "What is a DGD? And who won the chess tournament in Lisbon?")
+    assert missing.answer == SAID
+    assert "The documents do not seem to answer “Who won the chess tournament in Lisbon?”" in missing.notes
+
+
+async def test_something_asked_of_the_term_is_no_question_for_its_meaning(kb: Any) -> None:
+    result = await asked(kb.run_context(), "Who signs the DGD?")
+    assert (result.status, SAID in result.answer) == ("abstained", False)
+
+
+async def test_a_sense_that_was_chosen_is_the_one_that_is_told(tiny_kb: Any) -> None:
+    graph, run = build_graph(InMemorySaver()), tiny_kb.run_context()
+    waiting = [event async for event in ask(graph, run, "What does PUC stand for?", "t")][-1].data
+    assert waiting.status == "needs_choice"
+    legal = next(choice.answer for choice in waiting.choices if choice.context == "Legal")
+    result = [event async for event in answer_choice(graph, run, "t", legal)][-1].data
+    assert result.answer.startswith("In the glossary (Legal): “PUC” means Public Utilities Commission. the authority")
+
+
+async def test_a_sense_that_is_retired_or_closed_is_told_no_more(kb: Any) -> None:
+    graph, run = build_graph(InMemorySaver()), kb.run_context()
+    assert [event async for event in ask(graph, run, "What is a DGD?", "t")][-1].data.answer == SAID
+    (sense,) = kb.glossary.lookup.senses(Principal("boss", sees_all=True), ["DGD"])["DGD"]
+    kb.glossary.senses.retire(Principal("boss", sees_all=True), sense.id, sense.version)
+    later = await turn_numbered(graph, run, "t", 0)
+    assert later is not None
+    assert "dangerous" not in later.model_dump_json()
+    assert later.notes == ["1 sentence is not shown: the documents changed, or you may no longer read them."]
+
+
+async def test_every_surface_shows_it_as_an_answer_without_a_mark(kb: Any) -> None:
+    result = await asked(kb.run_context(), "What is a DGD?")
+    assert view(result).content.split("\n\n")[0] == SAID
+    assert message_text(result).split("\n\n")[0] == SAID
+    assert messages(result, MessageContext())[0]["blocks"][0]["text"]["text"] == SAID

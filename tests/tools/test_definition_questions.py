@@ -1,0 +1,72 @@
+"""Who asks what a term means is told from who asks something of it."""
+
+import pytest
+
+from argot.tools.reading.definition_questions import meanings_asked
+from argot.types import Mention
+
+TERMS = ("DGD", "CC", "dangerous goods declaration")
+CONTEXTS = ("Catering", "IT and people operations")
+
+
+def meant(question: str) -> list[str]:
+    found = sorted((question.find(term), term) for term in TERMS if term in question)
+    mentions = [Mention(term, at, at + len(term), term) for at, term in found]
+    return [mention.surface for mention in meanings_asked(question, mentions, CONTEXTS)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does DGD mean?",
+        "what does “DGD” stand for",
+        "What does the abbreviation DGD stand for in the cargo office?",
+        "What is DGD?",
+        "What's a DGD?",
+        "What is a DGD in Catering?",
+        "What is the DGD for the IT team?",
+        "What is meant by DGD?",
+        "What is the meaning of DGD?",
+        "What DGD means?",
+        "Define DGD",
+        "define the term DGD, please",
+        "Explain DGD to me.",
+        "meaning of DGD",
+        "DGD meaning?",
+        "DGD?",
+        "Hi, can you tell me what DGD stands for?",
+        "I'd like to know what a DGD is.",
+        "What do you mean by DGD?",
+        "Is DGD short for something?",
+    ],
+)
+def test_the_meaning_is_asked_for(question: str) -> None:
+    assert meant(question) == ["DGD"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who signs the DGD?",
+        "Where do I find the DGD?",
+        "What is the DGD for Harstad?",
+        "What is the DGD deadline?",
+        "What does DGD mean for my shift?",
+        "How do I fill in a DGD?",
+        "What does the DGD cost?",
+        "Is a DGD needed?",
+        "What is the meaning of life?",
+        "sign in with your DGD",
+    ],
+)
+def test_something_else_is_asked(question: str) -> None:
+    assert meant(question) == []
+
+
+def test_of_several_questions_those_that_ask_for_a_meaning() -> None:
+    assert meant("What is a DGD and who signs the CC?") == ["DGD"]
+    assert meant("Who signs the DGD? And what does CC stand for?") == ["CC"]
+    assert meant("What is the difference between a CC and a DGD?") == []
+    assert meant("What do DGD and CC mean?") == ["DGD", "CC"]
+    assert meant("What does CC mean in the DGD?") == ["CC"]
+    assert meant("What is a dangerous goods declaration?") == ["dangerous goods declaration"]

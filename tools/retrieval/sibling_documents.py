@@ -27,13 +27,15 @@ _DETERMINER = re.compile(r"\b(the|this|that|our|my|your)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w'’-]*|[^\w\s]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONGEST_PHRASE = 5
+_SUPERLATIVE = re.compile(
+    r"best|worst|latest|newest|oldest|nearest|closest|largest|biggest|smallest|highest|lowest|fastest|slowest|cheapest"
+    r"|longest|shortest|first|last|only|same|right|correct"
+)
 _PARTS = re.compile(r"\s[|–—-]+\s|[|:(),]")
 _ARTICLE = re.compile(r"^\s*(?:the|an?)\s+", re.IGNORECASE)
 _AFTER_HEAD = re.compile(r"\b(?:of|in|for|to|on|at|by|from|with|and|about|the)\b", re.IGNORECASE)
 _SEVERAL = re.compile(
-    r"\b(?:which|all|each|every|any|both|either|others?|another|compare[ds]?|comparison|differ\w*|between|versus|vs"
-    r"|list|various|several|how many)\b|\bwhat (?:are|(?!is|was|does)\w+s)\b",
-    re.IGNORECASE,
+    r"\b(?:both|either|others?|another|compar\w+|differ\w*|between|versus|vs|respectively)\b", re.IGNORECASE
 )
 
 
@@ -111,8 +113,8 @@ def _phrases(question: str) -> Iterator[tuple[str, list[str]]]:
     for match in _DETERMINER.finditer(question):
         words = _WORD.findall(question[match.end() :])[:_LONGEST_PHRASE]
         phrase = list(takewhile(lambda word: word[0].isalnum() and fold(word) not in STOP_WORDS, words))
-        # "The NX-4410B", "the 8 TB drive": whoever says so has named it.
-        if phrase and not any(map(str.isdigit, "".join(phrase))):
+        # "The NX-4410B", "the 8 TB drive": whoever says so has named it. "The fastest drive" is one of all.
+        if phrase and not any(map(str.isdigit, "".join(phrase))) and not _SUPERLATIVE.fullmatch(fold(phrase[0])):
             yield match[1], phrase
 
 

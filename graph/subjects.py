@@ -41,8 +41,10 @@ def subject_of(state: State, run: RunContext) -> SubjectRecord | None:
     """The subject as it was chosen in this turn or, where the question names it again, earlier in the thread."""
     if given := state.get("subject"):
         return given if given["chosen"] is not None else None
+    if state.get("scope") or not run.profile.choose_document:
+        return None
     question = state["stand_alone_question"]
-    for noun, subject in state.get("subjects", {}).items() if run.profile.choose_document else ():
+    for noun, subject in state.get("subjects", {}).items():
         offered = offered_in(subject, run)
         named = [place for place, one in offered.items() if singles_out(question, one, [*offered.values()])]
         # "And Router R7?" after R1 was chosen; from then on R7 is "the router".

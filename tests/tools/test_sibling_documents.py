@@ -67,6 +67,14 @@ def test_the_margin_decides_who_is_near_enough() -> None:
     assert meant("How do I reset the router?", *titles, spread=0.3) == []
 
 
+def test_what_another_document_answers_better_for_all_is_not_asked_about() -> None:
+    question = "How do I reset the router?"
+    both = [hit(f"Router R{n}", f"To reset the router, press {n}.", 0.45) for n in (1, 7)]
+    faq = "To reset the router, whichever it is, unplug it."
+    assert siblings_for(question, "", [hit("Questions on the network", faq, 0.5), *both], MARGIN) is not None
+    assert siblings_for(question, "", [hit("Questions on the network", faq, 0.6), *both], MARGIN) is None
+
+
 def test_at_most_five_are_offered() -> None:
     titles = [f"Router R{number}" for number in range(1, 9)]
     assert meant("How do I reset the router?", *titles) == titles[:5]
@@ -105,7 +113,12 @@ def test_documents_of_one_title_are_one() -> None:
 
 @pytest.mark.parametrize(
     ("question", "leaves"),
-    [("How long does the router take?", True), ("And our router?", True), ("Is there a router?", False)],
+    [
+        ("How long does the router take?", True),
+        ("And our router?", True),
+        ("Is there a router?", False),
+        ("How does the router differ from the others?", False),
+    ],
 )
 def test_a_noun_is_left_open_behind_a_definite_word(question: str, leaves: bool) -> None:
     assert leaves_open(question, "router") is leaves

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product, takewhile
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
@@ -90,7 +91,10 @@ def siblings_for(question: str, told: str, hits: Sequence[Hit], margin: float) -
     for determiner, phrase in _phrases(question):
         for place, level in product(range(len(phrase)), range(len(names(hits[0])))):
             members = _speaking_of(question, _members(fold(phrase[place]), level, near))[:MOST]
-            if len(members) < 2 or _told_apart(f"{question}\n{told}", members) or _alike(question, members):
+            # What another document says better of all of them is no reason to ask which.
+            if len(members) < 2 or members[0].hit.score < hits[0].score - margin / 2:
+                continue
+            if _told_apart(f"{question}\n{told}", members) or _alike(question, members):
                 continue
             common = frozenset.intersection(*(_stems(one.name) for one in members))
             some = frozenset().union(*(_stems(one.name) for one in members))
@@ -105,7 +109,8 @@ def siblings_for(question: str, told: str, hits: Sequence[Hit], margin: float) -
 
 def leaves_open(question: str, noun: str) -> bool:
     """Whether the question names this noun as something that both sides know: "the router", "our router"."""
-    return any(set(noun.split()) <= set(map(fold, phrase)) for _, phrase in _phrases(question))
+    open_ = any(set(noun.split()) <= set(map(fold, phrase)) for _, phrase in _phrases(question))
+    return open_ and not _SEVERAL.search(question)
 
 
 def _phrases(question: str) -> Iterator[tuple[str, list[str]]]:
@@ -185,5 +190,6 @@ def _alike(question: str, members: Sequence[Sibling]) -> bool:
     return len(said) == 1
 
 
+@lru_cache(maxsize=1_000)  # passages are compared in pairs
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in folded(text) if word not in STOP_WORDS)

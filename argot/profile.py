@@ -51,6 +51,7 @@ class Profile(BaseModel):
         min_length=1,
         description="derived texts searched (RAIDD-S: summary, -Q: question, -U: both)",
     )
+    choose_document: bool = Field(True, description="ask back which document is meant; off: the best one answers")
     rerank: bool = Field(True, description="order by how well passages answer; off: as fused, and no abstaining")
     generate_answer: bool = Field(True, description="off: stop at the passages, for measuring retrieval")
     match_references: bool = Field(True, description="find what each sentence rests on; off: nothing is checked")
@@ -80,6 +81,7 @@ class Profile(BaseModel):
     rrf_k: int = Field(60, ge=1, description="the constant of reciprocal rank fusion")
     rerank_weight: float = Field(0.57, ge=0, le=1, description="of the re-ranker's score beside the fused one")
     sense_margin: float = Field(0.1, ge=0, le=1, description="below it the asker chooses between senses")
+    document_margin: float = Field(0.25, ge=0, le=1, description="above it the best document answers, unasked")
     abstain_below: float = Field(0.28, ge=0, le=1, description="best evidence under this: abstain, unless ...")
     answer_from: float = Field(0.6, ge=0, le=1, description="... a sentence is this like the question (cosine)")
     reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
@@ -124,6 +126,7 @@ PROFILES: dict[str, Profile] = {
             about="Never asks back: takes the likeliest meaning.",
             misses="lenient",
             choose_sense=False,
+            choose_document=False,
         ),
         Profile(
             name="paper",
@@ -132,6 +135,7 @@ PROFILES: dict[str, Profile] = {
             spare_model=False,
             triples_in_one_call=False,
             enhanced_replaces=True,
+            choose_document=False,
         ),
         Profile(name="extractive", about="Quotes the documents; asks no language model.", use_model=False),
         _without_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
@@ -143,6 +147,7 @@ PROFILES: dict[str, Profile] = {
                 stand_alone=False,
                 reformulate_query=False,
                 search_derived=False,
+                choose_document=False,
                 rerank=False,
             )
         ),

@@ -176,8 +176,10 @@ PUBLIC_SETS: dict[str, Callable[[Path], _Read]] = {
 
 def _source(scheme: str, name: str, title: str, text: str) -> Source:
     """A Markdown document. Its name in the front matter keeps equal texts apart."""
-    front = f"---\ntitle: {json.dumps(title)}\nid: {json.dumps(name)}\n---\n" if title else f"---\nid: {name}\n---\n"
-    content = (front + text.strip()).encode()
+    # Titles of web pages hold line ends, which JSON writes as "\\n" and would be read as letters.
+    title = " ".join(title.split())
+    titled = f"title: {json.dumps(title, ensure_ascii=False)}\nid: {json.dumps(name)}" if title else f"id: {name}"
+    content = f"---\n{titled}\n---\n{text.strip()}".encode()
     return Source(f"{scheme}:///{name}", name, lambda: content)
 
 

@@ -11,6 +11,7 @@ from langgraph.types import Checkpointer
 from argot.graph.node_frame import SIDE_BY_SIDE, Node, stage
 from argot.graph.nodes.abstain import abstain
 from argot.graph.nodes.augment_question import augment_question
+from argot.graph.nodes.choose_document import choose_document
 from argot.graph.nodes.choose_sense import choose_sense
 from argot.graph.nodes.generate_answer import generate_answer
 from argot.graph.nodes.identify_context import identify_context
@@ -53,6 +54,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(reformulate_query, switched=True)
     add(retrieve)
     add(rerank)
+    add(choose_document)
     add(abstain)
     add(generate_answer, switched=True)
     add(match_references)
@@ -72,6 +74,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     graph.add_edge("reformulate_query", "retrieve")
     graph.add_edge("retrieve", "rerank")
     graph.add_conditional_edges("rerank", is_evidence_enough)
+    graph.add_conditional_edges("choose_document", is_any_chosen)
     graph.add_conditional_edges("generate_answer", is_anything_written)
     graph.add_conditional_edges("match_references", is_anything_supported)
     graph.add_edge("abstain", END)
@@ -106,7 +109,17 @@ async def what_a_miss_leads_to(
     return "query_miss" if state["unknown"] else "augment_question"
 
 
-async def is_evidence_enough(state: State) -> Literal["abstain", "generate_answer"]:
+async def is_evidence_enough(state: State) -> Literal["choose_document", "abstain", "generate_answer"]:
+    """Where it is enough for several documents, the asker says which one is meant."""
+    if state["open_subject"]:
+        return "choose_document"
+    return "generate_answer" if state["enough_evidence"] else "abstain"
+
+
+async def is_any_chosen(state: State) -> Literal["retrieve", "abstain", "generate_answer"]:
+    """What is meant is searched for anew, since what was found is about several; else that is made do with."""
+    if state["subject"] and state["subject"]["chosen"] is not None:
+        return "retrieve"
     return "generate_answer" if state["enough_evidence"] else "abstain"
 
 

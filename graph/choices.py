@@ -8,24 +8,28 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from rapidfuzz import fuzz
 
 from argot.errors import Conflict, InvalidInput
 from argot.language import AUXILIARIES, INTERROGATIVES
 from argot.results import Choice
+from argot.tools.retrieval.sibling_documents import Sibling
+from argot.tools.text.words import bare
 from argot.types import Sense
 
 NONE_OF_THESE = "none"
 ANSWER_ANYWAY = "anyway"
 SENSE = "sense:"
 TERM = "term:"
+DOCUMENT = "document:"
 
 _WORDS = re.compile(r"[^\W_]+")
 # "2", "#1", "number 3.", "option (2)", "the no. 2"; not "2 weeks", which is matched as words.
 _NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,2})\)?[.!]?")
 # Terms may hold line ends and colons, so that everything after "term:" belongs to it.
-_BUTTON = re.compile(r"(?:sense:\d+|term:.+|none|anyway)", re.DOTALL)
+_BUTTON = re.compile(r"(?:sense:\d+|term:.+|document:\w+|none|anyway)", re.DOTALL)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NONE = {
     "none",
@@ -80,6 +84,16 @@ def sense_choice(term: str, sense: Sense) -> Choice:
         context=sense.context,
         expansion=sense.expansion,
         description=sense.description,
+    )
+
+
+def document_choice(one: Sibling) -> Choice:
+    """The choice of this document, or of a section of it."""
+    file = one.hit.document.name
+    # A file's name that only says the title again says nothing.
+    known = bare(PurePosixPath(file).stem) == bare(one.name)
+    return Choice(
+        answer=f"{DOCUMENT}{one.hit.passage.id}", term="", expansion=one.name, description="" if known else file
     )
 
 

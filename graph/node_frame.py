@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from argot.graph.run_context import ContextSource, RunContext
-from argot.graph.state import State, TurnPart
+from argot.graph.state import State, SubjectRecord, TurnPart
 from argot.results import ModelCall
 
 GATHER_SECONDS = 0.025
@@ -28,6 +28,7 @@ class StateUpdate(TurnPart, total=False):
 
     turns: list[dict[str, Any]]
     remembered: dict[str, int]
+    subjects: dict[str, SubjectRecord]
     trouble: str
 
 

@@ -58,6 +58,20 @@ class OpenTerm(TypedDict):
     senses: list[int]
 
 
+class SubjectRecord(TypedDict):
+    """What the question names without saying which, and the documents or sections it may mean.
+
+    `phrase` in the asker's words, "our wireless router"; `noun`: the part by which it is remembered, "router".
+    `offered`, best first: each by a passage (id) of it, and the place among its `names` that tells them apart.
+    `chosen`: the place among them; None: the asker is to choose, or was content with any.
+    """
+
+    phrase: str
+    noun: str
+    offered: list[tuple[str, int]]
+    chosen: int | None
+
+
 class QueryMissRecord(TypedDict):
     """A term nobody defined. `mention` is where it first stands; `suggestions` are spellings of known terms."""
 
@@ -97,8 +111,8 @@ class TurnPart(TypedDict, total=False):
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
     Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `quotable`, `unnamed`,
-    `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `profile`, `tags`,
-    and `model` and `trouble` beside them, are read with a default.
+    `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`,
+    `profile`, `tags`, and `model` and `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
     `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
@@ -106,6 +120,7 @@ class TurnPart(TypedDict, total=False):
     `defined`: the senses (ids) whose meaning was asked for, which the answer begins with.
     `small_talk`: its kind, where nothing was asked; `examples` are passages (ids) that a question can be asked about,
     `recalled` the questions of the conversation that were asked for.
+    `open_subject`: what the asker is to say which one of is meant; `subject`: the one they said, now or before.
     `files`: revisions of the files that the conversation held then; `whole`: the documents (ids) among them that were
     asked about as a whole, `scope` those that alone were searched.
     """
@@ -144,6 +159,8 @@ class TurnPart(TypedDict, total=False):
     files: list[str]
     whole: list[str]
     scope: list[str]
+    open_subject: SubjectRecord | None
+    subject: SubjectRecord | None
     profile: str
     tags: list[str]
     status: Status | Literal[""]
@@ -171,8 +188,8 @@ def latest(old: str, new: str) -> str:
 class State(TurnPart):
     """The whole state of a thread.
 
-    `model`: the name of the language model this turn asked. `trouble`: why it was left out from some point on, as one
-    clause; empty: it was not.
+    `subjects`: which one is meant, by noun. `model`: the name of the language model this turn asked. `trouble`: why it
+    was left out from some point on, as one clause; empty: it was not.
     """
 
     asked: str
@@ -180,6 +197,7 @@ class State(TurnPart):
     # A node hands in only the turn that is new; the reducer adds it.
     turns: Annotated[list[bytes], append_turn]
     remembered: Annotated[dict[str, int], _merge]
+    subjects: Annotated[dict[str, SubjectRecord], _merge]
     timings: Annotated[dict[str, float], add_seconds]
     model_calls: Annotated[list[dict[str, Any]], append]
     model: Annotated[str, latest]
@@ -231,6 +249,8 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         files=[],
         whole=[],
         scope=[],
+        open_subject=None,
+        subject=None,
         profile="",
         tags=[],
         status="",

@@ -17,6 +17,10 @@ CHOSEN = ("your choice", "your earlier choice")
 """`chosen_by` of a sense that the asker named."""
 
 
+CLEAR_CONTEXT = 0.8
+"""Score (0 to 1) from which the question's context is sure: that a term has no sense there is then worth a remark."""
+
+
 def to_mention_record(mention: Mention) -> MentionRecord:
     return cast(MentionRecord, asdict(mention))
 

@@ -97,3 +97,12 @@ def hits_of_files(ids: Sequence[str], run: RunContext) -> list[Hit]:
         for document in wanted
         for passage in overview(run.corpus.store.passages_of(run.principal, document.id), room)
     ][: run.profile.passages]
+
+
+def scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
+    """Which files alone were searched, by name; of those that this principal may read."""
+    wanted = turn.get("scope", [])
+    held = run.corpus.store.documents_of_conversation(run.principal) if wanted else []
+    names = [document.name for document in held if document.id in wanted]
+    were = "were" if len(names) > 1 else "was"
+    return [f"Only {' and '.join(names)} {were} searched, as you asked."] if names else []

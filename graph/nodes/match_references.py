@@ -52,7 +52,7 @@ async def match_references(state: State, run: RunContext) -> Step:
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
     if not by_model or update.get("replaced"):
         meanings, sentences = await asyncio.to_thread(_with_meanings, sentences, state, run)
-        update |= meanings
+        update = {**update, **meanings}
         if not sentences:
             tell_retract()
     found = f"{len(supported)} of {len(sentences) + update.get('withheld', 0)} sentences supported"

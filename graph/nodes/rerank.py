@@ -5,8 +5,9 @@ import asyncio
 from argot.graph.multi_question import parts_in, ranked_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext, passages_kept
-from argot.graph.state import State
+from argot.graph.state import State, SubjectRecord
 from argot.graph.state_records import CHOSEN, hits_of, read_terms, senses_of, to_hit_record
+from argot.graph.subjects import in_subject, open_subject, subject_first, subject_of
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
@@ -26,16 +27,18 @@ async def rerank(state: State, run: RunContext) -> Step:
 
     With a language model weak evidence is no reason not to ask it: its refusal is the abstention.
     Judged against the query that was searched: the question with its jargon expanded. Where the asker said what a term
-    means, passages that clearly speak of another of its senses are left out: no word of theirs answers. Switched off,
-    the order stays and the evidence is taken as enough if there is any passage at all. So it is where a file is asked
-    about as a whole.
+    means, passages that clearly speak of another of its senses are left out: no word of theirs answers. So are those of
+    the other documents where the asker said which one is meant. Where the best passages answer for several, and the
+    question does not say which, the asker is to choose. Switched off, the order stays and the evidence is taken as
+    enough if there is any passage at all. So it is where a file is asked about as a whole.
     """
     if state.get("whole"):
         found = bool(state["hits"])
         return Step({"evidence": float(found), "enough_evidence": found, "quotable": found}, "as they stand")
     if parts := parts_in(state, run):
         return await asyncio.to_thread(_rerank_parts, parts, state, run)
-    hits, evidence = await asyncio.to_thread(_rerank, state, run)
+    subject = await asyncio.to_thread(subject_of, state, run)
+    hits, evidence = await asyncio.to_thread(_rerank, state, run, subject)
     kept = hits[: passages_kept(run)]
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     quotable, unnamed, unspoken = await _judged(kept[: run.profile.passages], evidence, state, run)
@@ -48,7 +51,13 @@ async def rerank(state: State, run: RunContext) -> Step:
         "enough_evidence": enough,
         "quotable": quotable,
         "unnamed": [*unnamed, *unspoken],
+        "subject": subject,
     }
+    if subject is not None:
+        # From here on it is the one that the thread speaks of.
+        update["subjects"] = {subject["noun"]: subject}
+    elif not (unnamed or unspoken):
+        update["open_subject"] = await asyncio.to_thread(open_subject, hits, state, run)
     return Step(update, f"{best}, evidence {evidence:.2f}")
 
 
@@ -113,10 +122,11 @@ def _in_senses_chosen(hits: list[Hit], state: State, run: RunContext) -> list[Hi
     return [hit for hit in hits if hit.passage.id not in others]
 
 
-def _rerank(state: State, run: RunContext) -> tuple[list[Hit], float]:
-    hits = _in_senses_chosen(hits_of(state["hits"], run), state, run)
+def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tuple[list[Hit], float]:
+    hits = in_subject(_in_senses_chosen(hits_of(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
-    ordered = reranked(queries, hits, run.scorer, run.profile, READ if run.model is None else READ_FOR_MODEL)
+    read = READ if run.model is None else READ_FOR_MODEL
+    ordered = subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
     return ordered, float(evidence_strength(run.in_abbreviations(queries[0].text), ordered, run.scorer))

@@ -10,6 +10,7 @@ from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.presentation.turn_view import visible_answer
 from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnPart, empty_turn, finished_turn
+from argot.graph.subjects import other_subject
 from argot.graph.thread_files import inside_files, named_in, whole_files
 from argot.tools.reading.chitchat import SmallTalk, may_lean, small_talk
 from argot.tools.reading.history_questions import Recalled, asked_before
@@ -30,6 +31,7 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     one that is answered again is forgotten.
     A message that asks for the gist of a file of the conversation gets that file's name, and leans on nothing else; one
     that asks something of a file is asked of that file alone.
+    "And the other one?" asks the same of the other one, where the asker has chosen one of two.
     The history a reader sees holds only what the asker may still see.
     """
     past = None if state.get("again") else finished_turn(state)
@@ -44,6 +46,10 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     if whole:
         turn["whole"] = [file.id for file in whole]
         turn["stand_alone_question"] = named_in(turn["question"], whole)
+        return _begun(turn, past)
+    if run.profile.stand_alone and (other := other_subject(turn["question"], before)):
+        turn["stand_alone_question"] = before["stand_alone_question"] if before else turn["question"]
+        turn["subject"] = other
         return _begun(turn, past)
     turns = chain([past] if past else [], latest_turns(state))
     history = await asyncio.to_thread(_history, turns, run) if run.profile.stand_alone else []

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, label, sense_choice
+from argot.graph.choices import ANSWER_ANYWAY, NONE_OF_THESE, TERM, document_choice, label, sense_choice
 from argot.graph.presentation.wording import (
     abstained_answer,
+    choose_document_text,
     choose_sense_text,
     definition,
     library_answer,
@@ -29,6 +30,8 @@ from argot.graph.presentation.wording import (
 from argot.graph.run_context import RunContext
 from argot.graph.state import CitationRecord, QueryMissRecord, SentenceRecord, TurnPart
 from argot.graph.state_records import EXPLAINED, agreed_context, read_terms, senses_of, term_of
+from argot.graph.subjects import offered_in, subject_notes
+from argot.graph.thread_files import scope_notes
 from argot.results import (
     NEAREST,
     STOPPED,
@@ -116,7 +119,7 @@ def assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: 
         context=agreed_context(reading.turn, reading.terms),
         misses=misses,
         choices=choices,
-        notes=[*_scope_note(turn, run), *_notes(reading), *model_notes(turn)],
+        notes=[*scope_notes(turn, run), *subject_notes(turn, run), *_notes(reading), *model_notes(turn)],
         augmented_question=turn["augmented_question"] if reading.all_senses and reading.all_contexts else "",
         search_queries=_queries(reading, run),
         triples=_triples(reading, run),
@@ -154,12 +157,14 @@ def _status(turn: TurnPart, waiting: bool) -> Status:
     # Cut off: the process was stopped, or the asker left.
     if not waiting and not _was_asked(turn):
         return "abstained"
+    if turn["open_terms"] or turn.get("open_subject"):
+        return "needs_choice"
     # An unknown term with nothing spelt like it leaves nothing to choose: a query miss.
-    return "needs_choice" if turn["open_terms"] or turn["unknown"][0]["suggestions"] else "query_miss"
+    return "needs_choice" if turn["unknown"][0]["suggestions"] else "query_miss"
 
 
 def _was_asked(turn: Mapping[str, Any]) -> bool:
-    return bool(turn["open_terms"] or turn["unknown"])
+    return bool(turn["open_terms"] or turn["unknown"] or turn.get("open_subject"))
 
 
 # -- the answer ------------------------------------------------------------------------------------------------------
@@ -215,16 +220,9 @@ def _asking_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
     labels = [label(choice) for choice in choices]
     if turn["open_terms"]:
         return choose_sense_text(turn["open_terms"][0]["term"], labels)
+    if subject := turn.get("open_subject"):
+        return choose_document_text(subject["phrase"], labels)
     return unknown_term_text(turn["unknown"][0]["term"], labels) if turn["unknown"] else ""
-
-
-def _scope_note(turn: Mapping[str, Any], run: RunContext) -> list[str]:
-    wanted = turn.get("scope", [])
-    held = run.corpus.store.documents_of_conversation(run.principal) if wanted else []
-    names = [document.name for document in held if document.id in wanted]
-    return (
-        [f"Only {' and '.join(names)} {'were' if len(names) > 1 else 'was'} searched, as you asked."] if names else []
-    )
 
 
 def _notes(reading: _Reading) -> list[str]:
@@ -373,6 +371,9 @@ def _choices(reading: _Reading, run: RunContext) -> list[Choice]:
         miss = reading.turn["unknown"][0]
         meant = [Choice(answer=f"{TERM}{term}", term=term) for term in _suggestions(miss, run)]
         return [*meant, Choice(answer=ANSWER_ANYWAY, term=miss["term"])]
+    if subject := reading.turn.get("open_subject"):
+        meant = [document_choice(one) for one in offered_in(subject, run).values()]
+        return [*meant, Choice(answer=ANSWER_ANYWAY, term="")]
     return []
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from argot.graph.state import TurnPart
-from argot.graph.state_records import term_of
+from argot.graph.state_records import CLEAR_CONTEXT, term_of
 from argot.locations import place
 from argot.results import NEAREST, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
@@ -16,9 +16,6 @@ from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
 LONGEST_REPLACEMENT = 10
 """Words. A longer expansion is a definition, not a name: the term stays in the query, and it follows in brackets."""
-
-CLEAR_CONTEXT = 0.8
-"""Score (0 to 1) from which the question's context is sure enough to remark that a term has no sense there."""
 
 MOST_DOCUMENTS = 30
 """Named where somebody asks which there are."""
@@ -92,6 +89,10 @@ def query_miss_answer(misses: Sequence[MissedTerm], *, waiting: bool = False) ->
 
 def choose_sense_text(term: str, choices: Sequence[str]) -> str:
     return _numbered(f"“{term}” means several things here. Which one do you mean?", choices)
+
+
+def choose_document_text(phrase: str, choices: Sequence[str]) -> str:
+    return _numbered(f"“{phrase}” fits several documents. Which one do you mean?", choices)
 
 
 def unknown_term_text(term: str, choices: Sequence[str]) -> str:

@@ -259,10 +259,10 @@ def _asks_back(answer: str) -> bool:
 
 def _term_of(answer: str) -> str | None:
     """The term whose meaning an answer asks for; None if it asks for none."""
-    from argot.graph.presentation.wording import choose_sense_text, unknown_term_text
+    from argot.graph.presentation.wording import choose_document_text, choose_sense_text, unknown_term_text
 
     # The wording with a NUL in place of the term: the text before and after it is searched for.
-    for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ())):
+    for text in (choose_sense_text("\x00", ()), unknown_term_text("\x00", ()), choose_document_text("\x00", ())):
         before, _, after = text.partition("\x00")
         found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])
         if found:

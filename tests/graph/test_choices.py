@@ -23,6 +23,36 @@ SPELLINGS = [
 ]
 
 
+DOCUMENTS = [
+    Choice(answer="document:p1", term="", expansion="Watkins Glen State Park", description="wg.html"),
+    Choice(answer="document:p2", term="", expansion="Sampson State Park", description="sampson-2024.pdf"),
+    Choice(answer="anyway", term=""),
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "meant"),
+    [
+        ("document:p2", "document:p2"),
+        ("2", "document:p2"),
+        ("the first", "document:p1"),
+        ("Sampson", "document:p2"),
+        ("I mean Watkins Glen.", "document:p1"),
+        ("sampson-2024.pdf", "document:p2"),
+        ("answer anyway", "anyway"),
+        ("When does Sampson open?", None),
+        ("Long Point", None),
+    ],
+)
+def test_a_document_may_be_chosen_by_button_number_or_words(reply: str, meant: str | None) -> None:
+    assert understand(reply, DOCUMENTS) == meant
+
+
+def test_the_button_of_a_document_that_is_no_longer_offered_is_refused() -> None:
+    with pytest.raises(Conflict, match="no longer open"):
+        understand("document:p9", DOCUMENTS)
+
+
 @pytest.mark.parametrize(
     ("reply", "meant"),
     [

@@ -17,7 +17,7 @@ def test_the_drawing_is_that_of_the_compiled_graph() -> None:
 def test_every_stage_is_described() -> None:
     page = PAGE.read_text("utf-8")
     nodes = set(build_graph().nodes) - {"__start__"}
-    assert len(nodes) == 14
+    assert len(nodes) == 15
     assert {node for node in nodes if f"| `{node}` |" not in page} == set()
 
 

@@ -49,7 +49,8 @@ def _call(call: ModelCall) -> str:
 def choice_text(choice: Choice) -> str:
     if choice.expansion:
         context = f" ({line(choice.context)})" if choice.context else ""
-        return f"{line(choice.term)} = {line(choice.expansion)}{context}"
+        meaning = f"{line(choice.expansion)}{context}"
+        return f"{line(choice.term)} = {meaning}" if choice.term else meaning
     if choice.answer == "none":
         return "none of these"
     if choice.answer == "anyway":

@@ -46,6 +46,7 @@ STAGES = {
     "identify_context": "Recognising the context",
     "look_up_jargon": "Looking terms up in the glossary",
     "choose_sense": "Settling what a term means",
+    "choose_document": "Settling which document is meant",
     "query_miss": "Dealing with unknown terms",
     "augment_question": "Spelling the terms out",
     "reformulate_query": "Wording the search",
@@ -324,7 +325,7 @@ def choice_label(choice: Choice) -> str:
         case "none":
             return "None of these"
         case "anyway":
-            return f"Go on with “{literal(choice.term)}” as it stands"
+            return f"Go on with “{literal(choice.term)}” as it stands" if choice.term else "Answer anyway"
     if not (choice.expansion or choice.context):
         return f"Did you mean “{literal(choice.term)}”?"
     context = f" ({literal(choice.context)})" if choice.context else ""

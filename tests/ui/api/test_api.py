@@ -12,6 +12,7 @@ import openai
 import pytest
 import pytest_asyncio
 from api_site import URL, Site, answer_with, hang_up
+from tiny_base import close_base, open_base
 
 from argot.results import AskEvent
 from argot.service.admission_control import Gate, Limits
@@ -108,6 +109,46 @@ async def test_a_choice_is_a_numbered_question_and_the_next_message_answers_it(s
     # A number that was not offered is told with what there is.
     with pytest.raises(openai.BadRequestError, match="There is no choice 9"):
         await say("What is PUC?", back, "9")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def routers(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
+    """ann asks, over documents on two routers that differ."""
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    base = open_base(home)
+    for name, seconds in (("R1", 10), ("R7", 30)):
+        base.add(f"{name}.md", f"# Router {name}\n\nTo reset the router, hold its button for {seconds} seconds.\n")
+    close_base(base)
+    async with KnowledgeBase.open(home, Settings(home=home, questions_per_minute=0)) as kb:
+        kb.people.add("ann", ())
+        yield Site(kb)
+
+
+async def test_which_document_is_meant_is_asked_and_answered(routers: Site) -> None:
+    question = "How do I reset the router?"
+    async with routers.program() as ann:
+        asked = (await ann.post("/api/ask", json={"question": question})).json()
+        assert asked["status"] == "needs_choice"
+        choice = next(one["answer"] for one in asked["choices"] if one["expansion"] == "Router R7")
+        done = (await ann.post("/api/answer", json={"thread": asked["thread"], "choice": choice})).json()
+        assert done["status"] == "answered" and "30 seconds" in done["answer"]
+        assert {one["document"] for sentence in done["sentences"] for one in sentence["citations"]} == {"R7.md"}
+        other = {"question": "And the other one?", "thread": asked["thread"]}
+        assert "10 seconds" in (await ann.post("/api/ask", json=other)).json()["answer"]
+        switched = {"question": question, "switches": {"choose_document": False}}
+        assert (await ann.post("/api/ask", json=switched)).json()["status"] == "answered"
+    client = client_of(routers)
+    first = await client.chat.completions.create(model="argot", messages=said(question))
+    back = first.choices[0].message.content or ""
+    assert "1. Router R" in back and "3. answer anyway" in back
+    for reply in ("R7", "answer anyway"):
+        done = await client.chat.completions.create(model="argot", messages=said(question, back, reply))
+        text = done.choices[0].message.content or ""
+        assert "seconds" in text and ("30 seconds" in text or reply != "R7")
+    # A choice is no question of its own to the follow-ups behind it.
+    talk = said(question, back, "R7", "Hold its button for 30 seconds.", "Why?")
+    found = (await client.chat.completions.create(model="argot", messages=talk)).choices[0].message.model_extra or {}
+    assert found["argot"]["stand_alone_question"].startswith(question)
 
 
 async def test_a_follow_up_is_understood_by_the_messages_before_it(site: Site) -> None:

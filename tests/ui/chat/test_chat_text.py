@@ -155,6 +155,20 @@ def test_choices_become_buttons() -> None:
     assert "1. **A b c** · Legal: d" in shown.content
 
 
+def test_documents_to_choose_from_become_buttons_and_their_titles_are_no_markup() -> None:
+    evil = "Router <b>R7</b> [x](javascript:1)"
+    choices = [
+        Choice(answer="document:p1", term="", expansion="Router R1", description="cellar.md"),
+        Choice(answer="document:p2", term="", expansion=evil),
+        Choice(answer="anyway", term=""),
+    ]
+    shown = view(_result(status="needs_choice", answer="“the router” fits several documents.\n1. ...", choices=choices))
+    assert [button.payload["choice"] for button in shown.buttons] == ["document:p1", "document:p2", "anyway"]
+    assert shown.buttons[0].label == "1. Router R1" and shown.buttons[2].label == "3. Answer anyway"
+    assert "1. **Router R1**: cellar\\.md" in shown.content and "3. Answer anyway" in shown.content
+    assert "2. **Router \\<b\\>R7\\</b\\> \\[x\\]\\(javascript" in shown.content
+
+
 def test_a_miss_offers_the_question_with_each_suggestion() -> None:
     misses = [MissedTerm(term="ABC", suggestions=["ABD"], contact="ann")]
     shown = view(_result(status="query_miss", answer="Not in the glossary: ABC.", misses=misses))

@@ -353,6 +353,33 @@ def test_what_is_asked_back_is_shown_with_the_commands_that_answer_it(argot: Arg
     assert argot(*lines[0].split()[1:]).code == 1  # nothing is waiting any more
 
 
+def test_which_document_is_meant_is_asked_and_answered_and_remembered(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    for name, seconds in (("R1", 10), ("R7", 30)):
+        text = f"# Router {name}\n\nTo reset the router, hold its button for {seconds} seconds.\n"
+        (tmp_path / f"{name}.md").write_text(text)
+        assert argot("add", tmp_path / f"{name}.md").code == 0
+
+    asked = argot("ask", "How do I reset the router?")
+
+    shown = asked.out.splitlines()
+    assert shown[0] == "“the router” fits several documents. Which one do you mean?"
+    assert sorted(shown[1:3], key=lambda line: line[-1]) == [
+        next(line for line in shown if line.endswith(". Router R1")),
+        next(line for line in shown if line.endswith(". Router R7")),
+    ]
+    assert shown[3] == "  3. answer anyway"
+    commands = [line.split() for line in shown if line.startswith("  argot answer")]
+    assert len(commands) == 3
+    seventh = next(line for line in shown if line.endswith(". Router R7")).strip()[0]
+    answered = argot(*commands[int(seventh) - 1][1:])
+    assert answered.code == 0 and "30 seconds" in answered.out and "10 seconds" not in answered.out
+    thread = commands[0][2]
+    again = argot("ask", "And how do I reset the router?", "--thread", thread)
+    assert "30 seconds" in again.out and "Note: “router” was taken to mean Router R7, as before." in again.out
+    off = argot("ask", "How do I reset the router?", "--set", "choose_document=off")
+    assert off.code == 0 and "seconds" in off.out and "Which one" not in off.out
+
+
 def test_at_a_terminal_the_choice_is_asked_right_away(tiny: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "argot.ui.cli.main", "ask", "What is a PUC?", "--home", str(tiny)]

@@ -242,6 +242,20 @@ def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
     assert json.loads(made["blocks"][1]["elements"][0]["value"])["q"] == "What is PUC?"
 
 
+def test_documents_to_choose_from_are_buttons_and_their_titles_call_nobody() -> None:
+    choices = [
+        Choice(answer="document:p1", term="", expansion="Router <!channel> R1"),
+        Choice(answer="document:p2", term="", expansion="Router R7"),
+        Choice(answer="anyway", term=""),
+    ]
+    (made,) = messages(result(status="needs_choice", answer="“the router” fits.\n", choices=choices), MessageContext())
+    assert refusals("chat.postMessage", made) == []
+    assert "<!channel>" not in made["blocks"][0]["text"]["text"]
+    buttons = [one for block in made["blocks"] for one in block.get("elements", ())]
+    assert [json.loads(one["value"])["c"] for one in buttons[:3]] == ["document:p1", "document:p2", "anyway"]
+    assert buttons[1]["text"]["text"] == "2. Router R7" and buttons[2]["text"]["text"] == "3. Answer anyway"
+
+
 def test_forms_are_within_slacks_limits() -> None:
     for view in (reason_form({}), term_form("x" * 9000, [f"c{n}" * 60 for n in range(150)], "c0", {})):
         assert refusals("views.open", {"view": view}) == []

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from langgraph.types import interrupt
+
+from argot.graph.choices import DOCUMENT
+from argot.graph.node_frame import Step
+from argot.graph.run_context import RunContext
+from argot.graph.state import State, SubjectRecord
+
+
+async def choose_document(state: State, run: RunContext) -> Step:
+    """Asks which of several documents is meant, where the best passages answer for each and the question for none.
+
+    The interrupt carries nothing but its kind, as with senses: titles are read from the store whenever they are shown,
+    so that only documents are offered that the asker may read then. After a choice all is searched once more, without
+    what is about the others. "Answer anyway" goes on with what was found. Both are remembered for the thread.
+    """
+    subject = state["open_subject"]
+    assert subject is not None
+    # Nothing above this line writes: when the asker answers, the node runs again from the top.
+    answer = str(interrupt({"kind": "choose_document", "noun": subject["noun"]}))
+    offered = [f"{DOCUMENT}{passage}" for passage, _ in subject["offered"]]
+    chosen = offered.index(answer) if answer in offered else None
+    settled: SubjectRecord = {**subject, "chosen": chosen}
+    found = f"“{subject['noun']}” " + ("as you chose" if chosen is not None else "in any document")
+    return Step(
+        {
+            "open_subject": None,
+            "subject": settled,
+            "subjects": {subject["noun"]: settled},
+            "asked_back": state["asked_back"] + 1,
+        },
+        found,
+    )

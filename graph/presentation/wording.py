@@ -11,7 +11,7 @@ from argot.graph.state_records import CLEAR_CONTEXT, term_of
 from argot.locations import place
 from argot.results import NEAREST, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
-from argot.tools.text.words import bare
+from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
 LONGEST_REPLACEMENT = 10
@@ -217,7 +217,7 @@ def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) 
     mention, sense = term.mention, term.sense
     meaning = sense.expansion or sense.term
     notes = [f"“{mention.surface}” was read as “{sense.term}”."] if mention.match == "misspelt" else []
-    context = next((name for name, score in turn["contexts"] if score >= CLEAR_CONTEXT), "")
+    context = _named_context(turn)
     theirs = {other.context for other in senses.values() if other.term == sense.term}
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:
@@ -226,6 +226,12 @@ def _notes_on_term(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) 
     elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
         notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
     return notes
+
+
+def _named_context(turn: TurnPart) -> str:
+    """The context that the question is surely about, if it names it: of one that is guessed the asker said nothing."""
+    clear = next((name for name, score in turn["contexts"] if score >= CLEAR_CONTEXT), "")
+    return clear if set(content_stems(clear)) & set(content_stems(turn["question"])) else ""
 
 
 def _sentences(count: int) -> str:

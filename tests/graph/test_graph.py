@@ -322,6 +322,12 @@ async def test_a_term_without_a_sense_in_this_context_is_read_from_another(tiny_
     assert any("no sense in NAND" in note for note in result.notes)
 
 
+async def test_a_context_that_the_question_does_not_name_is_no_reason_for_a_note(tiny_kb: Any) -> None:
+    result = await ask_once(tiny_kb.run_context(), "Which word line voltage of the flash cells does the TFL need?")
+    assert [(jargon.term, jargon.context) for jargon in result.jargon] == [("TFL", "Legal")]
+    assert not [note for note in result.notes if "no sense in" in note]
+
+
 async def test_what_the_question_explains_is_believed(tiny_kb: Any) -> None:
     question = "What does the PUC (power-up check) do when a drive is trimmed?"
     result = await ask_once(tiny_kb.run_context(sense_margin=1.0), question)

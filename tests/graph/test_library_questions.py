@@ -38,6 +38,8 @@ async def asked(run: Any, question: str) -> AskResult:
         "What kind of documents do you have?",
         "Which manuals are available?",
         "What information do you have?",
+        "What files did I upload?",
+        "which documents have I just added here",
     ],
 )
 def test_who_asks_for_the_documents_is_understood(message: str) -> None:
@@ -49,6 +51,7 @@ def test_who_asks_for_the_documents_is_understood(message: str) -> None:
     [
         "Which documents do I need for a visa?",
         "How many documents must be signed?",
+        "Which files did I upload to the customer portal?",
         "What documents do you have about the PUC?",
         "List the documents",
         "Which files does the tool write?",

@@ -38,6 +38,8 @@ _REQUESTS = tuple(
         rf"(?:what|which) {_NOUN} (?:are|is|have been|were)"
         r"(?: (?:there|available|loaded|indexed|uploaded|stored|included|known)(?: to you)?"
         rf"| in (?:the|your|this) {_PLACE}){_HERE}",
+        rf"(?:what|which|how many) {_NOUN} (?:did|have) (?:i|we) (?:just |already )?"
+        rf"(?:upload|add|attach|send|sent|share|give|given)(?:ed|d)?(?: you| to you)?{_HERE}",
         rf"how many {_NOUN} (?:(?:do|can|does|did) {_YOU} {_HOLD}|have {_YOU}(?: got| read| indexed)?"
         rf"|are (?:there|available|loaded|indexed|stored|in (?:the|your|this) {_PLACE})){_HERE}",
         rf"(?:list|show|name|enumerate|display|give|tell|print)(?: me| us)?(?: a list of| the names of| about)?"

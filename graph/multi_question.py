@@ -11,7 +11,7 @@ from argot.graph.state_records import read_terms
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.missing_subjects import asks_of_numbers_alone, lacks_half, unspoken_terms
-from argot.tools.retrieval.reranker import evidence_strength, is_quotable, rerank
+from argot.tools.retrieval.reranker import evidence_strength, is_clear, is_quotable, rerank
 from argot.types import Hit, ReadTerm
 
 WHOLE = 0.3
@@ -75,7 +75,10 @@ def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) ->
         return True
     terms, store = read_terms(state, run), run.corpus.store
     stated = [term for term in terms if _states(part, term)]
-    lacking = asks_of_numbers_alone(part) or lacks_half(run.in_abbreviations(part), hits, store, run.principal, stated)
+    lacking = asks_of_numbers_alone(part) or (
+        not is_clear(evidence, run.scorer)
+        and lacks_half(run.in_abbreviations(part), hits, store, run.principal, stated)
+    )
     return not (lacking or unspoken_terms(stated, hits, store, run.principal))
 
 

@@ -16,7 +16,7 @@ from argot.tools.retrieval.missing_subjects import (
     unknown_part_numbers,
     unspoken_terms,
 )
-from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_quotable
+from argot.tools.retrieval.reranker import READ, READ_FOR_MODEL, evidence_strength, is_clear, is_quotable
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.tools.senses.rival_senses import passages_of_rivals
 from argot.types import Hit
@@ -75,7 +75,7 @@ async def _judged(hits: list[Hit], evidence: float, state: State, run: RunContex
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
     if not judges:
         return quotable, [], []
-    unnamed, unspoken, lacking = await asyncio.to_thread(_lacking, state, hits, run)
+    unnamed, unspoken, lacking = await asyncio.to_thread(_lacking, state, hits, evidence, run)
     return quotable and not (unnamed or unspoken or lacking), unnamed, unspoken
 
 
@@ -95,7 +95,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
 
 
-def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str], list[str], bool]:
+def _lacking(state: State, hits: list[Hit], evidence: float, run: RunContext) -> tuple[list[str], list[str], bool]:
     """The part numbers and the terms that no document names, and whether the documents lack the question's subject."""
     store, terms = run.corpus.store, read_terms(state, run)
     named = unknown_part_numbers(state["stand_alone_question"], store, run.principal)
@@ -103,7 +103,10 @@ def _lacking(state: State, hits: list[Hit], run: RunContext) -> tuple[list[str],
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = state["search_queries"][0][0]
     # Where the documents have only the abbreviation, they lack the words that it stands for.
-    lacking = asks_of_numbers_alone(query) or lacks_half(run.in_abbreviations(query), hits, store, run.principal, terms)
+    lacking = asks_of_numbers_alone(query) or (
+        not is_clear(evidence, run.scorer)
+        and lacks_half(run.in_abbreviations(query), hits, store, run.principal, terms)
+    )
     return unnamed, unspoken_terms(terms, hits, store, run.principal), lacking
 
 

@@ -228,6 +228,8 @@ _LEXICAL_EVIDENCE = 0.35  # the share of the question's own words; the rest is t
 SENTENCES_LOOKED_AT = 30  # of the best passages: bounds what is embedded
 LIKELIEST = 5
 """The number of them that is embedded first."""
+CLEAR = 0.5
+"""Evidence of the reader from which words that are missing tell nothing."""
 BEST = 3
 """Passages in which the best evidence is looked for: the re-ranker may be wrong by a place or two."""
 
@@ -259,6 +261,11 @@ def is_quotable(  # noqa: PLR0917
         return bool(hits)
     # The reader has compared them by meaning already: on the validation questions a second look changed nothing.
     return not isinstance(scorer, ReaderScorer) and any_sentence_near(query, hits, embedder, profile.answer_from)
+
+
+def is_clear(evidence: float, scorer: Scorer) -> bool:
+    """Whether the reader finds the question in the passages, whatever words they lack."""
+    return isinstance(scorer, ReaderScorer) and evidence >= CLEAR
 
 
 def any_sentence_near(query: str, hits: Sequence[Hit], embedder: Embedder, least: float) -> bool:

@@ -37,7 +37,7 @@ _RUNS = ("item", "row")
 class Unit:
     """One unit of a passage. `number` is its place among the passage's units, `text` as in the source.
 
-    `indent`: columns before it on its line.
+    `indent`: columns before it on its line. `apart`: whether an empty line stands before it.
     """
 
     number: int
@@ -46,6 +46,7 @@ class Unit:
     kind: UnitKind
     text: str
     indent: int = 0
+    apart: bool = False
 
     @property
     def plain(self) -> str:
@@ -54,10 +55,16 @@ class Unit:
 
 @lru_cache(maxsize=1_000)
 def units_of(text: str) -> tuple[Unit, ...]:
+    spans = split_units(text)
+    ends = [0, *(end for _, end, _ in spans)]
     return tuple(
-        Unit(number, start, end, kind, text[start:end], _indent(text, start))
-        for number, (start, end, kind) in enumerate(split_units(text))
+        Unit(number, start, end, kind, text[start:end], _indent(text, start), _is_apart(text[ends[number] : start]))
+        for number, (start, end, kind) in enumerate(spans)
     )
+
+
+def _is_apart(gap: str) -> bool:
+    return re.search(r"\n[ \t]*\n", gap) is not None
 
 
 def _indent(text: str, start: int) -> int:
@@ -310,7 +317,7 @@ def _between(before: Unit, unit: Unit) -> str:
     # A text without a blank in a thousand characters is cut in the middle of a word.
     if unit.start == before.end:
         return ""
-    close = unit.kind == before.kind and unit.number == before.number + 1 and unit.start - before.end <= 2
+    close = unit.kind == before.kind and unit.number == before.number + 1 and not unit.apart
     if close and (unit.kind == "prose" or (unit.kind == "item" and not _is_marked(unit))):
         return " "
     return "\n" if unit.kind == before.kind and unit.kind in _RUNS else "\n\n"

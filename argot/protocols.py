@@ -7,7 +7,7 @@ since one implementation of each waits for a model server; the other is extracti
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -51,12 +51,16 @@ class QuestionReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """What an answer is written from. `question` is the asker's, `augmented` has its jargon explained."""
+    """What an answer is written from. `question` is the asker's, `augmented` has its jargon explained.
+
+    `left_out`: of several questions in the message those that nothing found bears on, by their places from 0.
+    """
 
     question: str
     augmented: str
     terms: Sequence[ReadTerm]
     hits: Sequence[Hit]
+    left_out: Set[int] = frozenset()
 
 
 # A `str`, so that whoever only joins pieces may ignore it.

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 
 from argot.errors import ModelUnavailable
 from argot.graph.node_frame import PieceTeller, Step, tell_retract
@@ -12,9 +13,10 @@ from argot.graph.state import HitRecord, State
 from argot.graph.state_records import hits_of, read_terms
 from argot.protocols import TAKEN_BACK, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
-from argot.tools.answering.embedded_instructions import orders_refusal
+from argot.tools.answering.embedded_instructions import orders_refusal, without_orders
 from argot.tools.answering.file_outline import OutlineWriter
 from argot.tools.llm.refusal import is_refusal
+from argot.tools.reading.question_splitting import parts_of
 
 Hearer = Callable[[Sequence[str]], None]
 """Called at each piece of a draft, with all pieces so far."""
@@ -32,25 +34,42 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     quoting = quoting_writer(state, run)
     trouble = ""
     try:
-        draft = await _draft(state, request, run)
+        draft = await _draft_or_nothing(state, request, run)
+        if run.model and not draft.strip() and (again := _without_refusals(request)):
+            draft = await _draft_or_nothing(state, again, run)
     except ModelUnavailable as error:
         if quoting is None:
             raise
         trouble = clause(error)
         by, draft = "extractive", await written_draft(quoting, request, run) if state.get("quotable", True) else ""
-    # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
-    if by == "model" and is_refusal(draft):
-        draft = ""
-        # Where sentences are withheld nothing was sent that could be taken back.
-        if not run.profile.withhold_unsupported:
-            tell_retract()
-    # An empty draft is the model saying that the passages do not answer. It is overruled in two cases only: a whole
-    # file cannot fail to be about itself, and a passage may have told the model to refuse.
+    # An empty draft is the model saying that the passages do not answer. A whole file cannot fail to be about itself.
     silent = by == "model" and not draft.strip() and state.get("quotable", True)
-    if silent and quoting is not None and (state.get("whole") or _may_be_told(request)):
+    if silent and quoting is not None and state.get("whole"):
         by, draft = "extractive", await written_draft(quoting, request, run)
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
+
+
+async def _draft_or_nothing(state: State, request: AnswerRequest, run: RunContext) -> str:
+    draft = await _draft(state, request, run)
+    if run.model is None or not is_refusal(draft):
+        return draft
+    # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
+    # Where sentences are withheld nothing was sent that could be taken back.
+    if not run.profile.withhold_unsupported:
+        tell_retract()
+    return ""
+
+
+def _without_refusals(request: AnswerRequest) -> AnswerRequest | None:
+    """The same without any orders in its passages, if one tells to refuse; else None.
+
+    The refusal may obey the passage: one document must not be able to silence all others. Any other order, such as to
+    say something, leads to no refusal.
+    """
+    if not any(orders_refusal(hit.passage) for hit in request.hits):
+        return None
+    return replace(request, hits=without_orders(request.hits))
 
 
 async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
@@ -66,12 +85,6 @@ async def _draft(state: State, request: AnswerRequest, run: RunContext) -> str:
 def quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
     """What writes where the model cannot: of a whole file, how its parts begin. None: the writer is no model."""
     return OutlineWriter() if run.quoting is not None and state.get("whole") else run.quoting
-
-
-def _may_be_told(request: AnswerRequest) -> bool:
-    # Then the refusal may obey the passage: one document must not be able to silence all others. Any other order, such
-    # as to say something, leads to no refusal.
-    return any(orders_refusal(hit.passage) for hit in request.hits)
 
 
 def clause(error: ModelUnavailable) -> str:
@@ -92,9 +105,11 @@ def asked_of(state: State) -> str:
 def _request(state: State, run: RunContext) -> AnswerRequest:
     hits = hits_of(hits_to_answer_from(state, run), run)
     question, terms = state["stand_alone_question"], read_terms(state, run)
+    unanswered = state.get("unanswered", [])
+    left_out = {place for place, part in enumerate(parts_of(question)) if part in unanswered}
     # Who quotes looks for the question's words, and has to know those of the documents.
     question = run.in_abbreviations(question) if run.model is None else question
-    return AnswerRequest(question, asked_of(state), terms, hits)
+    return AnswerRequest(question, asked_of(state), terms, hits, left_out)
 
 
 def hits_to_answer_from(state: State, run: RunContext) -> list[HitRecord]:

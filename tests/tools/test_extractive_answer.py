@@ -52,6 +52,17 @@ async def test_the_value_comes_first() -> None:
     assert text.startswith("On NX-4410B the change column setup time is at least 300 ns.")
 
 
+async def test_a_question_that_nothing_bears_on_is_not_answered_from_what_was_found_for_another() -> None:
+    both = "When does the canteen open? What is the change column setup time?"
+    request = AnswerRequest(both, both, (), hits([CANTEEN, COLUMN]))
+    whole, half = [
+        "".join([piece async for piece in ExtractiveWriter().write(one)])
+        for one in (request, replace(request, left_out=frozenset({1})))
+    ]
+    assert "noon" in whole and "300 ns" in whole
+    assert "noon" in half and "300 ns" not in half
+
+
 async def test_items_stand_below_those_of_their_document() -> None:
     text = (
         "To bleed the press:\n\n  1. Open the valve:\n     - turn it left\n     - wait\n  2. Close it.\n     * softly"

@@ -22,6 +22,8 @@ CACHE = (
 LABEL = "Parts may be baked twice in a life. The height is limited to 1.6 mm. The die must read within 1.5 percent."
 LICENCE = "The licence costs $12 per user per month. Maria Lindqvist of the office in Vienna approves up to 2 million."
 
+TARIFFS = "| Tariff | Upload (Mbit/s) | Price per month (GBP) |\n| --- | --- | --- |\n| Student | 30 | 24.50 |"
+
 
 def is_cited(said: str, source: str) -> bool:
     passage = Passage("p", "d", "r", 0, 0, len(source), source, "Title", ())
@@ -52,6 +54,8 @@ def is_cited(said: str, source: str) -> bool:
         ("Karin Lindqvist of the office in Vienna approves up to 2 million.", LICENCE, "name karin"),
         ("Maria Lindqvist of the office in Zurich approves up to 2 million.", LICENCE, "name zurich"),
         ("Maria Lindqvist of the office in Vienna approves up to 2 billion.", LICENCE, "number 2000000000"),
+        ("The upload speed of the tariff Student is 30 Mbit/h.", TARIFFS, "identifier"),
+        ("The tariff Student costs 24.50 GBP per year.", TARIFFS, "rate year"),
         ("The gap is 41 cm.", NOTICE, "number 41 cm"),
         ("Drawings are kept for 10 years from 3 June 2024.", NOTICE, "number june"),
         ("Drawings are kept for 10 years from 2024-05-04.", NOTICE, "number 4"),
@@ -187,3 +191,10 @@ def test_honest_sentences_are_kept() -> None:
     assert kept == quotations
     kept, paraphrases = cited_of("paraphrase")
     assert kept >= 0.98 * paraphrases
+
+
+@pytest.mark.parametrize(
+    "said", ["The upload speed of the tariff Student is 30 Mbit/s.", "The tariff Student costs 24.50 GBP per month."]
+)
+def test_the_head_of_a_column_names_what_its_numbers_count_by(said: str) -> None:
+    assert objection(said, TARIFFS) == ""

@@ -130,11 +130,19 @@ def hits_to_quote(hits: Sequence[Hit], question: str) -> Sequence[Hit]:
     """
     if _ABOUT_ORDERS.search(question) and not is_instruction(question):
         return hits
+    return without_orders(hits)
+
+
+def without_orders(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The hits, with what addresses the answerer blanked out of their passages. Offsets stay true."""
     return [replace(hit, passage=_without_orders(hit.passage)) for hit in hits]
 
 
 def _without_orders(passage: Passage) -> Passage:
-    return replace(passage, text=_blanked(passage.text, _addresses(passage.text)))
+    headings = tuple(heading for heading in passage.heading_path if not is_instruction(heading))
+    header = "" if is_instruction(passage.header) else passage.header
+    text = _blanked(passage.text, _addresses(passage.text))
+    return replace(passage, text=text, heading_path=headings, header=header)
 
 
 def support_only(passage: Passage, answer: str, question: str = "") -> Passage:

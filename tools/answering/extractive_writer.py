@@ -95,7 +95,11 @@ class ExtractiveWriter:
             question = _Question.of(request)
             hits = _answering(question, request.hits)
             return _counted(question, hits, request.hits) or _pieces(question, self._fitting(question, hits), hits)
-        found = [self._of_part(_Question.of(_part_request(request, part)), request.hits) for part in parts]
+        found = [
+            self._of_part(_Question.of(_part_request(request, part)), request.hits)
+            for place, part in enumerate(parts)
+            if place not in request.left_out
+        ]
         return list(dict.fromkeys(chain.from_iterable(found)))
 
     def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:

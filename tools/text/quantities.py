@@ -183,7 +183,8 @@ _RATE = re.compile(
     rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
     rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
     rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
-    r"|\d[ \u00a0]?[^\W\d_]{0,12}[€$£%]?/(?P<slash>[A-Za-z]+)",
+    # "30 Mbit/s", and "(Mbit/s)" in the head of a table
+    r"|(?:\d[ \u00a0]?|[(\[])[^\W\d_]{0,12}[€$£%]?/(?P<slash>[A-Za-z]+)",
     re.IGNORECASE,
 )
 

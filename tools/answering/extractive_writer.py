@@ -23,6 +23,7 @@ from argot.tools.answering.quoting import (
     is_header,
     is_heading,
     is_step,
+    is_title,
     needed_with,
     ordering,
     quotation_markdown,
@@ -32,7 +33,7 @@ from argot.tools.answering.quoting import (
 from argot.tools.answering.support import statement_stems
 from argot.tools.answering.table_rows import rows_alike, rows_meant
 from argot.tools.reading.answer_types import Wanted, asks_for_all, asks_twice, has_shape, wanted_by
-from argot.tools.reading.asked_values import AskedValue, asked_value
+from argot.tools.reading.asked_values import AskedValue, asked_value, may_hold_value
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.text.quantities import quantities
 from argot.tools.text.rarity import floored_idf
@@ -188,6 +189,10 @@ class _Question:
         """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
         return self.value.is_in(text) if self.value else has_shape(self.wanted, text)
 
+    def may_be_answered_by(self, text: str) -> bool:
+        """Whether a text holds a value of the kind that is asked for, if one is."""
+        return self.value.is_in(text) if self.value else may_hold_value(self.text, text)
+
     def names(self, text: str) -> bool:
         """Whether the question holds every word of a text."""
         stems = statement_stems(text)
@@ -225,7 +230,7 @@ def _of_passage(
     candidates = []
     for unit in units:
         # Quoted along with what stands below them, never as an answer by themselves.
-        if is_heading(unit, units) or is_header(unit, units):
+        if is_heading(unit, units) or is_header(unit, units) or is_title(unit, units):
             continue
         own, above = held[unit.number], [*heads_of(unit, units), *headings_above(unit, units)]
         covered = _covered(rarity, _credit(own, headings.union(*(held[n] for n in above)), _before(unit, held)))
@@ -275,8 +280,7 @@ def _repeats(one: Unit, other: Unit) -> bool:
 def _pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
     pieces = _rendered(question, fitting, hits)
     # Where no amount of money is quoted, the question what something costs is not answered, if that is all it asks.
-    value = None if question.asks_twice else question.value
-    return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+    return pieces if question.asks_twice or any(map(question.may_be_answered_by, pieces)) else []
 
 
 def _counted(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> list[str]:

@@ -98,6 +98,12 @@ class Profile(BaseModel):
             raise ValueError("withhold_unsupported needs match_references: without it no sentence is supported")
         return self
 
+    @model_validator(mode="after")
+    def _something_is_searched(self) -> Profile:
+        if not (self.search_semantic or self.search_keyword):
+            raise ValueError("search_semantic and search_keyword cannot both be off: nothing would be searched")
+        return self
+
 
 SWITCHES = tuple(name for name in Profile.model_fields if name not in ("name", "about"))
 

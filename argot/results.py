@@ -42,8 +42,14 @@ class Sentence(_Frozen):
 
     text: str
     supported: bool
+    checked: bool = Field(True, description="false: no passage was looked for that supports it (match_references off)")
     citations: list[Citation] = []
     sense_id: int = Field(0, description="the sense of the glossary that it states; 0: it rests on passages")
+
+    @property
+    def lacks_support(self) -> bool:
+        """Whether passages were looked at, and none supports it."""
+        return self.checked and not self.supported
 
     @property
     def cited(self) -> list[int]:

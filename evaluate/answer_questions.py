@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from argot.corpus.corpus import Source, sources_in
 from argot.errors import InvalidInput
@@ -91,9 +92,9 @@ class _Gold(BaseModel):
 
 
 class _Row(BaseModel):
-    """A line of the file. Further fields are the writer's own."""
+    """A line of the file. `note` is the writer's own; any other field would be a slip that nobody notices."""
 
-    model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="forbid")
 
     id: str = Field(min_length=1)
     kind: str = Field(min_length=1)
@@ -103,7 +104,16 @@ class _Row(BaseModel):
     answer: str | None = None
     must: tuple[str, ...] = ()
     asker_context: str | None = None
-    split: str | None = None
+    split: Literal["validation", "test", ""] | None = None
+    note: Any = None
+
+    @field_validator("must")
+    @classmethod
+    def _says_something(cls, must: tuple[str, ...]) -> tuple[str, ...]:
+        """Nothing between two bars stands in every answer."""
+        if any(not form.strip() for one in must for form in one.split("|")):
+            raise ValueError("an empty text, or an empty form beside a bar, stands in any answer; leave it out")
+        return must
 
 
 def _question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
@@ -136,7 +146,11 @@ def _explained(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"needs id, kind, question, gold (document, quote); {first['loc'][-1]} is not there."
     where = ".".join(map(str, first["loc"]))
-    return f"{where} cannot be {first['input']!r}: {first['msg']}."
+    if first["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(first["loc"][-1]), _Row.model_fields, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        return f"there is no field {where!r}.{hint} Fields: {', '.join(_Row.model_fields)} (a remark of your own)."
+    return f"{where} cannot be {first['input']!r}: {first['msg'].removeprefix('Value error, ')}."
 
 
 def answer_set(questions: Path, documents: Path, split: str | None = None) -> AnswerSet:

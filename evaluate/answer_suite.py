@@ -129,8 +129,10 @@ async def evaluate_answers(  # noqa: PLR0917
     """Asks every question once under each profile. `known`: the server behind `server`, where it knows the answers.
 
     Raises:
-        InvalidInput: a question cannot be asked, or its gold does not stand in the documents; the message says where.
+        InvalidInput: a question cannot be asked, its asker's context is not in the glossary, or its gold does not stand
+            in the documents; the message says where.
     """
+    _require_contexts(base, questions)
     documents = base.corpus.store.documents(EVALUATOR)
     gold = {one.id: gold_passages(base, one, documents) for one in questions}
     by_profile: dict[str, list[AnswerOutcome]] = {}
@@ -142,6 +144,17 @@ async def evaluate_answers(  # noqa: PLR0917
             progress(profile.name, place + 1, len(questions))
         by_profile[profile.name] = outcomes
     return _report(name, questions, by_profile)
+
+
+def _require_contexts(base: TemporaryBase, questions: Sequence[AnswerQuestion]) -> None:
+    """Without a glossary, as it is left out for measuring, no context means anything."""
+    known = [context.name for context in base.glossary.contexts.all(EVALUATOR)]
+    for question in questions if known else ():
+        if question.asker_context and question.asker_context not in known:
+            raise InvalidInput(
+                f"{question.place or question.id}: asker_context cannot be {question.asker_context!r}: the glossary "
+                f"has no such context. Contexts: {', '.join(known)}."
+            )
 
 
 async def _asked(ask: Asker, question: AnswerQuestion) -> AskResult:

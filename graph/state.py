@@ -110,10 +110,12 @@ class TurnPart(TypedDict, total=False):
     """What one question gathers on its way. Begins empty at START.
 
     `number`: its place in the thread, from 0; it stays when older turns fall off.
-    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `quotable`, `unnamed`,
-    `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`,
-    `profile`, `tags`, and `model` and `trouble` beside them, are read with a default.
+    Threads outlive versions: of a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
+    `quotable`, `unnamed`, `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`, `scope`,
+    `open_subject`, `subject`, `profile`, `tags`, and `model` and `trouble` beside them, are read with a default.
     `replaced`: nothing the model wrote was supported, and a quotation took its place.
+    `unchecked`: no passage was looked for behind the sentences; `unwritten`: no answer was to be written; both because
+    the profile says so.
     `quotable`: the evidence is enough for an answer in quotations, without a model's judgement.
     `unnamed`: part numbers of the question that stand in no document, and terms that only the glossary knows.
     `unanswered`: of several questions in a message those that nothing found bears on.
@@ -151,6 +153,8 @@ class TurnPart(TypedDict, total=False):
     draft: str
     answered_by: AnsweredBy
     replaced: bool
+    unchecked: bool
+    unwritten: bool
     sentences: list[SentenceRecord]
     withheld: int
     small_talk: SmallTalk | Literal[""]
@@ -241,6 +245,8 @@ def empty_turn(question: str, number: int = 0) -> TurnPart:
         draft="",
         answered_by="extractive",
         replaced=False,
+        unchecked=False,
+        unwritten=False,
         sentences=[],
         withheld=0,
         small_talk="",

@@ -17,4 +17,7 @@ async def abstain(state: State, run: RunContext) -> Step:
         said: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}
         return Step({**said, **meanings}, "the glossary says what is asked")
     nearest = min(len(state["hits"]), run.profile.passages)
-    return Step({"status": "abstained", "draft": "", "sentences": []}, f"no answer; {nearest} nearest passages shown")
+    ended: StateUpdate = {"status": "abstained", "draft": "", "sentences": []}
+    if not run.profile.generate_answer:
+        return Step({**ended, "unwritten": True}, f"no answer is asked for; {nearest} nearest passages shown")
+    return Step(ended, f"no answer; {nearest} nearest passages shown")

@@ -32,7 +32,7 @@ async def match_references(state: State, run: RunContext) -> Step:
     if by_model and run.profile.match_references:
         await cite_by_model(sentences, hits, run, asked_of(state))
         cite_verdicts(sentences)
-    update: StateUpdate = {"draft": ""}
+    update: StateUpdate = {"draft": "", "unchecked": not run.profile.match_references}
     if run.profile.match_references and not cited(sentences):
         if not run.profile.withhold_unsupported:
             tell_retract()

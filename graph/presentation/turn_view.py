@@ -186,7 +186,8 @@ def _answer(
             return _asking_back(reading.turn, choices)
         case "abstained":
             # No status of its own: the turn never came to its end.
-            return abstained_answer(passages) if reading.turn["status"] else STOPPED
+            unwritten = reading.turn.get("unwritten", False)
+            return abstained_answer(passages, unwritten=unwritten) if reading.turn["status"] else STOPPED
         case "small_talk":
             return ""
 
@@ -257,6 +258,7 @@ def _sentences(reading: _Reading) -> list[Sentence]:
         Sentence(
             text=sentence["text"],
             supported=bool(sentence["citations"]),
+            checked=not reading.turn.get("unchecked", False),
             citations=[_citation(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
         )
         for sentence in reading.turn["sentences"]

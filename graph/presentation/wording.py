@@ -99,12 +99,20 @@ def unknown_term_text(term: str, choices: Sequence[str]) -> str:
     return _numbered(f"“{term}” is neither in the glossary nor in the documents. Did you mean something else?", choices)
 
 
-def abstained_answer(nearest: Sequence[FoundPassage]) -> str:
-    """What is said instead of an answer when the evidence is too weak; it shows the nearest passages."""
+def abstained_answer(nearest: Sequence[FoundPassage], *, unwritten: bool = False) -> str:
+    """What is said instead of an answer when the evidence is too weak; it shows the nearest passages.
+
+    `unwritten`: whatever the evidence is, for the profile asks for no answer.
+    """
+    said = (
+        "No answer was asked for (generate_answer is off)."
+        if unwritten
+        else "The documents do not seem to answer this."
+    )
     if not nearest:
-        return "The documents do not answer this, and contain nothing close to it."
+        return said if unwritten else "The documents do not answer this, and contain nothing close to it."
     shown = "\n".join(map(_with_excerpt, nearest[:NEAREST]))
-    return f"The documents do not seem to answer this. The nearest passages are:\n{shown}"
+    return f"{said} The nearest passages are:\n{shown}"
 
 
 def definition(sense: Sense) -> str:
@@ -189,6 +197,8 @@ def notes_on(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sen
         notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
         notes.append("This is not a summary: it quotes the first words of each part of the file.")
+    if turn.get("unchecked") and turn["sentences"]:
+        notes.append("No sentence was checked against the passages (match_references is off).")
     if turn["withheld"]:
         notes.append(f"{_sentences(turn['withheld'])} withheld: no passage supports what was written.")
     if hidden:

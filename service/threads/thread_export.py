@@ -64,8 +64,8 @@ def _prose(result: AskResult) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    marks = "".join(f"[{n}]" for n in sentence.cited) if sentence.supported else "(no passage supports this)"
-    return f"{sentence.text.strip()} {marks}"
+    marks = "(no passage supports this)" if sentence.lacks_support else "".join(f"[{n}]" for n in sentence.cited)
+    return f"{sentence.text.strip()} {marks}".rstrip()
 
 
 def _understood(result: AskResult) -> Iterator[str]:

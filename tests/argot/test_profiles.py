@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from argot.errors import InvalidSettings
 from argot.graph.build import build_graph
 from argot.graph.run import ask
-from argot.profile import PROFILES, Profile, profile_named
+from argot.profile import PROFILES, Profile, changed_profile, changes_of, profile_named
 from argot.results import AskResult
+from argot.ui.cli.terminal_answer import print_turn
 
 QUESTION = "What is the WL voltage during a read?"
 
@@ -70,11 +71,21 @@ async def test_without_reranking_the_fused_order_stays_and_nothing_is_too_weak(t
     assert [passage.score for passage in result.passages] == sorted((p.score for p in result.passages), reverse=True)
 
 
-async def test_without_matching_no_sentence_is_cited(tiny_kb: Any) -> None:
+async def test_without_matching_no_sentence_is_cited(tiny_kb: Any, capsys: pytest.CaptureFixture[str]) -> None:
     result, _ = await asked(tiny_kb.run_context(match_references=False))
     assert result.status == "answered"
     assert result.sentences
-    assert not any(sentence.citations for sentence in result.sentences)
+    assert not any(sentence.citations or sentence.lacks_support for sentence in result.sentences)
+    assert result.notes == ["No sentence was checked against the passages (match_references is off)."]
+    print_turn(result)
+    assert "no passage supports" not in capsys.readouterr().out
+
+
+async def test_without_writing_nobody_is_told_that_the_documents_lack_the_answer(tiny_kb: Any) -> None:
+    result, _ = await asked(tiny_kb.run_context(generate_answer=False))
+    assert (result.status, bool(result.passages)) == ("abstained", True)
+    said = "No answer was asked for (generate_answer is off). The nearest passages are:"
+    assert result.answer.splitlines()[0] == said
 
 
 @pytest.mark.parametrize("search", ["search_semantic", "search_keyword", "search_derived"])
@@ -113,6 +124,11 @@ async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:
 def test_an_unknown_profile_is_named_with_those_there_are() -> None:
     with pytest.raises(InvalidSettings, match=r"'fast'.*default.*plain_rag"):
         profile_named("fast")
+
+
+def test_something_has_to_be_searched() -> None:
+    with pytest.raises(InvalidSettings, match="search_semantic and search_keyword cannot both be off"):
+        changed_profile(Profile(), changes_of(["search_keyword=off", "search_semantic=off"]))
 
 
 def test_withholding_needs_matching() -> None:

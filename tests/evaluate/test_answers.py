@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,11 @@ def line_of(**fields: Any) -> str:
         (line_of(kind=None), "line 1: kind cannot be None"),
         (line_of(must="27"), "line 1: must cannot be '27'"),
         (line_of(gold=[{"document": "m.md"}]), "line 1: needs id, kind, question, gold .* quote is not there"),
+        (line_of(must=[""]), r"line 1: must cannot be \[''\]: an empty text"),
+        (line_of(must=["27|"]), "line 1: must cannot be .*27.*: an empty text"),
+        (line_of(must=["|"]), "line 1: must cannot be"),
+        (line_of(split="train"), "line 1: split cannot be 'train': Input should be 'validation', 'test'"),
+        (line_of(asker_contxt="Legal"), "line 1: there is no field 'asker_contxt'. Did you mean asker_context"),
         (line_of(must=[]), "line 1: nothing says what a whole answer to 'q' holds"),
         (f"{line_of()}\n\n{line_of()}", "line 3: the id 'q' is taken .*line 1"),
         ("\udcff", "byte 1 is not UTF-8"),
@@ -110,7 +116,7 @@ def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str, me
         load_answer_questions(path)
 
 
-def test_fields_of_their_own_are_left_to_the_writers_of_a_file(tmp_path: Path) -> None:
+def test_a_note_is_left_to_the_writers_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text(line_of(id=7, note="mine", asker_context="Legal", split="test"))
     (question,) = load_answer_questions(path)
@@ -175,6 +181,17 @@ def measured(questions: AnswerSet, side: evaluation.AnswerSide) -> dict[str, Any
     profiles = [profile_from("default")]
     report, _ = evaluation.answers(questions, None, None, profiles, side, Settings(), lambda *_: None)
     return report
+
+
+def test_an_asker_of_a_context_that_the_glossary_lacks_is_told_before_a_question_is_asked(
+    drive_questions: AnswerSet, tmp_path: Path
+) -> None:
+    first, *others = drive_questions.questions
+    questions = replace(drive_questions, questions=[replace(first, asker_context="Legle"), *others])
+    glossary = tmp_path / "glossary.csv"
+    glossary.write_text("term,context,expansion\nPTO,Legal,paid time off\n")
+    with pytest.raises(InvalidInput, match=r"line 1: asker_context cannot be 'Legle': .* Contexts: Legal\."):
+        measured(replace(questions, glossary=glossary), "extractive")
 
 
 def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abstention(

@@ -47,6 +47,13 @@ def test_where_no_word_is_shared_the_first_prose_is_shown_else_what_there_is() -
     assert best_excerpt("Who?", "# Only a heading") == best_excerpt("Who?", "") == ""
 
 
+def test_what_says_next_to_nothing_is_shown_only_where_nothing_else_is() -> None:
+    assert best_excerpt("Yes or no?", "Yes. The hall closes at ten.") == "The hall closes at ten."
+    assert best_excerpt("Yes or no?", "Yes.") == "Yes."
+    assert best_excerpt("What is the hall?", "THE HALL\nDocument H-7\n\nIt closes at ten.") == "It closes at ten."
+    assert best_excerpt("What is the hall?", "The Hall") == ""
+
+
 def test_a_long_unit_is_cut_at_a_word() -> None:
     shown = best_excerpt("What sings?", "The bird sings, " * 40 + "at night.")
     assert shown.endswith("sings …") or shown.endswith("bird …") or shown.endswith("The …")

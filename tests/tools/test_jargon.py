@@ -161,6 +161,41 @@ def test_what_is_no_jargon(question: str) -> None:
     assert surfaces(question) == []
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Hi Priya, how much is the on-call allowance? Best, Ann",
+        "How much does the R1 weigh, Ann",
+        "How much does the cabinet weigh, Mr Ng?",
+        "Hello Ann, who signs it?",
+        "Dear Mr Ng, who signs it?\nKind regards\nAnn Brandt",
+        "Who signs the lease? Many thanks Ann",
+        "Who signs the lease? - Ann",
+    ],
+)
+def test_who_is_greeted_and_who_signs_are_no_terms(question: str) -> None:
+    assert [term for term in surfaces(question) if term != "R1"] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Hi, Vpgm is how high?", ["Vpgm"]),
+        ("How high are Vpgm, Vrd", ["Vpgm", "Vrd"]),
+        ("How high is Vpgm? Vrd?", ["Vpgm", "Vrd"]),
+        ("Which Vpgm is best for Vrd", ["Vpgm", "Vrd"]),
+        ("Hi Ann, what is Vpgm?", ["Vpgm"]),
+    ],
+)
+def test_terms_that_look_like_names_are_found_beside_them(question: str, expected: list[str]) -> None:
+    assert surfaces(question) == expected
+
+
+def test_a_term_of_the_glossary_is_one_wherever_it_stands() -> None:
+    question = "Who signs, Ann"
+    assert identify_terms(question, [Mention("Ann", 11, 14, term="ANN")])
+
+
 def test_a_shouted_question_is_judged_by_the_word_list() -> None:
     assert surfaces("WHAT IS THE VOLTAGE OF THE MUBO DURING READ?") == ["MUBO"]
     assert surfaces("HOW LONG IS THE TEST?") == []

@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
-from argot.tools.answering.quoting import Unit, cells_of, header_of, is_header, ordering, units_of
+from argot.tools.answering.quoting import Unit, cells_of, header_of, is_header, is_heading, is_title, ordering, units_of
 from argot.tools.answering.support import statement_stems
 from argot.tools.text.rarity import floored_idf
 
 MOST_CHARS = 200
+_FEWEST_WORDS = 3
+"""In fewer words ("Yes.", "See below.") little is said that helps anybody choose."""
 
 _BULLET = re.compile(r"^\s*[-*+•‣]\s+")
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
@@ -28,7 +30,8 @@ def best_excerpt(question: str, passage: str) -> str:
         passage: its text, in Markdown.
     """
     units = units_of(passage)
-    candidates = list(_candidates(units, ordering(passage)))
+    found = list(_candidates(units, ordering(passage)))
+    candidates = [unit for unit in found if len(_shown(unit, units).split()) >= _FEWEST_WORDS] or found
     if not candidates:
         return ""
     asked = statement_stems(question)
@@ -44,7 +47,8 @@ def best_excerpt(question: str, passage: str) -> str:
 def _candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Iterator[Unit]:
     """The units that say something by themselves, and give the answerer no orders."""
     for unit in units:
-        introduces = unit.kind == "heading" or is_header(unit, units) or unit.text.endswith(":")
+        titled = is_heading(unit, units) or is_title(unit, units)
+        introduces = titled or is_header(unit, units) or unit.text.endswith(":")
         header = header_of(unit, units)
         ordered = unit.number in forbidden or (header is not None and header.number in forbidden)
         if not introduces and not ordered and _shown(unit, units):

@@ -23,6 +23,7 @@ from argot.tools.answering.quoting import (
     is_header,
     is_heading,
     is_step,
+    is_title,
     needed_with,
     ordering,
     quotation_markdown,
@@ -31,8 +32,9 @@ from argot.tools.answering.quoting import (
 )
 from argot.tools.answering.support import statement_stems
 from argot.tools.answering.table_rows import rows_alike, rows_meant
+from argot.tools.answering.term_definitions import is_about, spelling_out, term_to_define
 from argot.tools.reading.answer_types import Wanted, asks_for_all, asks_twice, has_shape, wanted_by
-from argot.tools.reading.asked_values import AskedValue, asked_value
+from argot.tools.reading.asked_values import AskedValue, asked_value, may_hold_value
 from argot.tools.reading.question_splitting import parts_of
 from argot.tools.text.quantities import quantities
 from argot.tools.text.rarity import floored_idf
@@ -94,6 +96,8 @@ class ExtractiveWriter:
         if len(parts) == 1:
             question = _Question.of(request)
             hits = _answering(question, request.hits)
+            if question.undefined:
+                return _definition(question, self._fitting(question, hits), hits, request.hits)
             return _counted(question, hits, request.hits) or _pieces(question, self._fitting(question, hits), hits)
         found = [
             self._of_part(_Question.of(_part_request(request, part)), request.hits)
@@ -105,6 +109,8 @@ class ExtractiveWriter:
     def _of_part(self, question: _Question, hits: Sequence[Hit]) -> list[str]:
         """Of the passages found for all parts the one whose best sentence fits this one most."""
         best = sorted(self._fitting(question, hits[:MOST_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
+        if question.undefined:
+            return _definition(question, best, hits, hits)
         return _counted(question, [hits[of_hit[0].hit] for of_hit in best], hits) or _pieces(question, best, hits)
 
     def _fitting(self, question: _Question, hits: Sequence[Hit]) -> list[list[_Candidate]]:
@@ -163,7 +169,10 @@ def _part_request(request: AnswerRequest, part: str) -> AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """`text` has every term's expansion in its place; `aliases` maps an abbreviation to its expansion's stems."""
+    """`text` has every term's expansion in its place; `aliases` maps an abbreviation to its expansion's stems.
+
+    `undefined`: the abbreviation whose meaning is asked for and which no glossary has; mostly empty.
+    """
 
     text: str
     stems: frozenset[str]
@@ -172,6 +181,7 @@ class _Question:
     wants_all: bool
     asks_twice: bool
     value: AskedValue | None
+    undefined: str
 
     @classmethod
     def of(cls, request: AnswerRequest) -> _Question:
@@ -186,11 +196,16 @@ class _Question:
         wanted = wanted_by(request.question)
         wants_all = wanted == "steps" or asks_for_all(request.question)
         twice = asks_twice(request.question)
-        return cls(text, statement_stems(text), aliases, wanted, wants_all, twice, asked_value(request.question))
+        value, undefined = asked_value(request.question), term_to_define(request.question, request.terms)
+        return cls(text, statement_stems(text), aliases, wanted, wants_all, twice, value, undefined)
 
     def is_shape_of(self, text: str) -> bool:
         """Whether a text looks like an answer: holds a number or a date, names somebody, or begins a step."""
         return self.value.is_in(text) if self.value else has_shape(self.wanted, text)
+
+    def may_be_answered_by(self, text: str) -> bool:
+        """Whether a text holds a value of the kind that is asked for, if one is."""
+        return self.value.is_in(text) if self.value else may_hold_value(self.text, text)
 
     def names(self, text: str) -> bool:
         """Whether the question holds every word of a text."""
@@ -229,7 +244,7 @@ def _of_passage(
     candidates = []
     for unit in units:
         # Quoted along with what stands below them, never as an answer by themselves.
-        if is_heading(unit, units) or is_header(unit, units):
+        if is_heading(unit, units) or is_header(unit, units) or is_title(unit, units):
             continue
         own, above = held[unit.number], [*heads_of(unit, units), *headings_above(unit, units)]
         covered = _covered(rarity, _credit(own, headings.union(*(held[n] for n in above)), _before(unit, held)))
@@ -279,8 +294,18 @@ def _repeats(one: Unit, other: Unit) -> bool:
 def _pieces(question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
     pieces = _rendered(question, fitting, hits)
     # Where no amount of money is quoted, the question what something costs is not answered, if that is all it asks.
-    value = None if question.asks_twice else question.value
-    return pieces if value is None or any(value.is_in(piece) for piece in pieces) else []
+    return pieces if question.asks_twice or any(map(question.may_be_answered_by, pieces)) else []
+
+
+def _definition(
+    question: _Question, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit], others: Sequence[Hit]
+) -> list[str]:
+    """What spells the term out, in whichever passage; else what is quoted of passages that say what it is."""
+    for hit in others[:MOST_PASSAGES]:
+        if numbers := spelling_out(question.undefined, hit.passage):
+            return [quotation_markdown(numbers, units_of(hit.passage.with_columns))]
+    said = [of_hit for of_hit in fitting if is_about(question.undefined, hits[of_hit[0].hit].passage)]
+    return _pieces(question, said, hits)
 
 
 def _counted(question: _Question, best: Sequence[Hit], hits: Sequence[Hit]) -> list[str]:

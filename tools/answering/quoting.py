@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from argot.tools.answering.embedded_instructions import orders
 from argot.tools.text.markdown_prose import plain_prose
+from argot.tools.text.quantities import quantities
 from argot.tools.text.sentences import UnitKind, split_units
 
 # "It is 300 ns", "However, ...", "The latter ...": the sentence before says what is meant.
@@ -288,6 +289,15 @@ def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
         return False
     says = not unit.text.isupper() or unit.text.endswith((".", "!", "?", ":"))
     return not says and len(unit.text) <= _LONGEST_HEADING and len(unit.text.split()) <= _MOST_HEADING_WORDS
+
+
+def is_title(unit: Unit, units: Sequence[Unit]) -> bool:
+    """Whether it begins a passage as a title does where there are no marks: a few words alone that state nothing."""
+    following = units[unit.number + 1] if unit.number + 1 < len(units) else None
+    if unit.number or unit.kind != "prose" or not (following is None or following.apart or following.kind != "prose"):
+        return False
+    states = unit.text.endswith((".", "!", "?", ":", ";", ",")) or ":" in unit.text or bool(quantities(unit.plain))
+    return not states and len(unit.text) <= _LONGEST_HEADING and len(unit.text.split()) <= _MOST_HEADING_WORDS
 
 
 def _without_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:

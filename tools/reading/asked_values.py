@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from argot.tools.text.quantities import units_named
+from argot.tools.reading.answer_types import has_shape, wanted_by
+from argot.tools.text.quantities import quantities, units_named
 from argot.tools.text.words import folded
 
 _UNITS = {
@@ -43,6 +44,17 @@ _NAMED = {
     "capacitance": re.compile(r"\b[pnuµ]F\b|\bfarads?\b", re.IGNORECASE),
 }
 _HOW_MANY = re.compile(r"\bhow many\s+([\w-]+(?:\s+[\w-]+){0,1})", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:no|none|any|several|both|each|every|single|only|half|dozens?|pairs?|once|twice|many|(?:un)?limit(?:s|ed)?"
+    r"|(?:thirt|fort|fift|sixt|sevent|eight|ninet)y|(?:hundred|thousand|million|billion)s?)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:when(?:ever)?|if|unless|as soon as|during|while|upon|immediately|at once|always|never|from|at the|on the"
+    r"|between|first|second|third|fourth|fifth|last|next|in advance|later|earlier|(?:end|start) of|beginning)\b",
+    re.IGNORECASE,
+)
+_NUMBERING = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +81,16 @@ def asked_value(question: str) -> AskedValue | None:
     match = _HOW_MANY.search(question)
     units = [unit for word in folded(match[1]) for unit in units_named(word) if unit in _KIND_OF_UNIT] if match else []
     return AskedValue(_KIND_OF_UNIT[units[0]]) if units else None
+
+
+def may_hold_value(question: str, text: str) -> bool:
+    """Whether a text may say how many there are, or when something is, for a question that asks this.
+
+    Always, where it asks anything else. A number in words, "each" or a condition ("if the alarm rings") is enough.
+    """
+    said = _NUMBERING.sub("", text)
+    if _HOW_MANY.search(question):
+        return bool(quantities(said)) or _COUNTED.search(said) is not None
+    if wanted_by(question) == "time":
+        return bool(quantities(said)) or has_shape("time", said) or _CONDITION.search(said) is not None
+    return True

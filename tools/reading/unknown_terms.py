@@ -25,6 +25,7 @@ from argot.tools.reading.abbreviation_shapes import (
     may_be_small,
 )
 from argot.tools.reading.inline_definitions import explanations
+from argot.tools.reading.personal_names import name_spans
 from argot.types import Mention, Principal
 
 _Span = tuple[int, int]
@@ -105,10 +106,12 @@ def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[M
     """Every term of the question: those the glossary knows, near misses of them, and what is jargon by its shape.
 
     Known terms win over near misses, these over shapes; among equals the longer wins. In order, without overlaps.
-    What the question itself explains carries that meaning as `explained`.
+    What the question itself explains carries that meaning as `explained`. Whoever is greeted, or signs, is no term.
     """
     meanings = explanations(question[:_LOOK_AT_MOST])
-    shaped = unknown_terms(question)
+    people = name_spans(question[:_LOOK_AT_MOST])
+    misspelt = [mention for mention in misspelt if not _is_within(mention, people)]
+    shaped = [mention for mention in unknown_terms(question) if not _is_within(mention, people)]
     told = [
         Mention(question[start:end], start, end, match="shape")
         for start, end, _ in meanings
@@ -117,6 +120,10 @@ def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[M
     merged = without_overlaps(known, misspelt, [*shaped, *told])
     by_surface = {question[start:end]: meaning for start, end, meaning in meanings}
     return [replace(m, explained=by_surface[m.surface]) if m.surface in by_surface else m for m in merged]
+
+
+def _is_within(mention: Mention, spans: Iterable[_Span]) -> bool:
+    return any(start <= mention.start and mention.end <= end for start, end in spans)
 
 
 def without_overlaps(*ranks: Iterable[Mention]) -> list[Mention]:

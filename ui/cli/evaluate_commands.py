@@ -144,8 +144,8 @@ def answers(  # noqa: PLR0917
     A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
     path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,
     alternatives between bars ("27 days|27 d"); without it the quotes are looked for. "reference": the answer in full.
-    "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. Only id, kind and
-    question are needed where nothing answers; else one of gold, must and reference too.
+    "split": validation or test. "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of
+    your own. Only id, kind and question are needed where nothing answers; else one of gold, must and reference too.
     """
     from argot.service.operations import evaluation
 

@@ -74,12 +74,12 @@ def _answer(result: AskResult) -> str:
 
 
 def _marks(sentence: Sentence) -> str:
-    marks = "".join(f"[{number}]" for number in sentence.cited) if sentence.supported else UNSUPPORTED
+    marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{number}]" for number in sentence.cited)
     return f" {marks}" if marks else ""
 
 
 def _print_notes(result: AskResult) -> None:
-    if any(not sentence.supported for sentence in result.sentences):
+    if any(sentence.lacks_support for sentence in result.sentences):
         say(f"\n{UNSUPPORTED} no passage supports this sentence.")
     for remark in result.notes:
         say(f"\nNote: {line(remark)}")

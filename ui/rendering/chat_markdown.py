@@ -239,15 +239,17 @@ def _answer_text(result: AskResult) -> str:
 def _marked(sentence: Sentence, links: Mapping[int, str]) -> str:
     """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
     text = quoted(sentence.text)
-    marks = " ".join(links[n] for n in sentence.cited if n in links) if sentence.supported else UNSUPPORTED
+    marks = UNSUPPORTED if sentence.lacks_support else " ".join(links[n] for n in sentence.cited if n in links)
     bare = text.rstrip()
+    if not marks:
+        return bare
     # A mark behind a closing fence of code would undo the fence.
     if "\n" in bare:
         return f"{bare}\n\n{marks}\n\n"
     # A mark behind the last bar of a row would be a cell too many.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
         return f"{bare[:-1]} {marks} |"
-    return f"{bare} {marks}".rstrip()
+    return f"{bare} {marks}"
 
 
 def _understood(result: AskResult) -> str:

@@ -63,7 +63,7 @@ def footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> 
     title = "Sources" if result.status == "answered" else "Nearest passages"
     understood = dict.fromkeys(_understood(term) for term in result.jargon)
     notes = [_name(note) for note in result.notes]
-    unsupported = [number for number, one in enumerate(result.sentences, 1) if not one.supported]
+    unsupported = [number for number, one in enumerate(result.sentences, 1) if one.lacks_support]
     if unsupported and by_number:
         notes.append(f"No passage supports {_sentences(unsupported)}.")
     elif unsupported:
@@ -103,13 +103,15 @@ def _marked_answer(result: AskResult) -> str:
 def _marked(sentence: Sentence) -> str:
     """A sentence and its marks: behind it, in the last cell of a table's row, or below a block of several lines."""
     numbers = sorted({citation.n for citation in sentence.citations})
-    marks = "".join(f"[{n}]" for n in numbers) if sentence.supported else UNSUPPORTED
+    marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{n}]" for n in numbers)
     text = harmless(sentence.text).rstrip()
+    if not marks:
+        return text
     if "\n" in text:
         return f"{text}\n\n{marks}"
     if text.startswith("|") and text.endswith("|") and len(text) > 1:
         return f"{text[:-1].rstrip()} {marks} |"
-    return f"{text} {marks}".rstrip()
+    return f"{text} {marks}"
 
 
 def _sources(result: AskResult) -> Sequence[FoundPassage]:

@@ -120,7 +120,7 @@ def _answer(result: AskResult, web: str) -> str:
 def _marked(sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str) -> str:
     marks = " ".join(_mark(passages[n], sentences, web) for n in sentence.cited if n in passages)
     text = quoted(sentence.text).rstrip()
-    if not sentence.supported:
+    if sentence.lacks_support:
         marks = UNSUPPORTED
     # Behind a closing fence on the same line the marks would be code.
     return (f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}").rstrip()

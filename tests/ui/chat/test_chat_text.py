@@ -8,6 +8,7 @@ from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, Mis
 from argot.service.json_values import passage_shown
 from argot.types import Document, Passage
 from argot.ui.rendering.chat_markdown import passage_panel, stage_line, view
+from argot.ui.rendering.message_markdown import message_text
 from argot.ui.rendering.safe_markdown import highlighted, literal, plain, quoted
 from argot.ui.rendering.source_addresses import source_of
 
@@ -125,6 +126,13 @@ def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_support
     assert second.startswith("That is not. ⚠ *(no passage supports this)*")  # what follows is no part of it
     assert "**abc**: A \\*b\\* c · Legal" in rest[0]
     assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
+
+
+def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
+    free = Sentence(text="It is so.", supported=False, checked=False)
+    result = _result(answer="It is so.", sentences=[free])
+    assert view(result).content == "It is so."
+    assert message_text(result) == "It is so."
 
 
 def test_sources_are_listed_by_their_numbers() -> None:

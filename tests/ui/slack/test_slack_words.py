@@ -202,6 +202,13 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
     assert "only for me" not in text.casefold()
 
 
+def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
+    free = Sentence(text="Perhaps.", supported=False, checked=False)
+    (made,) = messages(result(answer="Perhaps.", sentences=[free]), MessageContext("https://a.example"))
+    text = json.dumps(made, ensure_ascii=False)
+    assert "Perhaps." in text and "no passage supports" not in text
+
+
 def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> None:
     evil = passage(1).model_copy(
         update={"excerpt": "Ask <!channel> or @here, see <http://e.example|this> & www.e.example"}

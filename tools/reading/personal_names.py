@@ -1,0 +1,40 @@
+"""Where a message names people: in its greeting and in how it is signed. English.
+
+"Hi Priya, how much is the allowance? Best, Ann" asks about an allowance, whatever "Ann" looks like.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAME = r"[A-Z][a-z'’-]+(?!\w)"
+_NAMES = rf"(?P<names>{_NAME}(?:(?:\s+|\s+(?:and|&)\s+){_NAME})*)"
+_GREETING = re.compile(
+    r"^\W*(?i:hi|hello|hey|hiya|dear|hallo|moin|good (?:morning|afternoon|evening|day)|thanks|thank you|cheers)"
+    rf"(?i:\s+(?:again|there|dear))?\s+(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s+)?{_NAMES}"
+)
+_SIGNED = re.compile(
+    r"\b(?i:best(?: wishes)?|regards|thanks(?: again| a lot| so much)?|thank you|thx|cheers|sincerely|greetings|yours)"
+    rf"\s*[,.!–—-]*\s+(?:[-–—]\s*)?{_NAMES}\s*[.!)]*\s*$"
+)
+# Behind "Vpgm," another such word goes on with a list; so does one that "or" precedes.
+_LAST = re.compile(
+    r"(?:(?<!\w)(?P<before>[\w'’-]+),\s*|[?.!]\s+(?:[-–—]\s*)?)"
+    rf"(?P<names>{_NAME})(?P<end>\s*[?.!]*\s*)$"
+)
+
+
+def name_spans(message: str) -> list[tuple[int, int]]:
+    """Where names of people stand, start and end, in a message's greeting, behind its thanks and at its very end."""
+    found = [match.span("names") for match in (_GREETING.match(message), _SIGNED.search(message)) if match]
+    last = _LAST.search(message)
+    if last and not _goes_on(last):
+        found.append(last.span("names"))
+    return found
+
+
+def _goes_on(last: re.Match[str]) -> bool:
+    """Whether the last word is one more of a list ("Vpgm, Vrd") or a question of its own ("Vrd? Vpp?")."""
+    if last["before"] is None:
+        return "?" in last["end"]
+    return last["before"].istitle()

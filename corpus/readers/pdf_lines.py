@@ -241,8 +241,12 @@ def _joined(row: list[LineSpan]) -> Iterator[LineSpan]:
     for index, span in enumerate(row):
         last = index == len(row) - 1
         if held is not None:
-            close = _CLOSING.fullmatch(span.text) is not None
-            marks = _CURRENCY.fullmatch(held.text) or (index == 1 and _MARKER.fullmatch(held.text))
+            # Two signs side by side are those of two columns, drawn without their figures.
+            signs = not any(char.isalnum() for char in held.text + span.text)
+            close = _CLOSING.fullmatch(span.text) is not None and not signs
+            marks = (_CURRENCY.fullmatch(held.text) and not (signs and _CURRENCY.fullmatch(span.text))) or (
+                index == 1 and _MARKER.fullmatch(held.text)
+            )
             if close or marks:
                 glue = "" if close or _CURRENCY.fullmatch(held.text) else " "
                 held = merged_spans(held, span, glue)

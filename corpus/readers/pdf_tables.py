@@ -12,6 +12,7 @@ from argot.corpus.readers.pdf_lines import Line, LineSpan, line_step
 from argot.corpus.readers.pdf_rules import Rule, Rules
 from argot.corpus.readers.table_cells import grid_cells
 from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR, Area, GridCell, TextRow, text_rows
+from argot.corpus.readers.table_lines import CONTINUED, HALF_A_LINE
 
 _MOST_RULES = 600
 """Of one page, in each direction: more is a drawing."""
@@ -270,12 +271,28 @@ def _run(rows: Sequence[TextRow], start: int, used: set[int], line_of: Mapping[i
             break
         if len(row) > 1:
             last_full = len(run)
-        # Up to two short lines may belong to a cell that wraps; more of them, or a long one, are prose again.
-        elif len(run) - last_full > 2 or len(row[0].text) > _LONG or _is_beside(row, rows[run[last_full]]):
+        elif _ends(row, rows[run[last_full]], len(run) - last_full):
             break
         run.append(number)
         x0, x1, bottom = min(x0, row[0].x0), max(x1, row[-1].x1), max(bottom, _bottom(row))
-    return run[: last_full + 1]
+    tail = run[last_full + 1 : last_full + 2]
+    return run[: last_full + 1] + [number for number in tail if _goes_on(rows[run[last_full]], rows[number][0], x0)]
+
+
+def _ends(row: TextRow, full: TextRow, lone: int) -> bool:
+    """Whether a line by itself is prose behind the table: long, or one of many that do not stand in a column.
+
+    Some short ones may belong to a cell that wraps, or name the rows below.
+    """
+    most = 2 if row[0].x1 > full[-1].x0 else 4
+    return lone > most or len(row[0].text) > _LONG or _is_beside(row, full)
+
+
+def _goes_on(above: TextRow, span: LineSpan, x0: float) -> bool:
+    """Whether a last line by itself is the end of the name of the row above it."""
+    down = (span.y1 - above[0].y1) / span.size
+    near = down < HALF_A_LINE or (down < _LEADING and CONTINUED.match(span.text) is not None)
+    return near and abs(span.x0 - x0) < span.size
 
 
 def _begins_anew(row: TextRow, run: Sequence[TextRow], x0: float, gap: float, step: float) -> bool:
@@ -303,4 +320,5 @@ def _is_table(rows: Sequence[TextRow]) -> bool:
     # Words alone must stand in columns throughout: those of a drawing stand side by side here and there.
     lengths = Counter(map(len, full))
     scattered = not figures and max(lengths.values(), default=0) < 0.6 * len(rows)
-    return len(full) >= 2 and not wordy and not scattered and not (len(full) == 2 and figures < 2)
+    few = len(full) == 2 and (figures < 2 or max(lengths) < 3)
+    return len(full) >= 2 and not wordy and not scattered and not few

@@ -39,7 +39,7 @@ class _Table:
         return Placed(span, first, max(first, last))
 
     def _with_wide_heads(self) -> list[Placed]:
-        """Headings of several columns reach over those that their rule underlines, or that they are in the middle of."""
+        """Headings reach over the columns that their rule underlines, or that they stand in the middle of."""
         rows = text_rows(one.span for one in self.placed)
         place = {id(one.span): one for one in self.placed}
         lines = [[place[id(span)] for span in row] for row in rows]

@@ -108,9 +108,18 @@ def _separators(rows: Sequence[TextRow], ruled: Sequence[float]) -> list[float]:
     for begin, end, support in _stabbed(gaps):
         place = (begin + end) / 2
         crossing = sum(span.x0 < place - 1 and span.x1 > place + 1 for row in rows for span in row)
-        if support >= least and crossing < support:
+        if (support >= least and crossing < support) or (not crossing and _parts_columns(place, gaps, rows)):
             found.append(place)
     return sorted(found)
+
+
+def _parts_columns(place: float, gaps: Sequence[tuple[float, float]], rows: Sequence[TextRow]) -> bool:
+    """Whether several rows have text right beside the place on either side, though few of them on both."""
+    left = max((end for _, end in gaps if end < place), default=0.0)
+    right = min((begin for begin, _ in gaps if begin > place), default=float("inf"))
+    before = sum(any(left - 1 <= span.x0 and span.x1 <= place for span in row) for row in rows)
+    behind = sum(any(place <= span.x0 and span.x1 <= right + 1 for span in row) for row in rows)
+    return before > 1 and behind > 1
 
 
 def _stabbed(gaps: Iterable[tuple[float, float]]) -> Iterator[tuple[float, float, int]]:

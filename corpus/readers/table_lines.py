@@ -11,9 +11,9 @@ from itertools import pairwise
 from argot.corpus.readers.pdf_lines import HYPHEN, LineSpan
 from argot.corpus.readers.table_grid import NUMBER_LIKE, YEAR
 
-_HALF_A_LINE = 0.9
+HALF_A_LINE = 0.9
 """In font sizes: what stands nearer is set in the middle of several lines beside it."""
-_CONTINUED = re.compile(r"[a-zà-ÿ(&/]")
+CONTINUED = re.compile(r"[a-zà-ÿ(&/]")
 """How the second line of a cell begins: not with a capital or a figure."""
 _UNFINISHED = ("/", ",", "(", "&", HYPHEN, " and", " of", " the", " for", " or")
 
@@ -86,12 +86,12 @@ def _wraps(lines: Sequence[Sequence[Placed]], number: int) -> bool:
     above, line = lines[number - 1], lines[number]
     if _pitch(above, line) > 1.6:
         return False
-    if _pitch(above, line) < _HALF_A_LINE:
+    if _pitch(above, line) < HALF_A_LINE:
         return True
     lone = len(line) == 1 and line[0].first == 0
     if lone or (len(above) == 1 and above[0].first == 0):
         # The name of a row begins above its figures, or goes on below them.
-        goes_on = _CONTINUED.match(line[0].span.text) or above[0].span.text.endswith(_UNFINISHED)
+        goes_on = CONTINUED.match(line[0].span.text) or above[0].span.text.endswith(_UNFINISHED)
         return line[0].first == above[0].first == 0 and bool(goes_on)
     texts = [one for one in line if not NUMBER_LIKE.fullmatch(one.span.text)]
     filled = {one.first for one in above}

@@ -101,8 +101,8 @@ def evaluate_tables(folder: Path, progress: Callable[[str, int, int], None]) -> 
         for number, document in enumerate(documents):
             progress(reader, number, len(documents))
             relations = by_page(read(document.path))
-            scores = [relation_score(gold, relations) for gold in document.gold]
-            found[document.path.stem] = max(scores, key=lambda score: score.f1)
+            measured = [relation_score(gold, relations) for gold in document.gold]
+            found[document.path.stem] = max(measured, key=lambda score: score.f1)
         progress(reader, len(documents), len(documents))
         by_document[reader], seconds[reader] = found, time.perf_counter() - started
     scores = {reader: _by_half(documents, found) for reader, found in by_document.items()}
@@ -169,7 +169,7 @@ def _argot_markdown(path: Path) -> Tables:
         lines = match[0].splitlines()
         page = max((mark.number for mark in parsed.pages if mark.start <= match.start()), default=1)
         # The second line is the rule under the header.
-        yield page, cells_of([_BAR.split(line.strip())[1:-1] for line in (lines[0], *lines[2:])])
+        yield page, cells_of_texts([_BAR.split(line.strip())[1:-1] for line in (lines[0], *lines[2:])])
 
 
 def _plumber(**settings: str) -> Callable[[Path], Tables]:
@@ -178,13 +178,13 @@ def _plumber(**settings: str) -> Callable[[Path], Tables]:
 
         with pdfplumber.open(path) as pdf:
             for page in pdf.pages:
-                yield from ((page.page_number, cells_of(rows)) for rows in page.extract_tables(settings))
+                yield from ((page.page_number, cells_of_texts(rows)) for rows in page.extract_tables(settings))
                 page.close()
 
     return read
 
 
-def cells_of(rows: Iterable[Sequence[str | None]]) -> list[GridCell]:
+def cells_of_texts(rows: Iterable[Sequence[str | None]]) -> list[GridCell]:
     return [
         GridCell(row, column, (text or "").replace("\\|", "|"), row, column)
         for row, texts in enumerate(rows)

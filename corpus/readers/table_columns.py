@@ -79,7 +79,7 @@ def _with_units(row: TextRow) -> TextRow:
             (_SIGN_BEFORE.fullmatch(last.text) and NUMBER_LIKE.match(span.text))
             or (_SIGN_AFTER.fullmatch(span.text) and NUMBER_LIKE.fullmatch(last.text) and not last.text.endswith("%"))
         ):
-            joined[-1] = merged_spans(last, span, " ")
+            joined[-1] = merged_spans(last, span, "")
         else:
             joined.append(span)
     return joined

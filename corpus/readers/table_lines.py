@@ -77,6 +77,8 @@ def _wraps_heading(above: Sequence[Placed], line: Sequence[Placed]) -> bool:
     """Names of columns over several lines: none above reaches over several that stand below it."""
     if _pitch(above, line) > 1.45 or any(NUMBER_LIKE.fullmatch(one.span.text) for one in line):
         return False
+    if len(line) == 1 and line[0].first == 0 and not CONTINUED.match(line[0].span.text):
+        return False  # the name of the rows below
     over = [sum(one.first <= other.first <= one.last for other in line) for one in above]
     return max(over, default=0) <= 1 and not any(one.last > one.first for one in above)
 

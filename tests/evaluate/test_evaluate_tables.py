@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from argot.corpus.readers.table_grid import GridCell
 from argot.errors import InvalidInput
 from argot.evaluate.table_structure import by_page, load_structure, normalised, relation_score, relations_of
-from argot.evaluate.table_suite import cells_of, evaluate_tables
+from argot.evaluate.table_suite import cells_of_texts, evaluate_tables
 from argot.ui.cli.main import app
 
 ROWS = [["Part", "Limit"], ["Valve", "12.5"], ["Seal", "9"]]
@@ -53,8 +53,8 @@ def test_texts_lose_blanks_case_and_special_characters() -> None:
 
 
 def test_a_relation_is_right_as_often_as_the_page_has_it() -> None:
-    gold = by_page([(1, cells_of([["1", "1", "1"]]))])
-    score = relation_score(gold, by_page([(1, cells_of([["1", "1"]])), (2, cells_of([["a", "b"]]))]))
+    gold = by_page([(1, cells_of_texts([["1", "1", "1"]]))])
+    score = relation_score(gold, by_page([(1, cells_of_texts([["1", "1"]])), (2, cells_of_texts([["a", "b"]]))]))
     assert (score.gold, score.found, score.right) == (2, 2, 1)
     assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
 

@@ -26,6 +26,8 @@ _TYPED_RULE = re.compile(r"[-_=—–]{5,}")
 _LEADING = 1.45
 """From line to line of one text, in font sizes."""
 _CAPTION = re.compile(r"(?:table|exhibit|figure|fig\.|tab\.)\s*[A-Z]?-?[\dIVX]", re.IGNORECASE)
+_NOTE = re.compile(r"\(?(?:[a-z\d]|\*{1,3}|[†‡§])\)?")
+_SHORT_NOTE = 30
 _PROSE_LINES = 3
 _PROSE_WIDTH = 150.0
 
@@ -201,7 +203,11 @@ def _trimmed(run: list[int], rows: Sequence[TextRow]) -> list[int]:
 
     while run and is_above(rows[run[0]]):
         run = run[1:]
-    while run and _is_beside(rows[run[-1]], widest):
+
+    def is_note(row: TextRow) -> bool:
+        return len(row) == 2 and _NOTE.fullmatch(row[0].text) is not None and len(row[1].text) > _SHORT_NOTE
+
+    while run and (_is_beside(rows[run[-1]], widest) or is_note(rows[run[-1]])):
         run = run[:-1]
     return run
 
@@ -224,7 +230,10 @@ def _with_heads(run: list[int], rows: Sequence[TextRow], used: set[int], level: 
         row = rows[above]
         down = min(span.y0 for span in first) - min(span.y0 for span in row)
         ruled = any(_bottom(row) - 2 < r.at < first[0].middle and r.covers((row[0].x0 + row[-1].x1) / 2) for r in level)
-        inside = row[0].x0 > x0 + 2 * row[0].size and row[-1].x1 < x1 + row[0].size
+        # What stands in the middle of the whole table is its title.
+        seconds = [rows[number][1].x0 for number in run if len(rows[number]) > 1 and rows[number][0].x0 < x0 + 20]
+        left = max(x0 + 2 * row[0].size, min(seconds, default=x0) - 3 * row[0].size)
+        inside = row[0].x0 > left and row[-1].x1 < x1 + row[0].size
         larger = row[0].size > 1.1 * first[0].size
         if not inside or larger or down > (_LEADING + ruled) * row[0].size:
             break

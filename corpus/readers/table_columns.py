@@ -17,6 +17,7 @@ OVER = 2.0
 _DIGIT_GAP = 0.4
 """In font sizes."""
 _FIGURE = re.compile(r"\d|^[—–-]$")
+_NOTE_MARK = re.compile(r"\([a-z]\)")
 _SIGN_BEFORE = re.compile(r"[$€£¥]\s?\(?|\(")
 _SIGN_AFTER = re.compile(r"\)?\s?%|\)")
 _SIGN_LAST = re.compile(r"[\d)%—–-]\s+[$€£¥]$")
@@ -80,6 +81,11 @@ def _with_units(row: TextRow) -> TextRow:
             or (_SIGN_AFTER.fullmatch(span.text) and NUMBER_LIKE.fullmatch(last.text) and not last.text.endswith("%"))
         ):
             joined[-1] = merged_spans(last, span, "")
+        # The mark of a note between a name and its figures belongs to the name.
+        elif (
+            last is not None and len(joined) == 1 and _NOTE_MARK.fullmatch(span.text) and not _FIGURE.search(last.text)
+        ):
+            joined[-1] = merged_spans(last, span, " ")
         else:
             joined.append(span)
     return joined

@@ -60,11 +60,7 @@ def row_begins(lines: Sequence[Sequence[Placed]], *, heads: bool) -> list[int]:
     return [
         number
         for number in range(1, len(lines))
-        if not (
-            _wraps_heading(lines[number - 1], lines[number])
-            if number < body
-            else number > body and _wraps(lines, number)
-        )
+        if not (_wraps_heading(lines[number - 1], lines[number]) if number < body else _wraps(lines, number))
     ]
 
 

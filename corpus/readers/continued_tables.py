@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from argot.corpus.readers.grid_rows import TableRows, table_rows
 from argot.corpus.readers.pdf_lines import Line
 from argot.corpus.readers.pdf_tables import PageTable
-from argot.corpus.readers.grid_rows import TableRows, table_rows
 
 _SAME_EDGE = 12.0
 _LINES_BETWEEN = 3

@@ -42,7 +42,13 @@ def table_rows(cells: Sequence[GridCell]) -> TableRows:
     if over_all and len(used_rows) > 2 and title[0].last_row == title[0].row:
         rest = table_rows([cell for cell in cells if cell is not title[0]])
         return replace(rest, title=f"{title[0].text}\n\n{rest.title}".strip())
-    rows = [[_at(cells, row, column) for column in used_columns] for row in used_rows]
+    at = {
+        (row, c): cell
+        for cell in cells
+        for row in range(cell.row, cell.last_row + 1)
+        for c in range(cell.column, cell.last_column + 1)
+    }
+    rows = [[at.get((row, column)) for column in used_columns] for row in used_rows]
     count = _header_rows(rows)
     header = [
         " ".join(cell.text for cell in dict.fromkeys(row[c] for row in rows[:count]) if cell) for c in range(width)
@@ -55,10 +61,6 @@ def table_rows(cells: Sequence[GridCell]) -> TableRows:
         for row in rows[count:]
     ]
     return TableRows("", tuple(header) if count else (), tuple(body))
-
-
-def _at(cells: Sequence[GridCell], row: int, column: int) -> GridCell | None:
-    return next((c for c in cells if c.row <= row <= c.last_row and c.reaches(column)), None)
 
 
 def _header_rows(rows: Sequence[Sequence[GridCell | None]]) -> int:

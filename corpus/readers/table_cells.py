@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -32,6 +34,8 @@ class _Table:
         self.columns = len(self.xs) - 1
         self.placed = [self._placed(span) for span in spans]
         self.placed = self._with_wide_heads()
+        self.held: defaultdict[int, list[Placed]] = defaultdict(list)
+        """What stands in each band."""
 
     def _placed(self, span: LineSpan) -> Placed:
         slack = min(OVER + 0.1 * (span.x1 - span.x0), (span.x1 - span.x0) / 2)
@@ -85,13 +89,15 @@ class _Table:
         return head
 
     def _column(self, x: float) -> int:
-        return sum(x > at for at in self.xs[1:-1])
+        return bisect_left(self.xs, x, 1, len(self.xs) - 1) - 1
 
     def _band(self, y: float) -> int:
-        return sum(y > at for at in self.ys[1:-1])
+        return bisect_left(self.ys, y, 1, len(self.ys) - 1) - 1
 
     def cells(self) -> list[GridCell]:
         self._drop_blank_bands()
+        for one in self.placed:
+            self.held[self._band(one.span.middle)].append(one)
         upper = [[self._is_open_below(band, column) for column in range(self.columns)] for band in self._bands()]
         cuts = [self._cuts(band, upper) for band in self._bands()]
         parts = [(band, number) for band in self._bands() for number in range(len(cuts[band]) + 1)]
@@ -108,7 +114,7 @@ class _Table:
         texts: dict[tuple[int, int], list[LineSpan]] = {}
         for one in self.placed:
             band = self._band(one.span.middle)
-            row = place[band, sum(one.span.middle > y for y in cuts[band])]
+            row = place[band, bisect_left(cuts[band], one.span.middle)]
             for column in range(one.first, one.last):
                 joined.join((row, column), (row, column + 1))
             texts.setdefault((row, one.first), []).append(one.span)
@@ -146,7 +152,7 @@ class _Table:
             return False
         if not any(rule.covers(y) for rule in self.rules.upright):
             return False
-        rows = text_rows(one.span for one in self.placed if self._band(one.span.middle) == band)
+        rows = text_rows(one.span for one in self.held[band])
         return not any(left.x1 - OVER <= x <= right.x0 + OVER for row in rows for left, right in pairwise(row))
 
     # -- rows within a band
@@ -155,10 +161,8 @@ class _Table:
         """Where rows begin between two level rules."""
         held = [
             one
-            for one in self.placed
-            if self._band(one.span.middle) == band
-            and not upper[band][one.first]
-            and not (band > 0 and upper[band - 1][one.first])
+            for one in self.held[band]
+            if not upper[band][one.first] and not (band > 0 and upper[band - 1][one.first])
         ]
         place = {id(one.span): one for one in held}
         lines = [[place[id(span)] for span in row] for row in text_rows(one.span for one in held)]
